@@ -1,0 +1,3 @@
+export * from "./errors.js";
+export * from "./holdfast-error.js";
+export * from "./store-errors.js";

@@ -1,0 +1,115 @@
+import { type ErrorCode, HoldfastError, hasErrorCode } from "./holdfast-error.js";
+
+/** How a store command can fail (promise P4). Every failed command is one of these. */
+export type StoreErrorClass =
+  | "CONFLICT"
+  | "UNAVAILABLE"
+  | "UNKNOWN_OUTCOME"
+  | "TOO_LARGE"
+  | "CORRUPT";
+
+/**
+ * A store command that failed.
+ *
+ * `mayHaveApplied` answers the one question a caller has: could the write be in the store all the same?
+ * When it is true, repeat the same write with the same `op`: the store recognises it.
+ */
+export class StoreError extends HoldfastError {
+  override readonly name: string = "StoreError";
+  readonly errorClass: StoreErrorClass;
+  readonly mayHaveApplied: boolean;
+
+  constructor(
+    code: ErrorCode,
+    errorClass: StoreErrorClass,
+    mayHaveApplied: boolean,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(code, message, options);
+    this.errorClass = errorClass;
+    this.mayHaveApplied = mayHaveApplied;
+  }
+
+  static override is(value: unknown): value is StoreError {
+    return HoldfastError.is(value) && "errorClass" in value;
+  }
+}
+
+/** Somebody else saved first: the stored revision is not the expected one. Nothing was written. */
+export class StateConflictError extends StoreError {
+  override readonly name = "StateConflictError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("CONFLICT", "CONFLICT", false, message, options);
+  }
+
+  static override is(value: unknown): value is StateConflictError {
+    return hasErrorCode(value, "CONFLICT");
+  }
+}
+
+/** This holder's lease ended before its work did; another process may be running the session. */
+export class LeaseLostError extends StoreError {
+  override readonly name = "LeaseLostError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("LEASE_LOST", "CONFLICT", false, message, options);
+  }
+
+  static override is(value: unknown): value is LeaseLostError {
+    return hasErrorCode(value, "LEASE_LOST");
+  }
+}
+
+/** The store could not be reached or refused to work; the write was certainly not applied. */
+export class StoreUnavailableError extends StoreError {
+  override readonly name = "StoreUnavailableError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("UNAVAILABLE", "UNAVAILABLE", false, message, options);
+  }
+
+  static override is(value: unknown): value is StoreUnavailableError {
+    return hasErrorCode(value, "UNAVAILABLE");
+  }
+}
+
+/** The answer was lost: the write may or may not be in the store. Repeat it with the same `op`. */
+export class UnknownOutcomeError extends StoreError {
+  override readonly name = "UnknownOutcomeError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("UNKNOWN_OUTCOME", "UNKNOWN_OUTCOME", true, message, options);
+  }
+
+  static override is(value: unknown): value is UnknownOutcomeError {
+    return hasErrorCode(value, "UNKNOWN_OUTCOME");
+  }
+}
+
+/** A message, head, value or state is over its limit; refused before anything was sent. */
+export class StateTooLargeError extends StoreError {
+  override readonly name = "StateTooLargeError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("TOO_LARGE", "TOO_LARGE", false, message, options);
+  }
+
+  static override is(value: unknown): value is StateTooLargeError {
+    return hasErrorCode(value, "TOO_LARGE");
+  }
+}
+
+/** What is stored cannot be what was saved. Never answered with a fresh state. */
+export class StateCorruptError extends StoreError {
+  override readonly name = "StateCorruptError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("CORRUPT", "CORRUPT", false, message, options);
+  }
+
+  static override is(value: unknown): value is StateCorruptError {
+    return hasErrorCode(value, "CORRUPT");
+  }
+}

@@ -1,0 +1,103 @@
+import type { JsonValue } from "../json/json.js";
+import type { ToolResultState, Usage } from "../message/message.js";
+import type { Repair } from "../message/repair-tool-pairs.js";
+import type { Slot } from "../slot/slot.js";
+import type { PendingCall } from "./agent-reply.js";
+
+/** What every event carries. */
+export interface EventEnvelope {
+  readonly slot: Slot;
+  readonly callId: string;
+  /** 0, 1, 2 … within the call, without gaps; `call_end` has the last one. */
+  readonly seq: number;
+  /** Set on events of work that no caller waits for; those come through `onEvent` only. */
+  readonly background?: true | undefined;
+}
+
+/** What happened, without the envelope. Hooks emit these. */
+export type EventBody =
+  | { readonly type: "call_start" }
+  | {
+      readonly type: "call_end";
+      /** The reply's reason, or `error`. */
+      readonly reason: string;
+      readonly usage: Usage;
+      readonly durationMs: number;
+    }
+  | { readonly type: "queue_wait"; readonly ahead: number }
+  | {
+      readonly type: "model_call_start";
+      /** `reasoning` for the agent's own steps, otherwise what a helper call is for. */
+      readonly purpose: string;
+      readonly model: string;
+      readonly messages: number;
+      readonly attempt: number;
+    }
+  | {
+      readonly type: "model_call_end";
+      readonly purpose: string;
+      readonly model: string;
+      readonly usage: Usage;
+      readonly durationMs: number;
+      /** Absent when it succeeded. */
+      readonly error?: string | undefined;
+    }
+  | { readonly type: "text_delta"; readonly text: string }
+  | { readonly type: "thinking_delta"; readonly text: string }
+  | { readonly type: "tool_call_start"; readonly id: string; readonly name: string }
+  | { readonly type: "tool_call_delta"; readonly id: string; readonly inputDelta: string }
+  | {
+      readonly type: "tool_call_end";
+      readonly id: string;
+      readonly name: string;
+      readonly input: JsonValue;
+    }
+  | {
+      readonly type: "tool_result";
+      readonly id: string;
+      readonly name: string;
+      readonly state: ToolResultState;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "tool_result_evicted";
+      readonly id: string;
+      readonly name: string;
+      readonly chars: number;
+      readonly reference: string;
+    }
+  | { readonly type: "compaction_start"; readonly messages: number; readonly tokens: number }
+  | {
+      readonly type: "compaction_end";
+      readonly messagesBefore: number;
+      readonly messagesAfter: number;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      readonly durationMs: number;
+      readonly usage?: Usage | undefined;
+    }
+  | { readonly type: "compaction_failed"; readonly error: string }
+  | { readonly type: "overflow_recovery"; readonly recovered: boolean }
+  | { readonly type: "permission_ask"; readonly pending: readonly PendingCall[] }
+  | {
+      readonly type: "state_saved";
+      readonly bytes: number;
+      readonly durationMs: number;
+      readonly revision: string;
+      readonly final: boolean;
+    }
+  | { readonly type: "run_back"; readonly known: string; readonly stored: string }
+  | { readonly type: "repaired"; readonly repairs: readonly Repair[] }
+  | { readonly type: "interrupted"; readonly kind: "interrupt" | "rollback" | "shutdown" | "abort" }
+  | { readonly type: "memory_flush_start" }
+  | {
+      readonly type: "memory_flush_end";
+      readonly entries: number;
+      readonly usage?: Usage | undefined;
+    }
+  | { readonly type: "memory_flush_failed"; readonly error: string }
+  | { readonly type: "consolidation"; readonly state: "start" | "end" | "failed" }
+  | { readonly type: "error"; readonly code: string; readonly message: string };
+
+/** Something that happened during a call. Discriminated by `type`. */
+export type AgentEvent = EventBody & EventEnvelope;

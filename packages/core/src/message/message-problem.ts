@@ -1,0 +1,84 @@
+import { isRecord } from "../json/json.js";
+
+const roles = new Set<unknown>(["user", "assistant", "tool", "system"]);
+const resultStates = new Set<unknown>(["success", "error", "interrupted", "denied"]);
+
+/**
+ * What is wrong with something that should be a message, or null.
+ *
+ * Written by hand: it runs over whole histories at load, and a schema library would copy objects by assignment, which
+ * a `__proto__` key turns into something else. Fields it does not know are left alone.
+ */
+export function messageProblem(value: unknown): string | null {
+  if (!isRecord(value)) return "it is not an object";
+  if (typeof value["id"] !== "string" || value["id"] === "") return "id is not a non-empty string";
+  if (!roles.has(value["role"])) return "role is not user, assistant, tool or system";
+  if (value["name"] !== undefined && typeof value["name"] !== "string")
+    return "name is not a string";
+  if (typeof value["createdAt"] !== "string") return "createdAt is not a string";
+  if (value["metadata"] !== undefined && !isRecord(value["metadata"]))
+    return "metadata is not an object";
+  if (value["usage"] !== undefined && !isUsage(value["usage"])) return "usage is not a usage";
+  if (!Array.isArray(value["content"])) return "content is not a list";
+  for (const [index, block] of value["content"].entries()) {
+    const problem = blockProblem(block);
+    if (problem !== null) return `content[${index}]: ${problem}`;
+  }
+  return null;
+}
+
+function isUsage(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    typeof value["inputTokens"] === "number" &&
+    typeof value["outputTokens"] === "number"
+  );
+}
+
+function blockProblem(block: unknown): string | null {
+  if (!isRecord(block)) return "it is not an object";
+  switch (block["type"]) {
+    case "text":
+    case "thinking":
+      return typeof block["text"] === "string" ? null : "text is not a string";
+    case "hint":
+      return typeof block["text"] === "string" && typeof block["source"] === "string"
+        ? null
+        : "a hint needs text and source";
+    case "data":
+      return dataProblem(block);
+    case "tool_call":
+      if (typeof block["id"] !== "string" || block["id"] === "") return "a tool_call needs an id";
+      if (typeof block["name"] !== "string") return "a tool_call needs a name";
+      return block["input"] === undefined ? "a tool_call needs an input" : null;
+    case "tool_result":
+      return resultProblem(block);
+    default:
+      return "unknown block type";
+  }
+}
+
+function dataProblem(block: Record<string, unknown>): string | null {
+  const source = block["source"];
+  if (typeof block["mediaType"] !== "string") return "data needs a mediaType";
+  if (!isRecord(source)) return "data needs a source";
+  const text = source["kind"] === "base64" ? source["data"] : source["url"];
+  return (source["kind"] === "base64" || source["kind"] === "url") && typeof text === "string"
+    ? null
+    : "a data source is base64 data or a url";
+}
+
+function resultProblem(block: Record<string, unknown>): string | null {
+  if (typeof block["callId"] !== "string") return "a tool_result needs a callId";
+  if (typeof block["name"] !== "string") return "a tool_result needs a name";
+  if (!resultStates.has(block["state"]))
+    return "state is not success, error, interrupted or denied";
+  if (!Array.isArray(block["output"])) return "output is not a list";
+  for (const part of block["output"]) {
+    if (!isRecord(part) || (part["type"] !== "text" && part["type"] !== "data"))
+      return "output holds something other than text and data";
+    const problem = blockProblem(part);
+    if (problem !== null) return `output: ${problem}`;
+  }
+  return null;
+}

@@ -1,0 +1,56 @@
+import type { AgentStateStore, Reach } from "./agent-state-store.js";
+import type { KeyValueStore } from "./key-value-store.js";
+
+/** Whose files an operation sees: the user's, or the session's own when there is no user. */
+export interface FileNamespace {
+  readonly agentId: string;
+  readonly userId: string | null;
+  readonly sessionId: string;
+}
+
+/** What a listing says about a file. */
+export interface FileInfo {
+  /** Relative to the namespace, with `/`. */
+  readonly path: string;
+  readonly kind: "file" | "directory";
+  readonly bytes: number;
+  readonly modifiedAt: string;
+}
+
+/**
+ * Workspace files, by namespace.
+ *
+ * Contract:
+ * - Paths are relative, with `/`; absolute ones, `..` and NUL are refused with `InvalidInputError`.
+ * - No path of one namespace reaches another's files.
+ * - `read` resolves to `null` for a file that is not there; an error is an error.
+ * - `write` replaces the whole file atomically.
+ */
+export interface Filesystem {
+  readonly contract: 1;
+  readonly kind: string;
+  readonly reach: Reach;
+  read(namespace: FileNamespace, path: string): Promise<Uint8Array | null>;
+  write(namespace: FileNamespace, path: string, bytes: Uint8Array): Promise<void>;
+  append(namespace: FileNamespace, path: string, bytes: Uint8Array): Promise<void>;
+  /** Whether there was something to delete. */
+  delete(namespace: FileNamespace, path: string): Promise<boolean>;
+  /** Everything below `path`, in path order. */
+  list(namespace: FileNamespace, path?: string): Promise<readonly FileInfo[]>;
+}
+
+/** What a {@link FilesystemSpec} may build on. */
+export interface FilesystemParts {
+  /** The workspace directory. */
+  readonly workspace: string;
+  readonly keyValue: KeyValueStore;
+  readonly stateStore: AgentStateStore;
+}
+
+/** How a builder is told which filesystem to use; made into one at build time, without I/O. */
+export interface FilesystemSpec {
+  readonly kind: string;
+  /** How far the state store must reach for this filesystem to make sense. */
+  readonly needs: Reach;
+  create(parts: FilesystemParts): Filesystem;
+}

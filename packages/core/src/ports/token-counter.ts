@@ -1,0 +1,14 @@
+import type { Message } from "../message/message.js";
+import type { ToolSchema } from "./model.js";
+
+/**
+ * Counts tokens.
+ *
+ * Contract: deterministic; counting a list costs no more than counting the messages not counted before.
+ */
+export interface TokenCounter {
+  readonly id: string;
+  countText(text: string): number;
+  countMessages(messages: readonly Message[]): number;
+  countTools(tools: readonly ToolSchema[]): number;
+}

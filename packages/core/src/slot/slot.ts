@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { InvalidIdError } from "../errors/errors.js";
+
+/**
+ * The address of one agent state.
+ *
+ * Callers name `userId` and `sessionId`; `agentId` is the agent's own, so that two agents on one store never meet.
+ */
+export interface Slot {
+  readonly agentId: string;
+  /** `null` is the anonymous user: a namespace of its own, never equal to any named user. */
+  readonly userId: string | null;
+  readonly sessionId: string;
+}
+
+/** Longest id accepted, in UTF-16 units. */
+export const MAX_ID_LENGTH = 255;
+
+/**
+ * Returns `id` when it may name something in a store.
+ *
+ * @throws InvalidIdError unless it is a non-empty well-formed string of at most 255 UTF-16 units
+ */
+export function checkId(id: unknown, what: string): string {
+  if (typeof id !== "string")
+    throw new InvalidIdError(`${what} must be a string, got ${id === null ? "null" : typeof id}`);
+  if (id.length === 0) throw new InvalidIdError(`${what} must not be empty`);
+  if (id.length > MAX_ID_LENGTH)
+    throw new InvalidIdError(
+      `${what} has ${id.length} UTF-16 units; at most ${MAX_ID_LENGTH} are accepted`,
+    );
+  if (!isWellFormed(id)) throw new InvalidIdError(`${what} holds a lone surrogate`);
+  return id;
+}
+
+/**
+ * Returns a clean copy of `slot` when all its ids are acceptable; stores call it before any I/O.
+ *
+ * @throws InvalidIdError
+ */
+export function checkSlot(slot: Slot): Slot {
+  return {
+    agentId: checkId(slot.agentId, "agentId"),
+    userId: slot.userId === null ? null : checkId(slot.userId, "userId"),
+    sessionId: checkId(slot.sessionId, "sessionId"),
+  };
+}
+
+/** Injective text form of a slot, for maps: every part is preceded by its length. */
+export function slotText(slot: Slot): string {
+  const user = userTag(slot.userId);
+  return `${slot.agentId.length}:${slot.agentId}${user.length}:${user}${slot.sessionId.length}:${slot.sessionId}`;
+}
+
+/** Key of a slot for stores whose keys must be short and plain: base32 of the SHA-256 of {@link slotText}. */
+export function slotKey(slot: Slot): string {
+  return base32(createHash("sha256").update(slotText(slot), "utf8").digest());
+}
+
+/** `0` for the anonymous user, `1` and the id for a named one, so that no name can mean "anonymous". */
+export function userTag(userId: string | null): string {
+  return userId === null ? "0" : `1${userId}`;
+}
+
+/** How errors and logs name a slot. */
+export function describeSlot(slot: Slot): string {
+  const user = slot.userId === null ? "anonymous user" : `user ${shorten(slot.userId)}`;
+  return `session ${shorten(slot.sessionId)} of ${user}, agent ${shorten(slot.agentId)}`;
+}
+
+function shorten(id: string): string {
+  return JSON.stringify(id.length > 64 ? `${id.slice(0, 64)}…` : id);
+}
+
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+
+function base32(bytes: Uint8Array): string {
+  let text = "";
+  let buffer = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) text += alphabet[(buffer >> (bits - 5)) & 31];
+    buffer &= (1 << bits) - 1;
+  }
+  return bits > 0 ? text + alphabet[(buffer << (5 - bits)) & 31] : text;
+}

@@ -1,0 +1,25 @@
+import { randomFillSync } from "node:crypto";
+
+let lastMs = 0;
+let counter = 0;
+const random = new Uint8Array(8);
+
+/**
+ * A UUIDv7: sorts by creation time, and within one process strictly by creation order (a 12-bit counter follows the
+ * milliseconds). Takes the real clock: ids must not repeat because a test stopped time.
+ */
+export function uuidv7(): string {
+  const now = Date.now();
+  if (now > lastMs) {
+    lastMs = now;
+    counter = 0;
+  } else if (++counter > 0xfff) {
+    lastMs++;
+    counter = 0;
+  }
+  randomFillSync(random);
+  random[0] = ((random[0] as number) & 0x3f) | 0x80;
+  const time = lastMs.toString(16).padStart(12, "0");
+  const tail = Buffer.from(random.buffer, random.byteOffset, 8).toString("hex");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+}

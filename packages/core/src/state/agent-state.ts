@@ -1,0 +1,276 @@
+import { StateCorruptError } from "../errors/index.js";
+import {
+  deepFreeze,
+  isDeeperThan,
+  isRecord,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+} from "../json/json.js";
+import { createMessage } from "../message/create-message.js";
+import type { Message } from "../message/message.js";
+import { messageProblem } from "../message/message-problem.js";
+import { messageBytes } from "../message/read-message.js";
+import { checkId } from "../slot/slot.js";
+import { type ContextDelta, type ContextEditor, TrackedContext } from "./context-editor.js";
+import { emptyHead, readHead, type StateHead, writeHead } from "./head.js";
+import { type InterruptControl, InterruptTrigger } from "./interrupt-control.js";
+
+/** Where a state comes from when it is made from what a store returned. */
+export interface StateParts {
+  readonly head: JsonObject;
+  readonly messages: readonly Message[];
+}
+
+/**
+ * Everything mutable about one session: what makes it restartable in any process.
+ *
+ * Contract:
+ * - `context` is the live list; edit it through {@link contextMutable}, which knows what changed since the last save.
+ * - The summary is a message: role user, one hint from `summary`, always at index 0, at most one.
+ * - `interruptControl` is transient and never serialised.
+ * - Fields that this release does not know survive a round trip.
+ *
+ * @example
+ * const state = AgentState.fromJsonString(text);
+ * state.contextMutable().push(userMessage("hello"));
+ */
+export class AgentState {
+  readonly #head: StateHead;
+  readonly #context: TrackedContext;
+  /** Transient; the engine puts the running call's control here. */
+  interruptControl: InterruptControl = new InterruptTrigger();
+
+  private constructor(head: StateHead, context: TrackedContext) {
+    this.#head = head;
+    this.#context = context;
+  }
+
+  /** A state with nothing in it. */
+  static create(ids: { readonly sessionId: string; readonly userId?: string | null }): AgentState {
+    const userId = ids.userId ?? null;
+    return new AgentState(
+      emptyHead(
+        checkId(ids.sessionId, "sessionId"),
+        userId === null ? null : checkId(userId, "userId"),
+      ),
+      new TrackedContext([], 0),
+    );
+  }
+
+  /**
+   * A state made of what a store returned; everything in it counts as stored.
+   *
+   * @throws StateCorruptError | StateTooNewError
+   */
+  static fromParts(parts: StateParts): AgentState {
+    checkDepth(parts.head);
+    const messages = parts.messages.map(readMessage);
+    return new AgentState(readHead(parts.head), new TrackedContext(messages, messages.length));
+  }
+
+  /**
+   * The inverse of {@link toJson}; nothing in it counts as stored.
+   *
+   * @throws StateCorruptError when it is not a state document
+   * @throws StateTooNewError when only a newer release may read it
+   */
+  static fromJsonString(text: string): AgentState {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      // The parser's own message quotes the text, and state contents stay out of errors.
+      throw new StateCorruptError("the state document is not JSON");
+    }
+    return AgentState.#fromParsed(value);
+  }
+
+  /** The inverse of {@link toJSON}; copies what it is given. Throws as {@link fromJsonString}. */
+  static fromJson(value: unknown): AgentState {
+    checkDepth(value);
+    let copy: unknown;
+    try {
+      copy = JSON.parse(JSON.stringify(value, refuseNonFinite));
+    } catch (error) {
+      if (StateCorruptError.is(error)) throw error;
+      throw new StateCorruptError("the state document cannot be written as JSON");
+    }
+    return AgentState.#fromParsed(copy);
+  }
+
+  static #fromParsed(value: unknown): AgentState {
+    checkDepth(value);
+    if (isRecord(value) && !Array.isArray(value["context"]))
+      throw new StateCorruptError("the state document's context is not a list");
+    const head = readHead(value);
+    const messages = ((value as Record<string, unknown>)["context"] as unknown[]).map(readMessage);
+    return new AgentState(head, new TrackedContext(messages, 0));
+  }
+
+  get sessionId(): string {
+    return this.#head.sessionId;
+  }
+
+  /** `null` for an anonymous session. */
+  get userId(): string | null {
+    return this.#head.userId;
+  }
+
+  /** The messages the model sees, oldest first. Live: it changes as the context is edited. */
+  get context(): readonly Message[] {
+    return this.#context.messages;
+  }
+
+  /** The editor of {@link context}. */
+  contextMutable(): ContextEditor {
+    return this.#context;
+  }
+
+  /** The text of the summary message, or null when there is none. Setting null removes it. */
+  get summary(): string | null {
+    const block = summaryBlock(this.context[0]);
+    return block?.type === "hint" ? block.text : null;
+  }
+
+  set summary(text: string | null) {
+    const present = summaryBlock(this.context[0]) !== undefined;
+    if (text === null) {
+      if (present) this.#context.splice(0, 1);
+      return;
+    }
+    const message = createMessage("user", [{ type: "hint", text, source: "summary" }]);
+    if (present) this.#context.replace(0, message);
+    else this.#context.splice(0, 0, message);
+  }
+
+  get permissionContext(): StateHead["permissionContext"] {
+    return this.#head.permissionContext;
+  }
+  set permissionContext(value: StateHead["permissionContext"]) {
+    this.#head.permissionContext = value;
+  }
+
+  get planModeContext(): StateHead["planModeContext"] {
+    return this.#head.planModeContext;
+  }
+  set planModeContext(value: StateHead["planModeContext"]) {
+    this.#head.planModeContext = value;
+  }
+
+  get tasksContext(): StateHead["tasksContext"] {
+    return this.#head.tasksContext;
+  }
+  set tasksContext(value: StateHead["tasksContext"]) {
+    this.#head.tasksContext = value;
+  }
+
+  get toolContext(): StateHead["toolContext"] {
+    return this.#head.toolContext;
+  }
+  set toolContext(value: StateHead["toolContext"]) {
+    this.#head.toolContext = value;
+  }
+
+  /** Plugin state by plugin name; plugins reach theirs through `host.state`. */
+  get extensions(): StateHead["extensions"] {
+    return this.#head.extensions;
+  }
+  set extensions(value: StateHead["extensions"]) {
+    this.#head.extensions = value;
+  }
+
+  /** Unanswered tool calls of the last assistant message. */
+  get openCalls(): StateHead["openCalls"] {
+    return this.#head.openCalls;
+  }
+  set openCalls(value: StateHead["openCalls"]) {
+    this.#head.openCalls = value;
+  }
+
+  /** Whether a graceful shutdown cut the last call short; the next call resumes it. */
+  get shutdownInterrupted(): boolean {
+    return this.#head.shutdownInterrupted;
+  }
+  set shutdownInterrupted(value: boolean) {
+    this.#head.shutdownInterrupted = value;
+  }
+
+  /** The last calls that came with a `callId` of the caller's, newest last. Kept by the engine. */
+  get finishedCalls(): StateHead["finishedCalls"] {
+    return this.#head.finishedCalls;
+  }
+  set finishedCalls(value: StateHead["finishedCalls"]) {
+    this.#head.finishedCalls = value;
+  }
+
+  /** The run whose step saves these are, until it ends. Kept by the engine. */
+  get unfinishedRun(): StateHead["unfinishedRun"] {
+    return this.#head.unfinishedRun;
+  }
+  set unfinishedRun(value: StateHead["unfinishedRun"]) {
+    this.#head.unfinishedRun = value;
+  }
+
+  /** The document without its messages, as a store keeps it. Live parts: serialise before keeping. */
+  head(): JsonObject {
+    return writeHead(this.#head);
+  }
+
+  /** What a save has to carry about the messages. */
+  contextDelta(): ContextDelta {
+    return this.#context.delta();
+  }
+
+  /** Called after an acknowledged save: everything here is now stored. */
+  markSaved(): void {
+    this.#context.markSaved();
+  }
+
+  /** Bytes of the messages as JSON. */
+  contextBytes(): number {
+    let bytes = 0;
+    for (const message of this.context) bytes += messageBytes(message);
+    return bytes;
+  }
+
+  /** The whole document as a JSON value. */
+  toJSON(): JsonObject {
+    return { ...this.head(), context: this.context as unknown as JsonObject[] };
+  }
+
+  /** The whole document as text. */
+  toJson(): string {
+    return JSON.stringify(this);
+  }
+
+  /** A state of its own with the same contents; messages are shared, being immutable. */
+  copy(): AgentState {
+    const head = readHead(JSON.parse(JSON.stringify(this.head())));
+    return new AgentState(head, new TrackedContext([...this.context], 0));
+  }
+}
+
+function summaryBlock(message: Message | undefined): Message["content"][number] | undefined {
+  if (message?.role !== "user" || message.content.length !== 1) return undefined;
+  const block = message.content[0];
+  return block?.type === "hint" && block.source === "summary" ? block : undefined;
+}
+
+function readMessage(value: unknown, index: number): Message {
+  const problem = messageProblem(value);
+  if (problem !== null) throw new StateCorruptError(`message ${index} of the state: ${problem}`);
+  return deepFreeze(value as Message);
+}
+
+function checkDepth(value: unknown): void {
+  if (isDeeperThan(value, MAX_JSON_DEPTH))
+    throw new StateCorruptError(
+      `the state document is nested deeper than ${MAX_JSON_DEPTH} levels`,
+    );
+}
+
+function refuseNonFinite(_key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw new StateCorruptError("the state document holds a number that JSON cannot");
+  return value;
+}

@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from "../json/json.js";
+
+/** How much a tool may do without asking. */
+export type PermissionMode = "default" | "accept_edits" | "explore" | "bypass" | "dont_ask";
+
+/** A rule about one tool, optionally narrowed by an argument pattern. */
+export interface PermissionRule {
+  readonly tool: string;
+  readonly pattern?: string | undefined;
+  readonly source?: string | undefined;
+}
+
+/** Which tools may run, and what was remembered about them. */
+export interface PermissionContext {
+  mode: PermissionMode;
+  allow: readonly PermissionRule[];
+  deny: readonly PermissionRule[];
+  ask: readonly PermissionRule[];
+  workingDirectories: readonly string[];
+}
+
+/** Whether the agent is planning, and where its plan is. */
+export interface PlanModeContext {
+  active: boolean;
+  planFile: string | null;
+}
+
+/** One entry of the agent's task list. */
+export interface Task {
+  readonly id?: string | undefined;
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed";
+  readonly priority?: "high" | "medium" | "low" | undefined;
+}
+
+/** The agent's task list. */
+export interface TasksContext {
+  tasks: readonly Task[];
+}
+
+/** Which tool groups are on in this session. */
+export interface ToolContext {
+  /** `null`: never changed, the groups' own defaults apply. */
+  activatedGroups: readonly string[] | null;
+}
+
+/**
+ * Where an unanswered tool call stands.
+ * - `pending`: waits for a result from outside, or was not started before a shutdown
+ * - `asking`: waits for a person's approval
+ * - `allowed`: approved, not started
+ * - `started`: was running when the state was saved; after a crash its outcome is unknown
+ */
+export type OpenCallState = "pending" | "asking" | "allowed" | "started";
+
+/** Unanswered calls of the last assistant message, by call id. */
+export type OpenCalls = { [callId: string]: OpenCallState };
+
+/** State of one plugin, by plugin name. */
+export type Extensions = { [plugin: string]: JsonValue };
+
+/** How a finished call can be answered again when its `callId` is repeated. */
+export interface FinishedCall {
+  readonly callId: string;
+  readonly messageId: string;
+  readonly reason: string;
+  readonly output?: JsonValue | undefined;
+}
+
+/** The run a step save belongs to; what a successor needs to take it back after a crash. */
+export interface UnfinishedRun {
+  readonly callId: string;
+  /** Ids of the messages the run added so far. */
+  readonly messageIds: readonly string[];
+  /** The head sections as they were before the run. */
+  readonly before: JsonObject;
+}

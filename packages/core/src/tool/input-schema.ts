@@ -1,0 +1,74 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { z } from "zod";
+import { ConfigurationError } from "../errors/errors.js";
+import { isRecord, type JsonObject, toJsonValue } from "../json/json.js";
+
+/** A Standard Schema that can describe itself as JSON Schema (zod 4 can), or one with its JSON Schema beside it. */
+export type ToolInputSchema<Output = unknown> =
+  | StandardSchemaV1<unknown, Output>
+  | { readonly schema: StandardSchemaV1<unknown, Output>; readonly jsonSchema: JsonObject };
+
+/** What {@link ToolInputSchema} validates to. */
+export type InferInput<S> = S extends { readonly schema: infer T extends StandardSchemaV1 }
+  ? StandardSchemaV1.InferOutput<T>
+  : S extends StandardSchemaV1
+    ? StandardSchemaV1.InferOutput<S>
+    : never;
+
+/** A validated value, or what is wrong in words a model can act on. */
+export type Validation =
+  | { readonly value: unknown; readonly problem?: undefined }
+  | { readonly problem: string };
+
+/** Validates against the Standard Schema in `schema`. */
+export async function validateInput(schema: ToolInputSchema, value: unknown): Promise<Validation> {
+  const standard = "schema" in schema ? schema.schema : schema;
+  const result = await standard["~standard"].validate(value);
+  if (result.issues === undefined) return { value: result.value };
+  return {
+    problem: result.issues
+      .map((issue) => {
+        const path = (issue.path ?? [])
+          .map((part) => String(typeof part === "object" ? part.key : part))
+          .join(".");
+        return path === "" ? issue.message : `${path}: ${issue.message}`;
+      })
+      .join("; "),
+  };
+}
+
+/**
+ * The JSON Schema a model is shown.
+ *
+ * @throws ConfigurationError when the schema cannot describe itself
+ */
+export function jsonSchemaOf(schema: ToolInputSchema, where: string): JsonObject {
+  if ("jsonSchema" in schema && !("~standard" in schema)) return schema.jsonSchema;
+  const standard = ("schema" in schema ? schema.schema : schema) as StandardSchemaV1;
+  try {
+    const described = describe(standard);
+    if (described !== undefined) {
+      const { $schema: _, ...rest } = described;
+      return toJsonValue(rest, where) as JsonObject;
+    }
+  } catch (cause) {
+    throw new ConfigurationError(
+      `the input schema of ${where} cannot be written as JSON Schema; pass { schema, jsonSchema }`,
+      { cause },
+    );
+  }
+  throw new ConfigurationError(
+    `the input schema of ${where} (${standard["~standard"]?.vendor ?? "not a Standard Schema"}) does not describe itself as JSON Schema; pass { schema, jsonSchema }`,
+  );
+}
+
+function describe(schema: StandardSchemaV1): Record<string, unknown> | undefined {
+  const props: unknown = schema["~standard"];
+  if (!isRecord(props)) return undefined;
+  const own = props["jsonSchema"];
+  if (isRecord(own) && typeof own["input"] === "function")
+    return own["input"]({ target: "draft-2020-12" }) as Record<string, unknown>;
+  if (props["vendor"] === "zod")
+    return z.toJSONSchema(schema as unknown as z.ZodType, { io: "input" });
+  return undefined;
+}
