@@ -38,6 +38,8 @@ interface Attributes {
   readonly singletons: Map<TypeKey<unknown>, unknown>;
 }
 
+const brand = Symbol.for("holdfast.runtime_context");
+
 /**
  * What travels with one call: whose it is, how to stop it, and anything hooks and tools should share.
  *
@@ -62,6 +64,10 @@ export class RuntimeContext implements RuntimeContextFields {
   agentState: AgentState | undefined;
   readonly #attributes: Attributes;
 
+  static {
+    Object.defineProperty(RuntimeContext.prototype, brand, { value: true });
+  }
+
   protected constructor(
     fields: RuntimeContextFields,
     attributes: Attributes,
@@ -83,7 +89,8 @@ export class RuntimeContext implements RuntimeContextFields {
   }
 
   static of(fields: RuntimeContextFields): RuntimeContext {
-    if (fields instanceof RuntimeContext) return fields;
+    // Not `instanceof`: a context of another copy of this package keeps its typed singletons.
+    if (isRuntimeContext(fields)) return fields;
     return new RuntimeContext(fields, {
       extra: Object.assign(Object.create(null), fields.extra),
       singletons: new Map(),
@@ -132,10 +139,11 @@ export class RuntimeContext implements RuntimeContextFields {
     return this;
   }
 
-  /** A context with the same attributes, copied, and other fields where given. */
+  /** A context with the same attributes, copied, and other fields where given; an undefined one is not given. */
   child(fields: RuntimeContextFields = {}): RuntimeContext {
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined);
     return new RuntimeContext(
-      { ...this.#fields(), ...fields },
+      { ...this.#fields(), ...Object.fromEntries(given) },
       {
         extra: Object.assign(Object.create(null), this.#attributes.extra, fields.extra),
         singletons: new Map(this.#attributes.singletons),
@@ -162,6 +170,10 @@ export class RuntimeContext implements RuntimeContextFields {
     const { userId, sessionId, signal, callId, onBusy, queueTimeoutMs, output } = this;
     return { userId, sessionId, signal, callId, onBusy, queueTimeoutMs, output };
   }
+}
+
+function isRuntimeContext(value: object): value is RuntimeContext {
+  return brand in value;
 }
 
 /** Builds a {@link RuntimeContext} step by step. */

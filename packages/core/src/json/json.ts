@@ -25,41 +25,58 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
  * becomes `0`.
  *
  * @param where - named in the error, for example `input of tool "search"`
- * @throws InvalidInputError for NaN, Infinity, bigint, functions, symbols, cycles and depth over {@link MAX_JSON_DEPTH}
+ * @param maxDepth - how many objects and arrays may stand inside each other
+ * @throws InvalidInputError for NaN, Infinity, bigint, functions, symbols, cycles and depth over `maxDepth`
  */
-export function toJsonValue(value: unknown, where: string): JsonValue {
-  return copy(value, where, 0);
+export function toJsonValue(
+  value: unknown,
+  where: string,
+  maxDepth: number = MAX_JSON_DEPTH,
+): JsonValue {
+  const result = copy(value, where, maxDepth);
+  if (result === undefined) throw refusal(where, "is undefined, which JSON cannot hold");
+  return result;
 }
 
-function copy(value: unknown, path: string, depth: number): JsonValue {
-  if (depth > MAX_JSON_DEPTH)
-    throw new InvalidInputError(`${path} is nested deeper than ${MAX_JSON_DEPTH} levels`);
+function copy(original: unknown, path: string, levels: number): JsonValue | undefined {
+  const value = plainForm(original);
   switch (typeof value) {
+    case "undefined":
     case "string":
     case "boolean":
       return value;
     case "number":
-      if (!Number.isFinite(value))
-        throw new InvalidInputError(`${path} is ${value}, which JSON cannot hold`);
+      if (!Number.isFinite(value)) throw refusal(path, `is ${value}, which JSON cannot hold`);
       return value === 0 ? 0 : value;
     case "object":
       if (value === null) return null;
       break;
     default:
-      throw new InvalidInputError(`${path} is a ${typeof value}, which JSON cannot hold`);
+      throw refusal(path, `is a ${typeof value}, which JSON cannot hold`);
   }
-  if ("toJSON" in value && typeof value.toJSON === "function")
-    return copy(value.toJSON(), path, depth + 1);
+  if (levels <= 0) throw refusal(path, `is nested deeper than ${MAX_JSON_DEPTH} levels`);
   if (Array.isArray(value))
+    // Not `map`, which would keep the holes of a sparse array.
     return Object.freeze(
-      value.map((item, index) =>
-        item === undefined ? null : copy(item, `${path}[${index}]`, depth + 1),
-      ),
+      Array.from(value, (item, index) => copy(item, `${path}[${index}]`, levels - 1) ?? null),
     );
   const result: Record<string, JsonValue> = {};
-  for (const [key, item] of Object.entries(value))
-    if (item !== undefined) define(result, key, copy(item, `${path}.${key}`, depth + 1));
+  for (const [key, item] of Object.entries(value)) {
+    const kept = copy(item, `${path}.${key}`, levels - 1);
+    if (kept !== undefined) define(result, key, kept);
+  }
   return Object.freeze(result);
+}
+
+/** What `toJSON` returns where there is one, asked once, as `JSON.stringify` does. */
+function plainForm(value: unknown): unknown {
+  if (!isContainer(value) || !("toJSON" in value)) return value;
+  return typeof value.toJSON === "function" ? value.toJSON() : value;
+}
+
+function refusal(path: string, problem: string): InvalidInputError {
+  const place = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+  return new InvalidInputError(`${place} ${problem}`);
 }
 
 // Plain assignment to "__proto__" would set the prototype instead of a property.
@@ -74,24 +91,30 @@ function define(target: Record<string, JsonValue>, key: string, value: JsonValue
   else target[key] = value;
 }
 
-/** Depth of parsed JSON, without recursion, stopping as soon as it is over the limit. */
+/**
+ * Whether more than `limit` objects and arrays of a parsed JSON value stand inside each other. Takes no recursion, and
+ * stops as soon as it knows.
+ */
 export function isDeeperThan(value: unknown, limit: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
+  let level = [value].filter(isContainer);
+  for (let depth = 1; level.length > 0; depth++) {
     if (depth > limit) return true;
-    const next: unknown[] = [];
-    for (const item of level)
-      if (typeof item === "object" && item !== null)
-        for (const child of Array.isArray(item) ? item : Object.values(item))
-          if (typeof child === "object" && child !== null) next.push(child);
+    const next: object[] = [];
+    for (const container of level)
+      for (const child of Array.isArray(container) ? container : Object.values(container))
+        if (isContainer(child)) next.push(child);
     level = next;
   }
   return false;
 }
 
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 /** Freezes parsed JSON all the way down and returns it. */
 export function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+  if (isContainer(value)) {
     Object.freeze(value);
     for (const child of Object.values(value)) deepFreeze(child);
   }

@@ -56,7 +56,7 @@ export function createMessage(
     role,
     name,
     content: typeof content === "string" ? [{ type: "text", text: content }] : content,
-    createdAt: typeof createdAt === "string" ? createdAt : createdAt.toISOString(),
+    createdAt,
     usage,
     metadata,
   });

@@ -16,8 +16,7 @@ export function messageProblem(value: unknown): string | null {
   if (value["name"] !== undefined && typeof value["name"] !== "string")
     return "name is not a string";
   if (typeof value["createdAt"] !== "string") return "createdAt is not a string";
-  if (value["metadata"] !== undefined && !isRecord(value["metadata"]))
-    return "metadata is not an object";
+  if (!isOptionalRecord(value["metadata"])) return "metadata is not an object";
   if (value["usage"] !== undefined && !isUsage(value["usage"])) return "usage is not a usage";
   if (!Array.isArray(value["content"])) return "content is not a list";
   for (const [index, block] of value["content"].entries()) {
@@ -31,8 +30,13 @@ function isUsage(value: unknown): boolean {
   return (
     isRecord(value) &&
     typeof value["inputTokens"] === "number" &&
-    typeof value["outputTokens"] === "number"
+    typeof value["outputTokens"] === "number" &&
+    (value["cachedInputTokens"] === undefined || typeof value["cachedInputTokens"] === "number")
   );
+}
+
+function isOptionalRecord(value: unknown): boolean {
+  return value === undefined || isRecord(value);
 }
 
 function blockProblem(block: unknown): string | null {
@@ -40,7 +44,8 @@ function blockProblem(block: unknown): string | null {
   switch (block["type"]) {
     case "text":
     case "thinking":
-      return typeof block["text"] === "string" ? null : "text is not a string";
+      if (typeof block["text"] !== "string") return "text is not a string";
+      return providerMetadataProblem(block);
     case "hint":
       return typeof block["text"] === "string" && typeof block["source"] === "string"
         ? null
@@ -50,7 +55,8 @@ function blockProblem(block: unknown): string | null {
     case "tool_call":
       if (typeof block["id"] !== "string" || block["id"] === "") return "a tool_call needs an id";
       if (typeof block["name"] !== "string") return "a tool_call needs a name";
-      return block["input"] === undefined ? "a tool_call needs an input" : null;
+      if (block["input"] === undefined) return "a tool_call needs an input";
+      return providerMetadataProblem(block);
     case "tool_result":
       return resultProblem(block);
     default:
@@ -58,9 +64,15 @@ function blockProblem(block: unknown): string | null {
   }
 }
 
+function providerMetadataProblem(block: Record<string, unknown>): string | null {
+  return isOptionalRecord(block["providerMetadata"]) ? null : "providerMetadata is not an object";
+}
+
 function dataProblem(block: Record<string, unknown>): string | null {
   const source = block["source"];
   if (typeof block["mediaType"] !== "string") return "data needs a mediaType";
+  if (block["name"] !== undefined && typeof block["name"] !== "string")
+    return "name is not a string";
   if (!isRecord(source)) return "data needs a source";
   const text = source["kind"] === "base64" ? source["data"] : source["url"];
   return (source["kind"] === "base64" || source["kind"] === "url") && typeof text === "string"
@@ -73,12 +85,18 @@ function resultProblem(block: Record<string, unknown>): string | null {
   if (typeof block["name"] !== "string") return "a tool_result needs a name";
   if (!resultStates.has(block["state"]))
     return "state is not success, error, interrupted or denied";
+  if (!isOptionalRecord(block["metadata"])) return "metadata is not an object";
   if (!Array.isArray(block["output"])) return "output is not a list";
-  for (const part of block["output"]) {
+  return outputProblem(block["output"]);
+}
+
+/** What is wrong with something that should be the output of a tool, or null. */
+export function outputProblem(output: readonly unknown[]): string | null {
+  for (const [index, part] of output.entries()) {
     if (!isRecord(part) || (part["type"] !== "text" && part["type"] !== "data"))
-      return "output holds something other than text and data";
+      return `output[${index}] is neither text nor data`;
     const problem = blockProblem(part);
-    if (problem !== null) return `output: ${problem}`;
+    if (problem !== null) return `output[${index}]: ${problem}`;
   }
   return null;
 }

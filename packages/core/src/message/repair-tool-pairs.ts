@@ -1,8 +1,14 @@
+import { deepFreeze } from "../json/json.js";
 import type { Block, Message, ToolCallBlock, ToolResultBlock } from "./message.js";
 
 /** One thing {@link repairToolPairs} had to change. */
 export interface Repair {
-  readonly kind: "missing_result" | "orphan_result" | "duplicate_result" | "duplicate_call";
+  readonly kind:
+    | "missing_result"
+    | "moved_result"
+    | "orphan_result"
+    | "duplicate_result"
+    | "duplicate_call";
   readonly callId: string;
 }
 
@@ -15,13 +21,13 @@ export interface RepairedMessages {
 const noCalls: ReadonlySet<string> = new Set();
 
 /**
- * Makes a list of messages valid for a model request: each tool call is followed by exactly one result of its own
- * before the next user or assistant message, and each result has its call.
+ * Makes a list of messages valid for a model request: the message with the calls, then tool messages with nothing but
+ * their results, one for each call, then the rest.
  *
- * Pure, over the whole list; returns the same array when nothing is wrong.
- * - A call without a result gets one in state `interrupted`, right behind its message's other results.
+ * Pure, over the whole list; returns the same array when nothing is wrong. Every change is among the repairs.
+ * - A call without a result gets one in state `interrupted`, behind its message's other results.
  * - A result without a call before it, and a second result of one call, are left out.
- * - A result that comes late, behind other messages, is moved up to its call.
+ * - A result that comes late, or shares a message with other content, is moved behind its call.
  * - A second call with an id already seen is left out with its result.
  *
  * @param open - calls that may stay without a result; only calls of the last assistant message can be open
@@ -30,150 +36,151 @@ export function repairToolPairs(
   messages: readonly Message[],
   open: ReadonlySet<string> = noCalls,
 ): RepairedMessages {
-  if (isPaired(messages, open)) return { messages, repairs: [] };
-  const results = collectResults(messages);
-  const repairs: Repair[] = [...results.repairs];
-  const seen = new Set<string>();
-  const repaired: Message[] = [];
-  const lastCaller = messages.findLastIndex((message) => message.role === "assistant");
+  const survey = surveyPairs(messages, open);
+  if (survey.repairs.length === 0) return { messages, repairs: [] };
+  return { messages: Object.freeze(rebuild(messages, survey)), repairs: survey.repairs };
+}
+
+/** What has to come behind the results that already follow a message. */
+interface Additions {
+  /** Results by the message they are taken from. */
+  readonly moved: Map<Message, ToolResultBlock[]>;
+  readonly missing: ToolResultBlock[];
+}
+
+interface Survey {
+  readonly repairs: Repair[];
+  /** What stays of each message, by its index. */
+  readonly kept: Block[][];
+  /** By the index of the message with the calls. */
+  readonly additions: Map<number, Additions>;
+}
+
+function surveyPairs(messages: readonly Message[], open: ReadonlySet<string>): Survey {
+  const survey: Survey = { repairs: [], kept: [], additions: new Map() };
+  const { repairs } = survey;
+  const callers = new Map<string, number>();
+  const unanswered = new Map<string, ToolCallBlock>();
+  let owner = -1;
   for (const [index, message] of messages.entries()) {
-    const calls: ToolCallBlock[] = [];
-    const content: Block[] = [];
+    const resultsOnly = isResultsOnly(message);
+    if (!resultsOnly) owner = index;
+    const kept: Block[] = [];
+    survey.kept.push(kept);
     for (const block of message.content) {
-      if (block.type === "tool_result") continue;
       if (block.type === "tool_call") {
-        if (seen.has(block.id)) {
+        if (callers.has(block.id)) {
           repairs.push({ kind: "duplicate_call", callId: block.id });
           continue;
         }
-        seen.add(block.id);
-        calls.push(block);
+        callers.set(block.id, index);
+        unanswered.set(block.id, block);
+      } else if (block.type === "tool_result") {
+        const { callId } = block;
+        const caller = callers.get(callId);
+        if (caller === undefined || !unanswered.delete(callId)) {
+          const kind = caller === undefined ? "orphan_result" : "duplicate_result";
+          repairs.push({ kind, callId });
+          continue;
+        }
+        if (!resultsOnly || caller !== owner) {
+          repairs.push({ kind: "moved_result", callId });
+          move(block, message, additionsTo(survey, caller));
+          continue;
+        }
       }
-      content.push(block);
+      kept.push(block);
     }
-    if (content.length === message.content.length) repaired.push(message);
-    else if (content.length > 0) repaired.push(freeze({ ...message, content }));
-    if (calls.length === 0) continue;
-    const carriers = new Map<Message, ToolResultBlock[]>();
-    const missing: ToolResultBlock[] = [];
-    for (const call of calls) {
-      const found = results.byCall.get(call.id);
-      if (found) {
-        const carried = carriers.get(found.carrier);
-        if (carried) carried.push(found.result);
-        else carriers.set(found.carrier, [found.result]);
-      } else if (!(index === lastCaller && open.has(call.id))) {
-        missing.push(interruptedResult(call));
-        repairs.push({ kind: "missing_result", callId: call.id });
-      }
-    }
-    repaired.push(...resultMessages(message, carriers, missing));
   }
-  return { messages: Object.freeze(repaired), repairs };
-}
-
-/** Whether every call is answered directly behind its message, exactly once, and nothing else is a result. */
-function isPaired(messages: readonly Message[], open: ReadonlySet<string>): boolean {
-  const seen = new Set<string>();
-  let waiting = new Set<string>();
-  let waitingIsLast = false;
   const lastCaller = messages.findLastIndex((message) => message.role === "assistant");
-  for (const [index, message] of messages.entries()) {
-    const hasResult = message.content.some((block) => block.type === "tool_result");
-    if (!hasResult && waiting.size > 0 && !(waitingIsLast && allIn(waiting, open))) return false;
-    if (!hasResult) waiting = new Set();
-    let calls = 0;
-    for (const block of message.content) {
-      if (block.type === "tool_call") {
-        if (hasResult || seen.has(block.id)) return false;
-        seen.add(block.id);
-        waiting.add(block.id);
-        calls++;
-      } else if (block.type === "tool_result" && !waiting.delete(block.callId)) return false;
-      else if (hasResult && block.type !== "tool_result") return false;
-    }
-    if (calls > 0) waitingIsLast = index === lastCaller;
+  for (const [callId, call] of unanswered) {
+    const caller = callers.get(callId) as number;
+    if (caller === lastCaller && open.has(callId)) continue;
+    repairs.push({ kind: "missing_result", callId });
+    additionsTo(survey, caller).missing.push(interruptedResult(call));
   }
-  return waiting.size === 0 || (waitingIsLast && allIn(waiting, open));
+  return survey;
 }
 
-function allIn(ids: ReadonlySet<string>, set: ReadonlySet<string>): boolean {
-  for (const id of ids) if (!set.has(id)) return false;
-  return true;
+function isResultsOnly(message: Message): boolean {
+  const { role, content } = message;
+  return (
+    role === "tool" && content.length > 0 && content.every((block) => block.type === "tool_result")
+  );
 }
 
-interface FoundResult {
-  readonly result: ToolResultBlock;
-  readonly carrier: Message;
+function additionsTo(survey: Survey, caller: number): Additions {
+  let additions = survey.additions.get(caller);
+  if (!additions) {
+    additions = { moved: new Map(), missing: [] };
+    survey.additions.set(caller, additions);
+  }
+  return additions;
 }
 
-/** The first result of each call that comes after its call; the rest are repairs. */
-function collectResults(messages: readonly Message[]): {
-  byCall: Map<string, FoundResult>;
-  repairs: Repair[];
-} {
-  const called = new Set<string>();
-  const byCall = new Map<string, FoundResult>();
-  const repairs: Repair[] = [];
-  for (const message of messages)
-    for (const block of message.content)
-      if (block.type === "tool_call") called.add(block.id);
-      else if (block.type === "tool_result") {
-        if (!called.has(block.callId))
-          repairs.push({ kind: "orphan_result", callId: block.callId });
-        else if (byCall.has(block.callId))
-          repairs.push({ kind: "duplicate_result", callId: block.callId });
-        else byCall.set(block.callId, { result: block, carrier: message });
-      }
-  return { byCall, repairs };
+function move(block: ToolResultBlock, from: Message, { moved }: Additions): void {
+  const blocks = moved.get(from);
+  if (blocks) blocks.push(block);
+  else moved.set(from, [block]);
 }
 
 function interruptedResult(call: ToolCallBlock): ToolResultBlock {
-  return {
+  return deepFreeze({
     type: "tool_result",
     callId: call.id,
     name: call.name,
     output: [{ type: "text", text: "This call was interrupted; its outcome is unknown." }],
     state: "interrupted",
-  };
+  });
 }
 
-/** The messages that answer `caller`: the carriers as they were where nothing changed, then what was missing. */
-function resultMessages(
-  caller: Message,
-  carriers: ReadonlyMap<Message, ToolResultBlock[]>,
-  missing: readonly ToolResultBlock[],
-): Message[] {
-  const messages: Message[] = [];
-  for (const [carrier, blocks] of carriers) {
-    const unchanged =
-      carrier.role === "tool" &&
-      carrier.content.length === blocks.length &&
-      carrier.content.every((block, index) => block === blocks[index]);
-    messages.push(
-      unchanged
-        ? carrier
-        : freeze({ ...carrier, id: `${carrier.id}.r.${caller.id}`, role: "tool", content: blocks }),
-    );
+function rebuild(messages: readonly Message[], survey: Survey): Message[] {
+  const ids = new Set(messages.map((message) => message.id));
+  const rebuilt: Message[] = [];
+  let behind: Message[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (!isResultsOnly(message)) for (const late of behind.splice(0)) rebuilt.push(late);
+    const content = survey.kept[index] ?? [];
+    if (content.length === message.content.length) rebuilt.push(message);
+    else if (content.length > 0) rebuilt.push(frozen({ ...message, content }));
+    const additions = survey.additions.get(index);
+    if (additions) behind = additionalMessages(message, additions, ids);
   }
-  if (missing.length > 0)
+  return rebuilt.concat(behind);
+}
+
+function additionalMessages(caller: Message, additions: Additions, ids: Set<string>): Message[] {
+  const messages: Message[] = [];
+  for (const [carrier, content] of additions.moved) {
+    if (isResultsOnly(carrier) && carrier.content.length === content.length) messages.push(carrier);
+    else {
+      // Tokens were spent once: the usage stays with what is left of the carrier.
+      const { usage: _, ...rest } = carrier;
+      const id = freshId(`${carrier.id}.r.${caller.id}`, ids);
+      messages.push(frozen({ ...rest, id, role: "tool", content }));
+    }
+  }
+  if (additions.missing.length > 0)
     messages.push(
-      freeze({
-        id: `${caller.id}.i`,
+      frozen({
+        id: freshId(`${caller.id}.i`, ids),
         role: "tool",
-        content: missing,
+        content: additions.missing,
         createdAt: caller.createdAt,
       }),
     );
   return messages;
 }
 
-function freeze(message: Message): Message {
+/** Repairs may follow one another, so that a derived id can be taken already. */
+function freshId(base: string, taken: Set<string>): string {
+  let id = base;
+  for (let count = 2; taken.has(id); count++) id = `${base}.${count}`;
+  taken.add(id);
+  return id;
+}
+
+function frozen(message: Message): Message {
   Object.freeze(message.content);
-  for (const block of message.content) {
-    Object.freeze(block);
-    if (block.type === "tool_result")
-      for (const part of Object.freeze(block.output)) Object.freeze(part);
-  }
   return Object.freeze(message);
 }

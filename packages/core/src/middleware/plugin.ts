@@ -78,6 +78,8 @@ export interface PluginHost {
   onClose(run: () => void | Promise<void>): void;
   /** Runs when a session is deleted for good. */
   onDelete(run: (slot: Slot) => Promise<void>): void;
+  /** Runs when everything of a user is deleted, long-term memory included. */
+  onDeleteUser(run: (userId: string) => Promise<void>): void;
   /** Tells `onEvent` about background work. */
   emit(slot: Slot, callId: string, event: EventBody): void;
 }

@@ -5,14 +5,16 @@ import type { LoadedState, Reach, Revision } from "./agent-state-store.js";
 export interface AcquireRequest {
   /** Names the call towards `calls` and the signal bus. */
   readonly callId: string;
-  /** The revision the caller has cached, for gates that load along with the lease. */
-  readonly known?: Revision | undefined;
+  /** The revision the caller has cached when its turn comes, for gates that load along with the lease. */
+  readonly known?: (() => Revision | undefined) | undefined;
   /** Leaves the queue when aborted; `acquire` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** `false`: reject with `SessionBusyError` instead of queueing. @default true */
   readonly wait?: boolean | undefined;
   /** Reject with `SessionBusyError` when that many already wait. @default 100 */
   readonly maxQueue?: number | undefined;
+  /** Called when the caller has to wait, with the number of calls before it. */
+  readonly onWait?: ((ahead: number) => void) | undefined;
 }
 
 /** The right to run a slot, until released or lost. */

@@ -1,19 +1,12 @@
 import { StateCorruptError } from "../errors/index.js";
-import {
-  deepFreeze,
-  isDeeperThan,
-  isRecord,
-  type JsonObject,
-  MAX_JSON_DEPTH,
-} from "../json/json.js";
-import { createMessage } from "../message/create-message.js";
+import { isRecord, type JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
-import { messageProblem } from "../message/message-problem.js";
-import { messageBytes } from "../message/read-message.js";
 import { checkId } from "../slot/slot.js";
 import { type ContextDelta, type ContextEditor, TrackedContext } from "./context-editor.js";
 import { emptyHead, readHead, type StateHead, writeHead } from "./head.js";
 import { type InterruptControl, InterruptTrigger } from "./interrupt-control.js";
+import { storedMessages } from "./stored-messages.js";
+import { summaryBlock, summaryMessage } from "./summary-message.js";
 
 /** Where a state comes from when it is made from what a store returned. */
 export interface StateParts {
@@ -63,9 +56,10 @@ export class AgentState {
    * @throws StateCorruptError | StateTooNewError
    */
   static fromParts(parts: StateParts): AgentState {
-    checkDepth(parts.head);
-    const messages = parts.messages.map(readMessage);
-    return new AgentState(readHead(parts.head), new TrackedContext(messages, messages.length));
+    // The head first: it knows when only a newer release can read the messages.
+    const head = readHead(parts.head);
+    const messages = storedMessages(parts.messages);
+    return new AgentState(head, new TrackedContext(messages, messages.length));
   }
 
   /**
@@ -87,7 +81,6 @@ export class AgentState {
 
   /** The inverse of {@link toJSON}; copies what it is given. Throws as {@link fromJsonString}. */
   static fromJson(value: unknown): AgentState {
-    checkDepth(value);
     let copy: unknown;
     try {
       copy = JSON.parse(JSON.stringify(value, refuseNonFinite));
@@ -99,12 +92,9 @@ export class AgentState {
   }
 
   static #fromParsed(value: unknown): AgentState {
-    checkDepth(value);
-    if (isRecord(value) && !Array.isArray(value["context"]))
-      throw new StateCorruptError("the state document's context is not a list");
-    const head = readHead(value);
-    const messages = ((value as Record<string, unknown>)["context"] as unknown[]).map(readMessage);
-    return new AgentState(head, new TrackedContext(messages, 0));
+    if (!isRecord(value)) throw new StateCorruptError("the state document is not a JSON object");
+    const { context, ...head } = value;
+    return new AgentState(readHead(head), new TrackedContext(storedMessages(context), 0));
   }
 
   get sessionId(): string {
@@ -128,19 +118,17 @@ export class AgentState {
 
   /** The text of the summary message, or null when there is none. Setting null removes it. */
   get summary(): string | null {
-    const block = summaryBlock(this.context[0]);
-    return block?.type === "hint" ? block.text : null;
+    return summaryBlock(this.context[0])?.text ?? null;
   }
 
   set summary(text: string | null) {
+    const replacement = text === null ? [] : [summaryMessage(text)];
+    // One that stands elsewhere, with something put in front of it, is not to become a second one.
+    for (let index = this.context.length - 1; index > 0; index--)
+      if (summaryBlock(this.context[index])) this.#context.splice(index, 1);
     const present = summaryBlock(this.context[0]) !== undefined;
-    if (text === null) {
-      if (present) this.#context.splice(0, 1);
-      return;
-    }
-    const message = createMessage("user", [{ type: "hint", text, source: "summary" }]);
-    if (present) this.#context.replace(0, message);
-    else this.#context.splice(0, 0, message);
+    if (present && replacement[0]) this.#context.replace(0, replacement[0]);
+    else this.#context.splice(0, present ? 1 : 0, ...replacement);
   }
 
   get permissionContext(): StateHead["permissionContext"] {
@@ -211,9 +199,18 @@ export class AgentState {
     this.#head.unfinishedRun = value;
   }
 
-  /** The document without its messages, as a store keeps it. Live parts: serialise before keeping. */
+  /**
+   * The document without its messages, as a store keeps it: a frozen copy.
+   *
+   * @throws InvalidInputError when something in it cannot be kept as JSON
+   */
   head(): JsonObject {
     return writeHead(this.#head);
+  }
+
+  /** Puts the head back to what {@link head} returned earlier; messages stay. Used by the engine to take a call back. */
+  restoreHead(head: JsonObject): void {
+    Object.assign(this.#head, readHead(JSON.parse(JSON.stringify(head))));
   }
 
   /** What a save has to carry about the messages. */
@@ -226,16 +223,19 @@ export class AgentState {
     this.#context.markSaved();
   }
 
-  /** Bytes of the messages as JSON. */
+  /** Bytes of the messages as JSON; costs what was added since it was last asked. */
   contextBytes(): number {
-    let bytes = 0;
-    for (const message of this.context) bytes += messageBytes(message);
-    return bytes;
+    return this.#context.bytes();
+  }
+
+  /** Messages pushed since this was last called: what the conversation log has not seen. Used by the engine. */
+  takePushed(): readonly Message[] {
+    return this.#context.takePushed();
   }
 
   /** The whole document as a JSON value. */
   toJSON(): JsonObject {
-    return { ...this.head(), context: this.context as unknown as JsonObject[] };
+    return { ...this.head(), context: [...this.context] as unknown as JsonObject[] };
   }
 
   /** The whole document as text. */
@@ -248,25 +248,6 @@ export class AgentState {
     const head = readHead(JSON.parse(JSON.stringify(this.head())));
     return new AgentState(head, new TrackedContext([...this.context], 0));
   }
-}
-
-function summaryBlock(message: Message | undefined): Message["content"][number] | undefined {
-  if (message?.role !== "user" || message.content.length !== 1) return undefined;
-  const block = message.content[0];
-  return block?.type === "hint" && block.source === "summary" ? block : undefined;
-}
-
-function readMessage(value: unknown, index: number): Message {
-  const problem = messageProblem(value);
-  if (problem !== null) throw new StateCorruptError(`message ${index} of the state: ${problem}`);
-  return deepFreeze(value as Message);
-}
-
-function checkDepth(value: unknown): void {
-  if (isDeeperThan(value, MAX_JSON_DEPTH))
-    throw new StateCorruptError(
-      `the state document is nested deeper than ${MAX_JSON_DEPTH} levels`,
-    );
 }
 
 function refuseNonFinite(_key: string, value: unknown): unknown {

@@ -1,4 +1,7 @@
+import { InvalidInputError } from "../errors/errors.js";
+import { adoptMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
+import { messageBytes } from "../message/read-message.js";
 
 /** What a save has to carry to turn the stored messages into the present ones. */
 export interface ContextDelta {
@@ -14,15 +17,21 @@ export interface ContextDelta {
  * Edits a context and knows which part of it the store already holds.
  *
  * Contract:
- * - Messages are immutable values: change one by replacing it.
+ * - Messages are immutable values: change one by replacing it. One that is not frozen enters as a frozen copy, checked.
  * - `push` leaves everything stored as it is, `replace` marks one message, `splice` and `replaceAll` keep the stored
  *   part up to the first message that is no longer the same object.
+ * - `push` is for what was newly said: the engine writes pushed messages to the conversation log. The others rewrite
+ *   what is already there and log nothing.
  */
 export interface ContextEditor {
   readonly length: number;
   push(...messages: readonly Message[]): void;
+  /** @throws InvalidInputError when there is no message at `index` */
   replace(index: number, message: Message): void;
-  /** Removes `deleteCount` messages from `start` and puts `messages` there; returns the removed ones. */
+  /**
+   * Removes `deleteCount` messages from `start` and puts `messages` there; returns the removed ones. `start` is read as
+   * arrays read it: a negative one counts from the end, one past the end means the end.
+   */
   splice(start: number, deleteCount: number, ...messages: readonly Message[]): Message[];
   replaceAll(messages: readonly Message[]): void;
 }
@@ -33,6 +42,11 @@ export class TrackedContext implements ContextEditor {
   /** Stored messages still at their place, some perhaps in {@link #replaced}. */
   #keep: number;
   readonly #replaced = new Set<number>();
+  /** Pushed and not yet taken by {@link takePushed}. */
+  #pushed: Message[] = [];
+  #bytes = 0;
+  /** How many messages {@link #bytes} counts, from the start. */
+  #measured = 0;
 
   /** @param stored - how many of `messages` the store holds exactly as they are */
   constructor(messages: Message[], stored: number) {
@@ -49,33 +63,36 @@ export class TrackedContext implements ContextEditor {
   }
 
   push(...messages: readonly Message[]): void {
-    for (const message of messages) this.#messages.push(message);
+    for (const message of messages.map(frozen)) {
+      this.#messages.push(message);
+      this.#pushed.push(message);
+    }
   }
 
   replace(index: number, message: Message): void {
     if (!Number.isInteger(index) || index < 0 || index >= this.#messages.length)
-      throw new RangeError(`no message at index ${index}; there are ${this.#messages.length}`);
+      throw new InvalidInputError(
+        `there is no message at index ${index} to replace; the context has ${this.#messages.length}`,
+      );
     if (this.#messages[index] === message) return;
-    this.#messages[index] = message;
+    this.#messages[index] = frozen(message);
     if (index < this.#keep) this.#replaced.add(index);
+    this.#unmeasure(index);
   }
 
   splice(start: number, deleteCount: number, ...messages: readonly Message[]): Message[] {
-    const at = Math.min(Math.max(Math.trunc(start), 0), this.#messages.length);
-    const removed = this.#messages.splice(at, deleteCount, ...messages);
-    if (removed.length > 0 || messages.length > 0) this.#shorten(at);
+    const { length } = this.#messages;
+    const from = Math.trunc(start) || 0;
+    const at = from < 0 ? Math.max(length + from, 0) : Math.min(from, length);
+    const removed = this.#messages.splice(at, deleteCount, ...messages.map(frozen));
+    const same = commonPrefix(removed, messages);
+    if (same < removed.length || same < messages.length) this.#shorten(at + same);
     return removed;
   }
 
   replaceAll(messages: readonly Message[]): void {
-    let same = 0;
-    while (
-      same < messages.length &&
-      same < this.#messages.length &&
-      messages[same] === this.#messages[same]
-    )
-      same++;
-    const tail = messages.slice(same);
+    const same = commonPrefix(this.#messages, messages);
+    const tail = messages.slice(same).map(frozen);
     this.#messages.length = same;
     for (const message of tail) this.#messages.push(message);
     this.#shorten(same);
@@ -98,9 +115,40 @@ export class TrackedContext implements ContextEditor {
     this.#replaced.clear();
   }
 
+  /** The messages pushed since this was last called. */
+  takePushed(): readonly Message[] {
+    const pushed = this.#pushed;
+    this.#pushed = [];
+    return pushed;
+  }
+
+  /** Bytes of all messages as JSON; costs what was added since it was last asked. */
+  bytes(): number {
+    for (; this.#measured < this.#messages.length; this.#measured++)
+      this.#bytes += messageBytes(this.#messages[this.#measured] as Message);
+    return this.#bytes;
+  }
+
+  #unmeasure(from: number): void {
+    if (from >= this.#measured) return;
+    this.#measured = 0;
+    this.#bytes = 0;
+  }
+
   #shorten(length: number): void {
+    this.#unmeasure(length);
     if (length >= this.#keep) return;
     this.#keep = length;
     for (const index of this.#replaced) if (index >= length) this.#replaced.delete(index);
   }
+}
+
+function commonPrefix(a: readonly Message[], b: readonly Message[]): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a[length] === b[length]) length++;
+  return length;
+}
+
+function frozen(message: Message): Message {
+  return Object.isFrozen(message) ? message : adoptMessage(message);
 }

@@ -1,6 +1,8 @@
 import { StateCorruptError } from "../errors/index.js";
-import { isRecord, type JsonObject } from "../json/json.js";
+import { isDeeperThan, type JsonObject, MAX_JSON_DEPTH, toJsonValue } from "../json/json.js";
+import { checkId } from "../slot/slot.js";
 import { migrateDocument, STATE_FORMAT, STATE_SCHEMA_VERSION } from "./migrate-document.js";
+import { type SectionName, sectionChecks } from "./section-checks.js";
 import type {
   Extensions,
   FinishedCall,
@@ -53,16 +55,27 @@ export function emptyHead(sessionId: string, userId: string | null): StateHead {
   };
 }
 
-/** The head as it is stored. The parts are the state's own: callers copy or serialise before they keep it. */
+/**
+ * Values of {@link MAX_JSON_DEPTH} levels sit inside the head, and a second time, deeper, among the sections that an
+ * unfinished run started from. What was accepted once must load again.
+ */
+const maxHeadDepth = MAX_JSON_DEPTH + 8;
+
+/**
+ * The head as it is stored: a frozen copy.
+ *
+ * @throws InvalidInputError when something in it cannot be kept as JSON, so that no state is saved that would not load
+ */
 export function writeHead(head: StateHead): JsonObject {
   const { unknown, ...known } = head;
-  return {
+  const document = {
     format: STATE_FORMAT,
     schemaVersion: STATE_SCHEMA_VERSION,
     minReader: 1,
     ...unknown,
     ...known,
-  } as unknown as JsonObject;
+  };
+  return toJsonValue(document, "state", maxHeadDepth) as JsonObject;
 }
 
 /**
@@ -71,18 +84,23 @@ export function writeHead(head: StateHead): JsonObject {
  * @throws StateCorruptError | StateTooNewError
  */
 export function readHead(value: unknown): StateHead {
+  if (isDeeperThan(value, maxHeadDepth))
+    throw new StateCorruptError(
+      `the state document is nested deeper than ${MAX_JSON_DEPTH} levels`,
+    );
   const document = migrateDocument(value);
-  if (typeof document["sessionId"] !== "string") throw corrupt("sessionId", "a string");
-  const userId = document["userId"];
-  if (userId !== null && typeof userId !== "string") throw corrupt("userId", "a string or null");
-  const head = emptyHead(document["sessionId"], userId);
+  const { sessionId, userId } = document;
+  const head = emptyHead(
+    readId(sessionId, "sessionId"),
+    userId === null ? null : readId(userId, "userId"),
+  );
   // Versions of a newer writer go back as they came, else its next read would migrate twice.
   const unknown: Record<string, unknown> = {};
   for (const key of Object.keys(document)) {
     if (key === "format" || key === "context") continue;
-    if (Object.hasOwn(checks, key)) {
-      const field = key as keyof typeof checks;
-      if (!checks[field](document[field])) throw corrupt(field, "of its form");
+    if (Object.hasOwn(sectionChecks, key)) {
+      const field = key as SectionName;
+      if (!sectionChecks[field](document[field])) throw corrupt(field, "of its form");
       Object.assign(head, { [field]: document[field] });
     } else if (key !== "sessionId" && key !== "userId") {
       Object.defineProperty(unknown, key, {
@@ -97,29 +115,13 @@ export function readHead(value: unknown): StateHead {
   return structuredHead(head);
 }
 
-const checks = {
-  permissionContext: (value: unknown) =>
-    isRecord(value) &&
-    typeof value["mode"] === "string" &&
-    [value["allow"], value["deny"], value["ask"], value["workingDirectories"]].every(Array.isArray),
-  planModeContext: (value: unknown) =>
-    isRecord(value) &&
-    typeof value["active"] === "boolean" &&
-    (value["planFile"] === null || typeof value["planFile"] === "string"),
-  tasksContext: (value: unknown) => isRecord(value) && Array.isArray(value["tasks"]),
-  toolContext: (value: unknown) =>
-    isRecord(value) &&
-    (value["activatedGroups"] === null || Array.isArray(value["activatedGroups"])),
-  extensions: isRecord,
-  openCalls: (value: unknown) =>
-    isRecord(value) &&
-    Object.values(value).every((state) =>
-      ["pending", "asking", "allowed", "started"].includes(state as string),
-    ),
-  shutdownInterrupted: (value: unknown) => typeof value === "boolean",
-  finishedCalls: (value: unknown) => Array.isArray(value) && value.every(isRecord),
-  unfinishedRun: (value: unknown) => value === null || isRecord(value),
-} satisfies { readonly [field: string]: (value: unknown) => boolean };
+function readId(value: unknown, field: string): string {
+  try {
+    return checkId(value, field);
+  } catch {
+    throw corrupt(field, "a valid id");
+  }
+}
 
 /** Own copies of the parts that callers edit in place. */
 function structuredHead(head: StateHead): StateHead {

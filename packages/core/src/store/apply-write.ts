@@ -1,16 +1,19 @@
 import { StateCorruptError } from "../errors/index.js";
 import type { Message } from "../message/message.js";
-import type { StateWrite } from "../ports/agent-state-store.js";
+
+/** The part of a `StateWrite` that is about messages, in whatever form a store keeps them. */
+export interface MessageWrite<T = Message> {
+  readonly keep: number;
+  readonly replace: readonly (readonly [index: number, message: T])[];
+  readonly append: readonly T[];
+}
 
 /**
- * The messages after a write: keep, replace, append.
+ * The messages after a write: keep, replace, append. A new list; `stored` stays as it is.
  *
  * @throws StateCorruptError when the write does not fit: it keeps more than there is, or replaces what it does not keep
  */
-export function applyWrite(
-  stored: readonly Message[],
-  write: Pick<StateWrite, "keep" | "replace" | "append">,
-): Message[] {
+export function applyWrite<T = Message>(stored: readonly T[], write: MessageWrite<T>): T[] {
   if (!Number.isInteger(write.keep) || write.keep < 0 || write.keep > stored.length)
     throw new StateCorruptError(
       `a save keeps ${write.keep} messages of ${stored.length}: caller and store disagree`,

@@ -22,9 +22,8 @@ export type Validation =
 
 /** Validates against the Standard Schema in `schema`. */
 export async function validateInput(schema: ToolInputSchema, value: unknown): Promise<Validation> {
-  const standard = "schema" in schema ? schema.schema : schema;
-  const result = await standard["~standard"].validate(value);
-  if (result.issues === undefined) return { value: result.value };
+  const result = await standardOf(schema)["~standard"].validate(value);
+  if (!result.issues) return { value: result.value };
   return {
     problem: result.issues
       .map((issue) => {
@@ -40,13 +39,15 @@ export async function validateInput(schema: ToolInputSchema, value: unknown): Pr
 /**
  * The JSON Schema a model is shown.
  *
- * @throws ConfigurationError when the schema cannot describe itself
+ * @throws ConfigurationError when there is no schema, or it cannot describe itself
  */
 export function jsonSchemaOf(schema: ToolInputSchema, where: string): JsonObject {
-  if ("jsonSchema" in schema && !("~standard" in schema)) return schema.jsonSchema;
-  const standard = ("schema" in schema ? schema.schema : schema) as StandardSchemaV1;
+  if (!isToolInputSchema(schema))
+    throw new ConfigurationError(
+      `the input of ${where} is neither a Standard Schema nor { schema, jsonSchema }`,
+    );
   try {
-    const described = describe(standard);
+    const described = "~standard" in schema ? describe(schema) : schema.jsonSchema;
     if (described !== undefined) {
       const { $schema: _, ...rest } = described;
       return toJsonValue(rest, where) as JsonObject;
@@ -58,7 +59,27 @@ export function jsonSchemaOf(schema: ToolInputSchema, where: string): JsonObject
     );
   }
   throw new ConfigurationError(
-    `the input schema of ${where} (${standard["~standard"]?.vendor ?? "not a Standard Schema"}) does not describe itself as JSON Schema; pass { schema, jsonSchema }`,
+    `the input schema of ${where} (${standardOf(schema)["~standard"].vendor}) does not describe itself as JSON Schema; pass { schema, jsonSchema }`,
+  );
+}
+
+// Asked first for "~standard": schemas of some libraries have a property named "schema".
+function standardOf(schema: ToolInputSchema): StandardSchemaV1 {
+  return "~standard" in schema ? schema : schema.schema;
+}
+
+function isToolInputSchema(value: unknown): boolean {
+  return (
+    isStandardSchema(value) ||
+    (isRecord(value) && isStandardSchema(value["schema"]) && isRecord(value["jsonSchema"]))
+  );
+}
+
+/** Schemas of some libraries are functions. */
+function isStandardSchema(value: unknown): boolean {
+  return (
+    ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    "~standard" in value
   );
 }
 

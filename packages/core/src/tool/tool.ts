@@ -43,12 +43,13 @@ const definition = z.object({
   readOnly: z.boolean().optional(),
   group: z.string().min(1).optional(),
   timeoutMs: z.number().int().positive().optional(),
+  execute: z.custom((value) => typeof value === "function", "must be a function").optional(),
 });
 
 /**
  * Defines a tool.
  *
- * @throws ConfigurationError when a field is wrong or the input cannot be described to a model
+ * @throws ConfigurationError naming every field that is wrong, and an input that cannot be described to a model
  * @example
  * const add = tool({
  *   name: "add", description: "Adds two numbers.",
@@ -57,19 +58,24 @@ const definition = z.object({
  * });
  */
 export function tool<S extends ToolInputSchema>(options: ToolOptions<S>): Tool {
-  const checked = definition.safeParse(options);
-  if (!checked.success)
-    throw new ConfigurationError(
-      checked.error.issues.map(
-        (issue) =>
-          `tool ${JSON.stringify(options.name)}: ${issue.path.join(".")}: ${issue.message}`,
-      ),
-    );
+  const problems = (definition.safeParse(options).error?.issues ?? []).map(
+    (issue) => `tool ${JSON.stringify(options.name)}: ${issue.path.join(".")}: ${issue.message}`,
+  );
+  let inputSchema: JsonObject = {};
+  let cause: unknown;
+  try {
+    inputSchema = jsonSchemaOf(options.input, `tool ${JSON.stringify(options.name)}`);
+  } catch (error) {
+    if (!ConfigurationError.is(error)) throw error;
+    problems.push(...error.problems);
+    cause = error.cause;
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems, { cause });
   return Object.freeze({
     name: options.name,
     description: options.description,
     input: options.input,
-    inputSchema: jsonSchemaOf(options.input, `tool "${options.name}"`),
+    inputSchema,
     readOnly: options.readOnly ?? false,
     group: options.group,
     timeoutMs: options.timeoutMs,

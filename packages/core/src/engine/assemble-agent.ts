@@ -1,0 +1,262 @@
+import { InMemoryAgentStateStore } from "../memory/index.js";
+import type { Middleware } from "../middleware/middleware.js";
+import {
+  type Plugin,
+  type PluginHost,
+  type PortName,
+  type Ports,
+  pluginProblem,
+} from "../middleware/plugin.js";
+import type { DistributedStore } from "../ports/distributed-store.js";
+import type { ToolGuard } from "../ports/tool-guard.js";
+import { checkSlot, type Slot } from "../slot/slot.js";
+import type { Tool } from "../tool/tool.js";
+import {
+  type AgentSettings,
+  type ReActAgentOptions,
+  readSettings,
+  type ToolGroup,
+  throwProblems,
+} from "./agent-options.js";
+import { type AgentParts, backgroundEvent } from "./agent-parts.js";
+import { collectHooks } from "./onion.js";
+import { pluginState } from "./plugin-state.js";
+import { resetEquippedTools } from "./tool-groups.js";
+
+/**
+ * Turns options into an agent's parts: resolves ports, runs the plugins' `setup`, checks everything.
+ *
+ * @throws ConfigurationError with every problem found
+ */
+export function assembleAgent(options: ReActAgentOptions): AgentParts {
+  const problems: string[] = [];
+  // With wrong settings plugins are set up all the same: they may have problems of their own to report.
+  const settings =
+    readSettings(options, problems) ??
+    (readSettings({ name: "unnamed", model: options.model }, []) as AgentSettings);
+  if (typeof options.model?.stream !== "function")
+    problems.push("model: an object with a stream function is needed");
+  for (const port of ["stateStore", "log", "gate", "signals", "keyValue"] as const)
+    if (options[port] && options[port].contract !== 1)
+      problems.push(
+        `${port}: it was written for contract ${options[port].contract}; this release has contract 1`,
+      );
+  const bench = new Workbench(options, settings, problems);
+  for (const plugin of options.plugins ?? []) bench.install(plugin);
+  bench.checkRequired();
+  const parts = bench.parts();
+  throwProblems(problems);
+  return parts;
+}
+
+/** Collects what plugins and the user bring while an agent is put together. */
+class Workbench {
+  readonly #options: ReActAgentOptions;
+  readonly #settings: AgentSettings;
+  readonly #problems: string[];
+  readonly #ports = new Map<PortName, Ports[PortName]>();
+  readonly #providers = new Map<PortName, string>();
+  readonly #required = new Map<PortName, string>();
+  readonly #guards: ToolGuard[] = [];
+  readonly #tools = new Map<string, Tool>();
+  readonly #groups = new Map<string, ToolGroup>();
+  readonly #middleware: Middleware[] = [];
+  readonly #plugins = new Set<string>();
+  readonly #onStart: (() => Promise<void>)[] = [];
+  readonly #onClose: (() => void | Promise<void>)[] = [];
+  readonly #onDelete: ((slot: Slot) => Promise<void>)[] = [];
+  readonly #onDeleteUser: ((userId: string) => Promise<void>)[] = [];
+
+  constructor(options: ReActAgentOptions, settings: AgentSettings, problems: string[]) {
+    this.#options = options;
+    this.#settings = settings;
+    this.#problems = problems;
+    for (const [name, port] of Object.entries(storePorts(options)))
+      this.#bring(name as PortName, port);
+    for (const name of ["filesystem", "offloader", "tokenCounter"] as const)
+      if (options[name]) this.#bring(name, options[name]);
+    if (options.model) this.#bring("model", options.model);
+    for (const middleware of options.middleware ?? []) this.#use(middleware);
+    for (const tool of options.tools ?? []) this.#addTool(tool);
+    for (const group of options.toolGroups ?? []) this.#addGroup(group);
+    if (options.offloader?.readBackTool) this.#addTool(options.offloader.readBackTool);
+  }
+
+  install(plugin: Plugin): void {
+    const problem = pluginProblem(plugin);
+    if (problem !== null) {
+      this.#problems.push(problem);
+      return;
+    }
+    if (this.#plugins.has(plugin.name)) {
+      this.#problems.push(`plugin "${plugin.name}" is used twice`);
+      return;
+    }
+    this.#plugins.add(plugin.name);
+    try {
+      plugin.setup(this.#host(plugin.name));
+    } catch (error) {
+      this.#problems.push(
+        `plugin "${plugin.name}": ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  checkRequired(): void {
+    for (const [port, plugin] of this.#required)
+      if (!this.#ports.has(port) && !(port === "toolGuard" && this.#guards.length > 0))
+        this.#problems.push(`plugin "${plugin}" needs a ${port} and nothing provides one`);
+  }
+
+  parts(): AgentParts {
+    const options = this.#options;
+    const settings = this.#settings;
+    if (settings.resetEquippedTools) this.#addTool(resetEquippedTools([...this.#groups.values()]));
+    const port = <P extends PortName>(name: P): Ports[P] => this.#ports.get(name) as Ports[P];
+    const stateStore = port("stateStore");
+    const gate = port("gate");
+    const log = port("log");
+    const observe = observer(options);
+    return Object.freeze({
+      settings,
+      stateStore,
+      gate,
+      log,
+      keyValue: port("keyValue"),
+      signals: port("signals"),
+      model: options.model,
+      fallbackModel: options.fallbackModel,
+      compactor: this.#ports.get("compactor") as Ports["compactor"] | undefined,
+      guards: this.#guards,
+      tools: this.#tools,
+      toolGroups: this.#groups,
+      hooks: collectHooks(this.#middleware),
+      onStart: this.#onStart,
+      onClose: this.#onClose.reverse(),
+      onDelete: this.#onDelete,
+      onDeleteUser: this.#onDeleteUser,
+      slotOf: (ctx) => {
+        const named = options.slot?.(ctx) ?? {
+          userId: ctx.userId,
+          sessionId: ctx.sessionId ?? settings.defaultSessionId,
+        };
+        return checkSlot({ agentId: settings.agentId, ...named });
+      },
+      now: options.clock ?? (() => new Date()),
+      observe,
+      fused: {
+        gate: stateStore.fuses?.gate !== undefined && stateStore.fuses.gate === gate,
+        log: stateStore.fuses?.log !== undefined && stateStore.fuses.log === log,
+      },
+    } satisfies AgentParts);
+  }
+
+  #host(plugin: string): PluginHost {
+    const { name, agentId } = this.#settings;
+    let hasState = false;
+    return {
+      agent: { name, agentId },
+      use: (middleware) => this.#use(middleware),
+      tool: (tool) => this.#addTool(tool),
+      provide: (port, implementation) => this.#provide(plugin, port, implementation),
+      require: (port) => {
+        if (!this.#required.has(port)) this.#required.set(port, plugin);
+        return forwardTo(() => this.#ports.get(port), port) as Ports[typeof port];
+      },
+      optional: (port) => () => this.#ports.get(port) as Ports[typeof port] | undefined,
+      state: (stateOptions) => {
+        if (hasState) this.#problems.push(`plugin "${plugin}" calls host.state twice`);
+        hasState = true;
+        return pluginState(plugin, stateOptions);
+      },
+      onStart: (run) => void this.#onStart.push(run),
+      onClose: (run) => void this.#onClose.push(run),
+      onDelete: (run) => void this.#onDelete.push(run),
+      onDeleteUser: (run) => void this.#onDeleteUser.push(run),
+      emit: (slot, callId, event) => observer(this.#options)(backgroundEvent(slot, callId, event)),
+    };
+  }
+
+  #provide(plugin: string, port: PortName, implementation: Ports[PortName]): void {
+    if (port === "toolGuard") {
+      this.#guards.push(implementation as ToolGuard);
+      return;
+    }
+    const other = this.#providers.get(port);
+    if (other !== undefined)
+      this.#problems.push(`plugins "${other}" and "${plugin}" both provide a ${port}`);
+    this.#providers.set(port, plugin);
+    // What the user passed wins over what a plugin offers.
+    if (!this.#ports.has(port)) this.#bring(port, implementation);
+  }
+
+  #bring(port: PortName, implementation: Ports[PortName]): void {
+    this.#ports.set(port, implementation);
+  }
+
+  #use(middleware: Middleware): void {
+    if (typeof middleware?.name !== "string" || middleware.name === "")
+      this.#problems.push("a middleware needs a name");
+    else if (this.#middleware.some(({ name }) => name === middleware.name))
+      this.#problems.push(`two middleware are named "${middleware.name}"`);
+    this.#middleware.push(middleware);
+  }
+
+  #addTool(tool: Tool): void {
+    if (this.#tools.has(tool.name)) this.#problems.push(`two tools are named "${tool.name}"`);
+    this.#tools.set(tool.name, tool);
+    if (tool.group !== undefined && !this.#groups.has(tool.group))
+      this.#groups.set(tool.group, { name: tool.group, tools: [] });
+  }
+
+  #addGroup(group: ToolGroup): void {
+    const known = this.#groups.get(group.name);
+    if (known && known.tools.length > 0)
+      this.#problems.push(`two tool groups are named "${group.name}"`);
+    this.#groups.set(group.name, group);
+    for (const tool of group.tools) this.#addTool(Object.freeze({ ...tool, group: group.name }));
+  }
+}
+
+/** Explicit parts, else the distributed store's, else the state store's companions, else in memory. */
+function storePorts(options: ReActAgentOptions): DistributedStore {
+  const stateStore =
+    options.stateStore ?? options.distributedStore?.stateStore ?? new InMemoryAgentStateStore();
+  const bundle =
+    options.distributedStore ??
+    stateStore.companions?.() ??
+    (new InMemoryAgentStateStore({ fused: false }).companions() as DistributedStore);
+  return {
+    stateStore,
+    log: options.log ?? bundle.log,
+    keyValue: options.keyValue ?? bundle.keyValue,
+    gate: options.gate ?? bundle.gate,
+    signals: options.signals ?? bundle.signals,
+  };
+}
+
+function observer(options: ReActAgentOptions): AgentParts["observe"] {
+  return (event) => {
+    try {
+      options.onEvent?.(event);
+    } catch {
+      // A watcher's fault must not fail the call it watches.
+    }
+  };
+}
+
+/** An object that stands for a port nobody has provided yet; plugins may be set up in any order. */
+function forwardTo(resolve: () => object | undefined, port: string): object {
+  return new Proxy(
+    {},
+    {
+      get(_, key) {
+        const target = resolve();
+        if (!target) throw new TypeError(`the ${port} is not there before the agent is built`);
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+      has: (_, key) => Reflect.has(resolve() ?? {}, key),
+    },
+  );
+}

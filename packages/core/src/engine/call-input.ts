@@ -1,0 +1,73 @@
+import { InvalidInputError } from "../errors/errors.js";
+import { isRecord, type JsonValue } from "../json/json.js";
+import { adoptMessage, createMessage } from "../message/create-message.js";
+import type { DataBlock, Message, TextBlock, ToolResultState } from "../message/message.js";
+import type { PermissionRule } from "../state/sections.js";
+
+/** A person's answer about a tool call that asks. */
+export interface Confirmation {
+  readonly callId: string;
+  readonly approve: boolean;
+  /** Runs the call with this input instead of the model's. */
+  readonly input?: JsonValue | undefined;
+  /** Told to the model when denied. */
+  readonly reason?: string | undefined;
+  /** Rules to keep for this session; `true` keeps those the guard suggests. */
+  readonly remember?: boolean | readonly PermissionRule[] | undefined;
+}
+
+/** What came of a suspended tool call. */
+export interface ExternalResult {
+  readonly callId: string;
+  /** Text, blocks, or anything JSON can hold. */
+  readonly output: string | readonly (TextBlock | DataBlock)[] | JsonValue;
+  /** @default "success" */
+  readonly state?: ToolResultState | undefined;
+}
+
+/** What an agent can be called with. */
+export type CallInput =
+  | string
+  | Message
+  | readonly Message[]
+  | { readonly confirm: readonly Confirmation[] }
+  | { readonly results: readonly ExternalResult[] };
+
+/** A call's input, checked and told apart. */
+export type ReadInput =
+  | { readonly kind: "messages"; readonly messages: readonly Message[] }
+  | { readonly kind: "confirm"; readonly confirm: readonly Confirmation[] }
+  | { readonly kind: "results"; readonly results: readonly ExternalResult[] };
+
+/** @throws InvalidInputError */
+export function readInput(input: CallInput, now: () => Date): ReadInput {
+  if (typeof input === "string")
+    return { kind: "messages", messages: [createMessage("user", input, { createdAt: now() })] };
+  if (isRecord(input) && "confirm" in input)
+    return { kind: "confirm", confirm: byCall(input["confirm"], "confirm") as Confirmation[] };
+  if (isRecord(input) && "results" in input)
+    return { kind: "results", results: byCall(input["results"], "results") as ExternalResult[] };
+  const messages = (Array.isArray(input) ? input : [input]).map(adoptMessage);
+  for (const { role } of messages)
+    if (role === "system" || role === "tool")
+      throw new InvalidInputError(
+        role === "system"
+          ? "a call takes no system messages: set the agent's systemPrompt, or add an onSystemPrompt middleware"
+          : "a call takes no tool messages: answer suspended calls with { results }",
+      );
+  return { kind: "messages", messages };
+}
+
+function byCall(value: unknown, what: string): unknown[] {
+  if (!Array.isArray(value) || value.length === 0)
+    throw new InvalidInputError(`${what} must be a list with at least one entry`);
+  const seen = new Set<unknown>();
+  for (const entry of value) {
+    const id: unknown = isRecord(entry) ? entry["callId"] : undefined;
+    if (typeof id !== "string")
+      throw new InvalidInputError(`every entry of ${what} needs a callId`);
+    if (seen.has(id)) throw new InvalidInputError(`${what} names call ${JSON.stringify(id)} twice`);
+    seen.add(id);
+  }
+  return value;
+}

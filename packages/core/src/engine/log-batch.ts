@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type { Message } from "../message/message.js";
+import type { CallOutcome, LogDraft, LogMark } from "../ports/conversation-log.js";
+
+/**
+ * The log records of one call that are not written yet.
+ *
+ * A record's id follows from the message or the call, so that writing it again after an unknown outcome doubles nothing.
+ */
+export class LogBatch {
+  readonly #callId: string;
+  readonly #now: () => Date;
+  readonly #originals = new Map<string, Message>();
+  #drafts: LogDraft[] = [];
+  #marks = 0;
+
+  constructor(callId: string, now: () => Date) {
+    this.#callId = callId;
+    this.#now = now;
+  }
+
+  /** When the message with this id is added, log `original` in its place. */
+  remember(original: Message): void {
+    this.#originals.set(original.id, original);
+  }
+
+  add(messages: readonly Message[]): void {
+    for (const message of messages) {
+      const original = this.#originals.get(message.id) ?? message;
+      this.#originals.delete(message.id);
+      this.#drafts.push(this.#draft(message.id, { kind: "message", message: original }));
+    }
+  }
+
+  mark(mark: LogMark): void {
+    this.#drafts.push(this.#draft(`${this.#callId}.${this.#marks++}`, { kind: "mark", mark }));
+  }
+
+  /** Says how the call ended, in place of what an unwritten mark said before. */
+  callEnd(outcome: CallOutcome): void {
+    this.#drafts = this.#drafts.filter(({ mark }) => mark?.name !== "call_end");
+    const mark = { name: "call_end", outcome } as const;
+    this.#drafts.push(this.#draft(`${this.#callId}.end.${outcome}`, { kind: "mark", mark }));
+  }
+
+  get drafts(): readonly LogDraft[] {
+    return this.#drafts;
+  }
+
+  /** The first `count` drafts are in the log. */
+  written(count: number): void {
+    this.#drafts = this.#drafts.slice(count);
+  }
+
+  #draft(id: string, body: Pick<LogDraft, "kind" | "message" | "mark">): LogDraft {
+    return {
+      v: 1,
+      // Ids of messages may be as long as their makers like; the log's stay short.
+      id: id.length <= 128 ? id : createHash("sha256").update(id).digest("hex"),
+      callId: this.#callId,
+      at: this.#now().toISOString(),
+      ...body,
+    };
+  }
+}

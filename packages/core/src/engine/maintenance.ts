@@ -1,0 +1,159 @@
+import { RuntimeContext } from "../context/runtime-context.js";
+import { InvalidInputError, ShuttingDownError } from "../errors/errors.js";
+import type { EventBody } from "../events/agent-event.js";
+import type { JsonObject } from "../json/json.js";
+import type { Message } from "../message/message.js";
+import type { CompactionResult } from "../ports/compactor.js";
+import { checkId, type Slot, slotText } from "../slot/slot.js";
+import { uuidv7 } from "../slot/uuid.js";
+import type { AgentState } from "../state/agent-state.js";
+import { backgroundEvent } from "./agent-parts.js";
+import type { CallHost } from "./call.js";
+import { type CallScope, UsageMeter } from "./call-scope.js";
+import { closeCalls, openCallsOf } from "./close-calls.js";
+import { compactContext } from "./compact-context.js";
+import { OpenSession } from "./open-session.js";
+import { saveSession } from "./save-session.js";
+import { StopSwitch } from "./stop-switch.js";
+
+/** Edits a state in place; when it returns an `AgentState`, that one is stored instead. */
+export type StateEdit = (state: AgentState) => unknown;
+
+/** Work on sessions that is not a turn; it waits for its turn at the gate like any call. */
+export class Maintenance {
+  readonly #host: CallHost;
+
+  constructor(host: CallHost) {
+    this.#host = host;
+  }
+
+  /** Lets `edit` change a state, or return another one, and saves the result. */
+  async update(slot: Slot, edit: StateEdit): Promise<AgentState> {
+    return this.#inSession(slot, async (session, save) => {
+      const returned = await edit(session.state);
+      if (isState(returned)) {
+        if (returned.sessionId !== slot.sessionId || returned.userId !== slot.userId)
+          throw new InvalidInputError(
+            "the state returned belongs to another session; its userId and sessionId must be those of the one updated",
+          );
+        const { state } = session;
+        state.restoreHead(returned.head());
+        const known = new Set(state.context);
+        session.log.add(returned.context.filter((message) => !known.has(message)));
+        state.contextMutable().replaceAll(returned.context);
+      }
+      await save();
+      return session.state.copy();
+    });
+  }
+
+  async compact(slot: Slot, force: boolean, overrides: JsonObject): Promise<CompactionResult> {
+    return this.#inSession(slot, async (_, save, scope) => {
+      const result = await compactContext(scope, { cause: "manual", force, overrides });
+      if (result.compacted) await save();
+      return result;
+    });
+  }
+
+  /** Answers tool calls that wait for somebody as interrupted; false when none waits. */
+  async closeOpenCalls(slot: Slot, message: Message | undefined): Promise<boolean> {
+    const stored = await this.#host.parts.stateStore.load(slot);
+    const open = stored === null || stored === "unchanged" ? {} : stored.head["openCalls"];
+    if (Object.keys(open ?? {}).length === 0) return false;
+    return this.#inSession(slot, async (session, save) => {
+      if (openCallsOf(session.state).length === 0) return false;
+      closeCalls(session);
+      session.state.shutdownInterrupted = false;
+      if (message) session.say(message);
+      await save();
+      return true;
+    });
+  }
+
+  async delete(slot: Slot): Promise<boolean> {
+    const { parts, cache } = this.#host;
+    return this.#inSession(slot, async () => {
+      cache.take(slotText(slot));
+      // The log goes last but one: while it is there, a half-deleted session can still be explained.
+      const existed = await parts.stateStore.delete(slot);
+      const logged = await parts.log.delete(slot);
+      for (const run of parts.onDelete) await run(slot);
+      return existed || logged;
+    });
+  }
+
+  async deleteUser(userId: string): Promise<number> {
+    const { parts } = this.#host;
+    checkId(userId, "userId");
+    const { agentId } = parts.settings;
+    let deleted = 0;
+    for (let before = -1; before !== deleted; ) {
+      before = deleted;
+      const { slots } = await parts.stateStore.list({ agentId, userId, limit: 100 });
+      for (const { slot } of slots) if (await this.delete(slot)) deleted++;
+    }
+    for (const run of parts.onDeleteUser) await run(userId);
+    return deleted;
+  }
+
+  async #inSession<T>(
+    slot: Slot,
+    work: (session: OpenSession, save: () => Promise<void>, scope: CallScope) => Promise<T>,
+  ): Promise<T> {
+    const { parts, cache, lifecycle } = this.#host;
+    const callId = uuidv7();
+    const leave = new AbortController();
+    const left = lifecycle.enter({
+      callId,
+      drain: () =>
+        leave.abort(new ShuttingDownError(`agent "${parts.settings.name}" is shutting down`)),
+      cut: () => undefined,
+    });
+    const emit = (event: EventBody) => parts.observe(backgroundEvent(slot, callId, event));
+    try {
+      await this.#host.start();
+      const session = await OpenSession.open(parts, cache, slot, {
+        callId,
+        signal: leave.signal,
+        emit,
+      });
+      try {
+        const save = () => saveSession(parts, cache, session, { final: true, emit });
+        return await work(session, save, scopeOf(this.#host, session, callId, emit));
+      } finally {
+        await session.lease.release().catch(() => undefined);
+      }
+    } finally {
+      left();
+    }
+  }
+}
+
+function scopeOf(
+  { parts }: CallHost,
+  session: OpenSession,
+  callId: string,
+  emit: CallScope["emit"],
+): CallScope {
+  const { slot } = session;
+  const stop = new StopSwitch();
+  const ctx = RuntimeContext.of({ ...slot, callId, signal: stop.signal });
+  ctx.agentState = session.state;
+  return {
+    parts,
+    session,
+    slot,
+    ctx,
+    callId,
+    stop,
+    usage: new UsageMeter(),
+    emit,
+    checkpoint: () => undefined,
+    stepDone: async () => undefined,
+  };
+}
+
+/** By form: the state may come from another copy of this package. */
+function isState(value: unknown): value is AgentState {
+  return typeof value === "object" && value !== null && "contextDelta" in value;
+}

@@ -1,0 +1,187 @@
+import { StateConflictError, StateTooLargeError, StoreError } from "../errors/store-errors.js";
+import type { EventBody } from "../events/agent-event.js";
+import type { JsonObject } from "../json/json.js";
+import type { Message } from "../message/message.js";
+import { messageBytes } from "../message/read-message.js";
+import type { StateWrite } from "../ports/agent-state-store.js";
+import type { CallOutcome, LogDraft } from "../ports/conversation-log.js";
+import { describeSlot, slotText } from "../slot/slot.js";
+import { uuidv7 } from "../slot/uuid.js";
+import { AgentState } from "../state/agent-state.js";
+import { retryWrite, saveWithRetry } from "../store/save-with-retry.js";
+import type { AgentParts } from "./agent-parts.js";
+import { mergeHeads } from "./merge-heads.js";
+import type { OpenSession } from "./open-session.js";
+import type { StateCache } from "./state-cache.js";
+
+/** How a session is saved. */
+export interface SaveOptions {
+  /** The last save of this holder: the lease goes back and the state into the cache. */
+  readonly final: boolean;
+  /** How the call ended, for the log. */
+  readonly outcome?: CallOutcome | undefined;
+  /** Whether `merge-append` may be used: not after step saves, nor for calls that resumed open calls. */
+  readonly mergeable?: boolean | undefined;
+  emit(event: EventBody): void;
+}
+
+/** How often a merge or an overwrite is tried again when somebody saves in between yet another time. */
+const maxMerges = 8;
+
+/**
+ * Writes what changed: log records first or with the state, then the state, compare-and-set on the revision.
+ *
+ * A final save gives the lease back whatever happens.
+ *
+ * @throws StateConflictError when somebody else saved and the policy does not resolve it
+ */
+export async function saveSession(
+  parts: AgentParts,
+  cache: StateCache,
+  session: OpenSession,
+  options: SaveOptions,
+): Promise<void> {
+  try {
+    session.log.add(session.state.takePushed());
+    if (options.outcome) session.log.callEnd(options.outcome);
+    const drafts = session.log.drafts;
+    if (!parts.fused.log) await appendLog(parts, session, drafts);
+    try {
+      await commit(parts, session, options, drafts);
+    } catch (error) {
+      if (!StateConflictError.is(error)) throw error;
+      await resolveConflict(parts, session, options, drafts, error);
+    }
+    session.log.written(parts.fused.log ? drafts.length : 0);
+    session.state.markSaved();
+    if (options.final) cache.put(slotText(session.slot), session.state, session.revision as string);
+  } catch (error) {
+    if (options.final) {
+      const lost = StoreError.is(error) && error.errorClass === "CONFLICT";
+      await recordUnsaved(parts, session, lost ? "conflict" : "error");
+    }
+    throw error;
+  } finally {
+    if (options.final) await session.lease.release().catch(() => undefined);
+  }
+}
+
+async function commit(
+  parts: AgentParts,
+  session: OpenSession,
+  options: SaveOptions,
+  drafts: readonly LogDraft[],
+  rewrite = false,
+): Promise<void> {
+  const { state, slot } = session;
+  const headText = JSON.stringify(state.head());
+  const headBytes = Buffer.byteLength(headText, "utf8");
+  if (headBytes > parts.settings.limits.headBytes)
+    throw new StateTooLargeError(
+      `the state of ${describeSlot(slot)} has ${headBytes} bytes beside its messages; limits.headBytes allows ${parts.settings.limits.headBytes}`,
+    );
+  const delta = rewrite
+    ? { keep: 0, replace: [], append: state.context.slice() }
+    : state.contextDelta();
+  const write: StateWrite = {
+    op: uuidv7(),
+    expected: session.revision,
+    head: JSON.parse(headText) as JsonObject,
+    ...delta,
+    ...(parts.fused.gate && { lease: session.lease.token, release: options.final }),
+    ...(parts.fused.log && drafts.length > 0 && { log: drafts }),
+  };
+  const began = performance.now();
+  session.revision = await saveWithRetry(parts.stateStore, slot, write, {
+    deadlineMs: parts.settings.saveDeadlineMs,
+  });
+  options.emit({
+    type: "state_saved",
+    bytes:
+      headBytes +
+      delta.append.reduce((sum, message) => sum + messageBytes(message), 0) +
+      delta.replace.reduce((sum, [, message]) => sum + messageBytes(message), 0),
+    durationMs: performance.now() - began,
+    revision: session.revision,
+    final: options.final,
+  });
+}
+
+async function appendLog(
+  parts: AgentParts,
+  session: OpenSession,
+  drafts: readonly LogDraft[],
+): Promise<void> {
+  if (drafts.length === 0) return;
+  await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
+    deadlineMs: parts.settings.saveDeadlineMs,
+  });
+  session.log.written(drafts.length);
+}
+
+async function resolveConflict(
+  parts: AgentParts,
+  session: OpenSession,
+  options: SaveOptions,
+  drafts: readonly LogDraft[],
+  conflict: StateConflictError,
+): Promise<void> {
+  const policy = parts.settings.conflictPolicy;
+  if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true))
+    throw conflict;
+  let last = conflict;
+  for (let attempt = 0; attempt < maxMerges; attempt++) {
+    const stored = await parts.stateStore.load(session.slot);
+    if (stored === "unchanged") throw last;
+    if (policy === "merge-append") {
+      if (stored === null) throw last;
+      session.state = mergeAppend(session, stored, last);
+    }
+    session.revision = stored?.revision ?? null;
+    try {
+      await commit(parts, session, options, drafts, policy === "overwrite");
+      return;
+    } catch (error) {
+      if (!StateConflictError.is(error)) throw error;
+      last = error;
+    }
+  }
+  throw last;
+}
+
+/** The stored state with this call's messages behind it; heads merged section by section. */
+function mergeAppend(
+  session: OpenSession,
+  stored: { head: JsonObject; messages: readonly Message[] },
+  conflict: StateConflictError,
+): AgentState {
+  const mine = JSON.parse(JSON.stringify(session.state.head())) as JsonObject;
+  const merged = mergeHeads(session.baseHead, mine, stored.head);
+  if ("conflict" in merged)
+    throw new StateConflictError(
+      `${describeSlot(session.slot)}: another call and this one both changed ${merged.conflict}, which cannot be merged`,
+      { cause: conflict },
+    );
+  const state = AgentState.fromParts({ head: merged.head, messages: stored.messages });
+  if (Object.keys(AgentState.fromParts(stored).openCalls).length > 0)
+    throw new StateConflictError(
+      `${describeSlot(session.slot)}: another call left tool calls open, and messages cannot be appended behind them`,
+      { cause: conflict },
+    );
+  const present = new Set(state.context.map(({ id }) => id));
+  const said = session.state.context.filter(({ id }) => session.said.has(id) && !present.has(id));
+  state.contextMutable().push(...said);
+  state.takePushed();
+  return state;
+}
+
+/** What happened goes into the log also when it was not committed; as well as that can be done now. */
+export async function recordUnsaved(
+  parts: AgentParts,
+  session: OpenSession,
+  outcome: CallOutcome,
+): Promise<void> {
+  session.log.add(session.state.takePushed());
+  session.log.callEnd(outcome);
+  await parts.log.append(session.slot, session.log.drafts).catch(() => undefined);
+}

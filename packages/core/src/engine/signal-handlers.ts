@@ -1,0 +1,47 @@
+/** What {@link installSignalHandlers} needs of an agent. */
+export interface Stoppable {
+  shutdown(options?: { readonly timeoutMs?: number | undefined }): Promise<unknown>;
+}
+
+/** Options of {@link installSignalHandlers}. */
+export interface SignalHandlerOptions {
+  /** @default ["SIGTERM", "SIGINT"] */
+  readonly signals?: readonly NodeJS.Signals[] | undefined;
+  /** How long running calls get. @default 30_000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Shuts the agent down gracefully when the process is told to end, then lets the signal do its work. A second signal ends
+ * the process at once.
+ *
+ * @returns a function that takes the handlers away again
+ */
+export function installSignalHandlers(
+  agent: Stoppable,
+  options: SignalHandlerOptions = {},
+): () => void {
+  const { signals = ["SIGTERM", "SIGINT"], timeoutMs } = options;
+  let stopping = false;
+  const remove = () => {
+    for (const signal of signals) process.removeListener(signal, handle);
+  };
+  function handle(signal: NodeJS.Signals): void {
+    if (stopping) {
+      remove();
+      process.kill(process.pid, signal);
+      return;
+    }
+    stopping = true;
+    void agent
+      .shutdown({ timeoutMs })
+      .catch(() => undefined)
+      .then(() => {
+        remove();
+        // With a listener of the program's own left, ending the process is its business.
+        if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+      });
+  }
+  for (const signal of signals) process.on(signal, handle);
+  return remove;
+}

@@ -1,0 +1,170 @@
+import { InvalidInputError, StructuredOutputError } from "../errors/errors.js";
+import { type JsonObject, type JsonValue, toJsonValue } from "../json/json.js";
+import { createMessage } from "../message/create-message.js";
+import type { HintBlock, Message } from "../message/message.js";
+import { textOf, toolCallsOf } from "../message/read-message.js";
+import type { ToolChoice, ToolSchema } from "../ports/model.js";
+import { describeSlot, type Slot } from "../slot/slot.js";
+import { jsonSchemaOf, type ToolInputSchema, validateInput } from "../tool/input-schema.js";
+import { textResult } from "./close-calls.js";
+
+/** Name of the tool that carries the output where the model has no response format. */
+export const OUTPUT_TOOL = "generate_response";
+
+/** Attempts at a valid output before the call fails. */
+const maxAttempts = 3;
+
+/** A reply that satisfied the schema. */
+export interface StructuredReply {
+  /** The one message that enters the context. */
+  readonly message: Message;
+  readonly output: unknown;
+}
+
+/**
+ * Gets a reply of a given form out of a model: by its response format, or else by a tool.
+ *
+ * Failed attempts live in `transient` only: the context gets one clean assistant message.
+ */
+export class StructuredOutput {
+  readonly #schema: ToolInputSchema;
+  readonly #jsonSchema: JsonObject;
+  readonly #native: boolean;
+  /** Tools take objects; another schema is wrapped in `{ response }`. */
+  readonly #wrapped: boolean;
+  readonly #slot: Slot;
+  #attempts = 0;
+  #forced = false;
+  /** Failed attempts and what was said about them, for the next request only. */
+  transient: readonly Message[] = [];
+
+  constructor(schema: ToolInputSchema, native: boolean, slot: Slot) {
+    this.#schema = schema;
+    this.#jsonSchema = jsonSchemaOf(schema, "the call's output");
+    this.#native = native;
+    this.#wrapped = this.#jsonSchema["type"] !== "object";
+    this.#slot = slot;
+  }
+
+  get nativeSchema(): JsonObject | undefined {
+    return this.#native ? this.#jsonSchema : undefined;
+  }
+
+  get tools(): readonly ToolSchema[] {
+    if (this.#native) return [];
+    return [
+      {
+        name: OUTPUT_TOOL,
+        description: "Gives the final answer in the required form. Call it once, alone, when done.",
+        inputSchema: this.#wrapped
+          ? {
+              type: "object",
+              properties: { response: this.#jsonSchema },
+              required: ["response"],
+            }
+          : this.#jsonSchema,
+      },
+    ];
+  }
+
+  get toolChoice(): ToolChoice | undefined {
+    return this.#forced ? { tool: OUTPUT_TOOL } : undefined;
+  }
+
+  get hints(): readonly HintBlock[] {
+    if (this.#native) return [];
+    const text = `When you have the answer, give it by calling ${OUTPUT_TOOL}.`;
+    return [{ type: "hint", source: "structured_output", text }];
+  }
+
+  /**
+   * Looks at a model's message.
+   *
+   * @returns the reply when it is complete, `"again"` when the model has to try again, null when it is about other tools
+   * @throws StructuredOutputError when it failed too often
+   */
+  async read(message: Message): Promise<StructuredReply | "again" | null> {
+    const calls = toolCallsOf(message);
+    const call = calls.find(({ name }) => name === OUTPUT_TOOL);
+    if (call && calls.length > 1)
+      return this.#again(
+        message,
+        calls.map((one) =>
+          textResult(one, `Not run: call ${OUTPUT_TOOL} alone, after the other tools.`, "error"),
+        ),
+      );
+    if (calls.length > 0 && !call) return null;
+    if (!call && !this.#native) {
+      this.#forced = true;
+      return this.#again(message, []);
+    }
+    const value = call ? this.#unwrap(call.input) : parse(textOf(message));
+    const validation =
+      value === undefined
+        ? { problem: "it is not JSON" }
+        : await validateInput(this.#schema, value);
+    if (validation.problem === undefined) return this.#reply(message, validation.value);
+    const problem = `The output does not fit: ${validation.problem}`;
+    return this.#again(message, call ? [textResult(call, problem, "error")] : [], problem);
+  }
+
+  #unwrap(input: JsonValue): unknown {
+    return this.#wrapped ? (input as JsonObject | null)?.["response"] : input;
+  }
+
+  #reply(message: Message, output: unknown): StructuredReply {
+    let json: JsonValue;
+    try {
+      json = toJsonValue(output, "the output");
+    } catch (error) {
+      if (!InvalidInputError.is(error)) throw error;
+      // A schema may turn its input into something JSON cannot hold; the context then keeps what the model wrote.
+      json = textOf(message);
+    }
+    const thinking = message.content.filter(({ type }) => type === "thinking");
+    return {
+      output,
+      message: createMessage(
+        "assistant",
+        [
+          ...thinking,
+          { type: "text", text: typeof json === "string" ? json : JSON.stringify(json) },
+        ],
+        { id: message.id, createdAt: message.createdAt, usage: message.usage },
+      ),
+    };
+  }
+
+  #again(
+    message: Message,
+    results: readonly ReturnType<typeof textResult>[],
+    hint?: string,
+  ): "again" {
+    if (++this.#attempts >= maxAttempts)
+      throw new StructuredOutputError(
+        `the model gave no output of the required form in ${maxAttempts} attempts on ${describeSlot(this.#slot)}`,
+      );
+    this.transient = [...this.transient, message];
+    if (results.length > 0) this.transient = [...this.transient, createMessage("tool", results)];
+    else
+      this.transient = [
+        ...this.transient,
+        createMessage("user", [
+          {
+            type: "hint",
+            source: "structured_output",
+            text: hint ?? `Give this answer by calling ${OUTPUT_TOOL}.`,
+          },
+        ]),
+      ];
+    return "again";
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,13 @@
+/** `index`, or the one before it where cutting `text` at `index` would split a surrogate pair. */
+export function cutIndex(text: string, index: number): number {
+  if (index <= 0 || index >= text.length) return Math.min(Math.max(index, 0), text.length);
+  return isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index)) ? index - 1 : index;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

@@ -1,0 +1,6 @@
+export * from "./blobs.js";
+export * from "./cut-text.js";
+export * from "./log-range.js";
+export * from "./log-record.js";
+export * from "./search-text.js";
+export * from "./with-blobs.js";

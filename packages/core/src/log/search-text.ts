@@ -1,0 +1,74 @@
+import { InvalidInputError } from "../errors/errors.js";
+import type { JsonValue } from "../json/json.js";
+import type { Block, Message } from "../message/message.js";
+import type { LogQuery } from "../ports/conversation-log.js";
+import { checkId } from "../slot/slot.js";
+import { cutIndex } from "./cut-text.js";
+
+/** About how long a snippet is, in UTF-16 units. */
+const SNIPPET_CHARS = 120;
+
+/**
+ * Everything in a message that a person may search for: text, thinking, hints, names and inputs of tool calls, text of
+ * tool results. The bytes of images and files are not text.
+ */
+export function searchableText(message: Message): string {
+  return message.content
+    .flatMap(textsOf)
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+/**
+ * The text around the first place where `text` holds `query`, compared without regard to case; null when nowhere.
+ *
+ * About 120 characters, with `…` where text was left out; a longer query is shown up to that length.
+ */
+export function snippetAround(text: string, query: string): string | null {
+  const found = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu").exec(text);
+  if (found === null) return null;
+  const around = Math.max(SNIPPET_CHARS - found[0].length, 0) >> 1;
+  const start = cutIndex(text, found.index - around);
+  const end = cutIndex(text, start + SNIPPET_CHARS);
+  return `${start > 0 ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`;
+}
+
+/**
+ * Refuses a search that would cross users, or that looks for nothing.
+ *
+ * @throws InvalidInputError | InvalidIdError
+ */
+export function checkLogQuery(query: LogQuery): void {
+  checkId(query.agentId, "agentId");
+  if (query.userId !== null) checkId(query.userId, "userId");
+  if (query.sessionId !== undefined) checkId(query.sessionId, "sessionId");
+  else if (query.userId === null)
+    throw new InvalidInputError(
+      "a search without a user must name a session: anonymous sessions share nothing",
+    );
+  if (typeof query.text !== "string" || query.text === "")
+    throw new InvalidInputError("the text to search for must not be empty");
+}
+
+function textsOf(block: Block): string[] {
+  switch (block.type) {
+    case "text":
+    case "thinking":
+    case "hint":
+      return [block.text];
+    case "data":
+      return block.name === undefined ? [] : [block.name];
+    case "tool_call":
+      return [block.name, JSON.stringify(block.input), ...escapedStrings(block.input)];
+    case "tool_result":
+      return [block.name, ...block.output.flatMap(textsOf)];
+  }
+}
+
+/** Strings that JSON writes differently, as they are: otherwise nobody finds a line of code in an argument. */
+function escapedStrings(value: JsonValue): string[] {
+  if (typeof value === "string")
+    return JSON.stringify(value).length > value.length + 2 ? [value] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(escapedStrings);
+}

@@ -1,0 +1,68 @@
+import { InvalidIdError } from "../errors/errors.js";
+import { StateTooLargeError } from "../errors/store-errors.js";
+import { type JsonValue, toJsonValue } from "../json/json.js";
+import { isWellFormed } from "./well-formed.js";
+
+/** Longest key of a key-value store, and longest part of a namespace, in UTF-16 units. */
+export const MAX_KEY_LENGTH = 1_024;
+
+/** Largest value of a key-value store: bytes of its JSON in UTF-8. */
+export const MAX_VALUE_BYTES = 1_048_576;
+
+/**
+ * Returns `key` when a key-value store may keep something under it.
+ *
+ * @throws InvalidIdError unless it is a non-empty well-formed string of at most {@link MAX_KEY_LENGTH} UTF-16 units
+ */
+export function checkKey(key: unknown): string {
+  return checkName(key, "key");
+}
+
+/**
+ * Returns `namespace` when it is a path of at least one acceptable part.
+ *
+ * @throws InvalidIdError
+ */
+export function checkNamespace(namespace: readonly string[]): readonly string[] {
+  if (!Array.isArray(namespace) || namespace.length === 0)
+    throw new InvalidIdError("a namespace must be a list of at least one string");
+  return namespace.map((part: unknown, index) => checkName(part, `part ${index} of a namespace`));
+}
+
+/** Injective text form of a namespace: every part is preceded by its length. */
+export function namespaceText(namespace: readonly string[]): string {
+  return checkNamespace(namespace)
+    .map((part) => `${part.length}:${part}`)
+    .join("");
+}
+
+/**
+ * The JSON text under which a key-value store keeps `value`.
+ *
+ * @throws InvalidInputError when JSON cannot hold it
+ * @throws StateTooLargeError when it is over {@link MAX_VALUE_BYTES}
+ */
+export function checkValue(key: string, value: JsonValue): string {
+  const where = `the value of key ${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}`;
+  const text = JSON.stringify(toJsonValue(value, where));
+  const bytes = Buffer.byteLength(text, "utf8");
+  if (bytes > MAX_VALUE_BYTES)
+    throw new StateTooLargeError(
+      `${where} takes ${bytes} bytes as JSON; at most ${MAX_VALUE_BYTES} are accepted, split it over several keys`,
+    );
+  return text;
+}
+
+function checkName(name: unknown, what: string): string {
+  if (typeof name !== "string")
+    throw new InvalidIdError(
+      `${what} must be a string, got ${name === null ? "null" : typeof name}`,
+    );
+  if (name.length === 0) throw new InvalidIdError(`${what} must not be empty`);
+  if (name.length > MAX_KEY_LENGTH)
+    throw new InvalidIdError(
+      `${what} has ${name.length} UTF-16 units; at most ${MAX_KEY_LENGTH} are accepted`,
+    );
+  if (!isWellFormed(name)) throw new InvalidIdError(`${what} holds a lone surrogate`);
+  return name;
+}

@@ -1,0 +1,29 @@
+import { InvalidInputError } from "../errors/errors.js";
+import { isWellFormed } from "./well-formed.js";
+
+/**
+ * The plain form of a workspace path: segments joined by `/`, without empty ones and `.`.
+ *
+ * @throws InvalidInputError for an absolute path, `..`, NUL, a lone surrogate, and a path that names no file
+ */
+export function checkFilePath(path: string): string {
+  const plain = checkDirectoryPath(path);
+  if (plain === "" || path.endsWith("/")) throw refusal(path, "names no file");
+  return plain;
+}
+
+/** As {@link checkFilePath}, but `""` and `.` name the top of the namespace and a trailing `/` is fine. */
+export function checkDirectoryPath(path: string): string {
+  if (typeof path !== "string") throw new InvalidInputError("a path must be a string");
+  if (path.startsWith("/")) throw refusal(path, "is absolute; paths are relative to the workspace");
+  if (path.includes("\0")) throw refusal(path, "holds a NUL character");
+  if (!isWellFormed(path)) throw refusal(path, "holds a lone surrogate");
+  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
+  if (segments.includes("..")) throw refusal(path, 'holds ".."; paths cannot leave the workspace');
+  return segments.join("/");
+}
+
+function refusal(path: string, problem: string): InvalidInputError {
+  const shown = path.length > 128 ? `${path.slice(0, 128)}…` : path;
+  return new InvalidInputError(`path ${JSON.stringify(shown)} ${problem}`);
+}

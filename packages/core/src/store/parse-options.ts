@@ -1,0 +1,27 @@
+import type { z } from "zod";
+import { ConfigurationError } from "../errors/errors.js";
+
+/**
+ * Options checked against a schema, with its defaults filled in.
+ *
+ * @param where - whose options, named in the error, for example `keepLastCompactor`
+ * @throws ConfigurationError that names every wrong option, its value and what is accepted
+ */
+export function parseOptions<T>(schema: z.ZodType<T>, options: unknown, where: string): T {
+  const parsed = schema.safeParse(options, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw new ConfigurationError(
+    parsed.error.issues.map((issue) => {
+      const name = issue.path.length === 0 ? "options" : `option ${issue.path.join(".")}`;
+      return `${where}: ${name} is ${show(issue.input)}: ${issue.message}`;
+    }),
+  );
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string")
+    return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
+  if (typeof value === "object" && value !== null)
+    return Array.isArray(value) ? "a list" : "an object";
+  return typeof value === "function" ? "a function" : String(value);
+}
