@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { REMEMBERED_OPS, type Revision, type StateWrite } from "@holdfast/core";
+import { assertRejects } from "../conformance/assert-rejects.js";
+import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { numberedMessages } from "../conformance/sample-messages.js";
+import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { assertStored, firstWrite, loadState, nextWrite } from "./state-writes.js";
+import type { StoreCase } from "./store-case.js";
+
+/** A save whose answer was lost is recognised when it is repeated. */
+export function opCases(check: StoreCase): ConformanceCase[] {
+  return [
+    check("a repeated save returns the same revision and is applied once", async (store) => {
+      const first = firstWrite(slot, numberedMessages(2));
+      const created = await store.save(slot, first);
+      assert.equal(await store.save(slot, first), created);
+      const second = nextWrite(await loadState(store, slot), numberedMessages(1));
+      const revision = await store.save(slot, second);
+      const stored = await loadState(store, slot);
+      assert.equal(await store.save(slot, second), revision);
+      assert.equal(stored.messages.length, 3);
+      await assertStored(store, slot, stored);
+    }),
+    check(
+      "a save repeated after another writer's is recognised and undoes nothing",
+      async (store) => {
+        const first = firstWrite(slot, numberedMessages(1));
+        const revision = await store.save(slot, first);
+        await store.save(
+          slot,
+          nextWrite(await loadState(store, slot), numberedMessages(1, "other")),
+        );
+        const stored = await loadState(store, slot);
+        assert.equal(await store.save(slot, first), revision);
+        await assertStored(store, slot, stored);
+      },
+    ),
+    check("a repeated op is recognised whatever revision it expects", async (store) => {
+      const first = firstWrite(slot, numberedMessages(1));
+      const revision = await store.save(slot, first);
+      const stored = await loadState(store, slot);
+      // This one would pass the comparison, so only the op can stop it.
+      const again = nextWrite(stored, numberedMessages(1, "again"), { op: first.op });
+      assert.equal(await store.save(slot, again), revision);
+      await assertStored(store, slot, stored);
+    }),
+    check(`each of the last ${REMEMBERED_OPS} saves is recognised`, async (store) => {
+      const done: { write: StateWrite; revision: Revision }[] = [];
+      for (const message of numberedMessages(REMEMBERED_OPS + 4)) {
+        const write =
+          done.length === 0
+            ? firstWrite(slot, [message])
+            : nextWrite(await loadState(store, slot), [message]);
+        done.push({ write, revision: await store.save(slot, write) });
+      }
+      const stored = await loadState(store, slot);
+      for (const { write, revision } of done.slice(-REMEMBERED_OPS))
+        assert.equal(await store.save(slot, write), revision);
+      await assertStored(store, slot, stored);
+    }),
+    check("the same save sent several times at once is applied once", async (store) => {
+      await store.save(slot, firstWrite(slot, numberedMessages(1)));
+      const write = nextWrite(await loadState(store, slot), numberedMessages(1));
+      const revisions = await Promise.all([1, 2, 3, 4].map(() => store.save(slot, write)));
+      assert.equal(new Set(revisions).size, 1, "one revision for one save");
+      assert.equal((await loadState(store, slot)).messages.length, 2);
+    }),
+    check("a refused save was not done: its op is free to be used", async (store) => {
+      await store.save(slot, firstWrite(slot, numberedMessages(1)));
+      const stale = await loadState(store, slot);
+      await store.save(slot, nextWrite(stale, numberedMessages(1, "other")));
+      const write = nextWrite(stale, numberedMessages(1, "mine"));
+      await assertRejects(() => store.save(slot, write), "StateConflictError", "a stale save");
+      const current = await loadState(store, slot);
+      const again = nextWrite(current, write.append, { op: write.op });
+      const revision = await store.save(slot, again);
+      await assertStored(store, slot, {
+        revision,
+        head: current.head,
+        messages: [...current.messages, ...write.append],
+      });
+    }),
+    check("ops of one slot mean nothing to another", async (store) => {
+      const other = { ...slot, sessionId: "other" };
+      const write = firstWrite(slot, numberedMessages(1));
+      await store.save(slot, write);
+      await store.save(other, { ...write, append: [] });
+      assert.equal((await loadState(store, other)).messages.length, 0);
+      assert.equal((await loadState(store, slot)).messages.length, 1);
+    }),
+  ];
+}

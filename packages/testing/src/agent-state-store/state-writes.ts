@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import {
+  AgentState,
+  type AgentStateStore,
+  type JsonObject,
+  type LoadedState,
+  type Message,
+  type Slot,
+  StateConflictError,
+  type StateWrite,
+  uuidv7,
+} from "@holdfast/core";
+
+/** A head as the engine would write it, with `note` inside so that two can be told apart. */
+export function sampleHead(slot: Slot, note = "sample"): JsonObject {
+  const state = AgentState.create(slot);
+  state.extensions = { note };
+  return JSON.parse(JSON.stringify(state.head()));
+}
+
+/** A first save of `messages`; `fields` override. */
+export function firstWrite(
+  slot: Slot,
+  messages: readonly Message[],
+  fields: Partial<StateWrite> = {},
+): StateWrite {
+  return {
+    op: uuidv7(),
+    expected: null,
+    head: sampleHead(slot),
+    keep: 0,
+    replace: [],
+    append: messages,
+    ...fields,
+  };
+}
+
+/** A save that appends to what was loaded; `fields` override. */
+export function nextWrite(
+  loaded: LoadedState,
+  messages: readonly Message[],
+  fields: Partial<StateWrite> = {},
+): StateWrite {
+  return {
+    op: uuidv7(),
+    expected: loaded.revision,
+    head: loaded.head,
+    keep: loaded.messages.length,
+    replace: [],
+    append: messages,
+    ...fields,
+  };
+}
+
+/** What is stored for a slot that must be there. */
+export async function loadState(store: AgentStateStore, slot: Slot): Promise<LoadedState> {
+  const loaded = await store.load(slot);
+  assert.notEqual(loaded, null, "a saved state must not load as absent");
+  assert.notEqual(loaded, "unchanged", '"unchanged" answers a known revision, and none was given');
+  return loaded as LoadedState;
+}
+
+/** Fails unless exactly these messages came back, without the cost of a diff over thousands. */
+export function assertMessages(actual: readonly Message[], expected: readonly Message[]): void {
+  assert.equal(actual.length, expected.length, "number of messages");
+  for (const [index, message] of expected.entries())
+    assert.deepStrictEqual(actual[index], message, `message ${index} came back changed`);
+}
+
+/** Fails unless the slot holds exactly this. */
+export async function assertStored(
+  store: AgentStateStore,
+  slot: Slot,
+  expected: LoadedState,
+): Promise<void> {
+  const loaded = await loadState(store, slot);
+  assert.equal(loaded.revision, expected.revision, "the stored revision");
+  assert.deepStrictEqual(loaded.head, expected.head, "the stored head");
+  assertMessages(loaded.messages, expected.messages);
+}
+
+/** Adds one message as a careful writer does: load, append, save, and again whenever somebody else was first. */
+export async function appendWithRetry(
+  store: AgentStateStore,
+  slot: Slot,
+  message: Message,
+): Promise<void> {
+  for (;;) {
+    const loaded = await store.load(slot);
+    assert.notEqual(loaded, "unchanged");
+    const write =
+      loaded === null ? firstWrite(slot, [message]) : nextWrite(loaded as LoadedState, [message]);
+    try {
+      await store.save(slot, write);
+      return;
+    } catch (error) {
+      if (!StateConflictError.is(error)) throw error;
+    }
+  }
+}

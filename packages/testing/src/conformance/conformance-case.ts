@@ -1,0 +1,80 @@
+import { runner } from "../runner.js";
+
+/** One sentence of a contract and the code that checks it. */
+export interface ConformanceCase {
+  readonly title: string;
+  /** Rejects when the implementation breaks the sentence. */
+  run(): Promise<void>;
+}
+
+/** How a suite gets at the implementation it checks. */
+export interface SubjectOptions<Subject> {
+  /** A fresh, empty one, isolated from every other; called once per test. */
+  create(): Subject | Promise<Subject>;
+  /** Called after each test with every instance that `create` or `reopen` made, newest first. */
+  cleanup?(subject: Subject): void | Promise<void>;
+  /** Longest time one test may take. @default 60_000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** {@link SubjectOptions} of an implementation whose data can be opened more than once. */
+export interface ReopenableOptions<Subject> extends SubjectOptions<Subject> {
+  /**
+   * A second instance over the same data, opened as another process would. When given, the suite also checks that two
+   * instances agree.
+   */
+  reopen?(subject: Subject): Subject | Promise<Subject>;
+}
+
+/** Checks one sentence on a fresh subject; `reopen` makes further instances over its data. */
+export type CaseBody<Subject> = (subject: Subject, reopen: () => Promise<Subject>) => Promise<void>;
+
+/** Makes cases whose subject is created before and cleaned up after each, also when it fails. */
+export function caseFactory<Subject>(
+  options: ReopenableOptions<Subject>,
+  close?: (subject: Subject) => Promise<void>,
+): (title: string, body: CaseBody<Subject>) => ConformanceCase {
+  return (title, body) => ({
+    title,
+    async run() {
+      const instances = new Set<Subject>();
+      const keep = (subject: Subject): Subject => {
+        instances.add(subject);
+        return subject;
+      };
+      const failures: unknown[] = [];
+      try {
+        const subject = keep(await options.create());
+        await body(subject, async () => {
+          if (options.reopen === undefined) throw new TypeError("the case needs options.reopen");
+          return keep(await options.reopen(subject));
+        });
+      } catch (error) {
+        failures.push(error);
+      }
+      for (const subject of [...instances].reverse()) {
+        try {
+          await close?.(subject);
+          await options.cleanup?.(subject);
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 1)
+        throw new AggregateError(failures, "the case and its cleanup failed");
+      if (failures.length === 1) throw failures[0];
+    },
+  });
+}
+
+/** Registers cases with the runner. */
+export function registerCases(
+  title: string,
+  cases: readonly ConformanceCase[],
+  options: Pick<SubjectOptions<unknown>, "timeoutMs">,
+): void {
+  runner.describe(title, () => {
+    for (const { title: sentence, run } of cases)
+      runner.test(sentence, options.timeoutMs ?? 60_000, run);
+  });
+}

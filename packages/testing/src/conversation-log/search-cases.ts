@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import {
+  assistantMessage,
+  type ConversationLog,
+  type LogQuery,
+  type Slot,
+  slotText,
+  textOf,
+  toolResultMessage,
+} from "@holdfast/core";
+import { assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
+import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { messageRecord } from "../conformance/sample-records.js";
+import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import type { LogCase } from "./log-case.js";
+
+/** Finding text again. */
+export function searchCases(check: LogCase): ConformanceCase[] {
+  return [
+    check("search finds literal text without regard to case, and shows it", async (log) => {
+      await log.append(slot, [
+        messageRecord("The Quick brown fox"),
+        messageRecord("nothing of the kind"),
+        messageRecord("zwölf BÄRen"),
+      ]);
+      assert.deepStrictEqual(await found(log, "qUICK Brown"), ["The Quick brown fox"]);
+      assert.deepStrictEqual(await found(log, "ZWÖLF bären"), ["zwölf BÄRen"]);
+      assert.deepStrictEqual(await found(log, "absent"), []);
+    }),
+    check("characters that patterns use are looked for as they are", async (log) => {
+      const texts = ["a.*b", "[x]", "100%", "a_b", "$& $1", "back\\slash", "(open", "it's", "q?"];
+      await log.append(
+        slot,
+        [...texts, "axxb", "x", "1000", "a-b", "plain"].map((text) => messageRecord(text)),
+      );
+      for (const text of texts) assert.deepStrictEqual(await found(log, text), [text]);
+      for (const wild of ["a.b", "%%", "^", "\\d", "|", "x*"])
+        assert.deepStrictEqual(await found(log, wild), []);
+    }),
+    check("text in tool calls, tool results and long texts is found", async (log) => {
+      const long = `${"filler ".repeat(20_000)}needle-three`;
+      await log.append(slot, [
+        messageRecord(
+          assistantMessage([
+            { type: "tool_call", id: "c", name: "write", input: { content: "needle-one" } },
+          ]),
+        ),
+        messageRecord(
+          toolResultMessage({
+            type: "tool_result",
+            callId: "c",
+            name: "write",
+            state: "success",
+            output: [{ type: "text", text: "needle-two" }],
+          }),
+        ),
+        messageRecord(long),
+      ]);
+      for (const text of ["needle-one", "needle-two", "needle-three"])
+        assert.equal((await hitsOf(log, { text })).length, 1, `${text} is found once`);
+    }),
+    check("a search sees the named agent's and user's sessions only", async (log) => {
+      const slots: Slot[] = ["a", "%"].flatMap((agentId) =>
+        ["u", "*", "_", null].flatMap((userId) =>
+          ["1", "2"].map((sessionId) => ({ agentId, userId, sessionId })),
+        ),
+      );
+      for (const each of slots) await log.append(each, [messageRecord(`needle ${slotText(each)}`)]);
+      for (const query of slots) {
+        const { agentId, userId, sessionId } = query;
+        const inSession = await log.search({ agentId, userId, sessionId, text: "needle" });
+        assert.deepStrictEqual(
+          inSession.map((hit) => hit.slot),
+          [query],
+        );
+        if (userId === null) continue;
+        const ofUser = await log.search({ agentId, userId, text: "needle" });
+        assert.deepStrictEqual(
+          ofUser.map((hit) => slotText(hit.slot)).sort(),
+          ["1", "2"].map((session) => slotText({ ...query, sessionId: session })).sort(),
+        );
+      }
+    }),
+    check("a search without a user must name a session", async (log) => {
+      const search = () => log.search({ agentId: "agent", userId: null, text: "x" });
+      await assertRejects(search, "InvalidInputError", "a search over all anonymous sessions");
+    }),
+    check("a search returns at most as many as asked for, 10 by default", async (log) => {
+      await log.append(
+        slot,
+        Array.from({ length: 30 }, (_, index) => messageRecord(`needle ${index}`)),
+      );
+      assert.equal((await hitsOf(log, { text: "needle" })).length, 10);
+      assert.equal((await hitsOf(log, { text: "needle", limit: 3 })).length, 3);
+      assert.equal((await hitsOf(log, { text: "needle", limit: 100 })).length, 30);
+    }),
+    check("an aborted search ends", async (log) => {
+      await log.append(slot, [messageRecord("needle")]);
+      const signal = AbortSignal.abort(new Error("enough"));
+      await rejectionOf(() => hitsOf(log, { text: "needle", signal }), "an aborted search rejects");
+    }),
+  ];
+}
+
+async function hitsOf(
+  log: ConversationLog,
+  query: Omit<LogQuery, "agentId" | "userId">,
+): Promise<Awaited<ReturnType<ConversationLog["search"]>>> {
+  const hits = await log.search({ agentId: slot.agentId, userId: slot.userId, ...query });
+  for (const { slot: where, record, snippet } of hits) {
+    assert.deepStrictEqual(where, slot);
+    assert.ok(Number.isSafeInteger(record.seq), "the record has its seq, to read around it");
+    assert.ok(
+      snippet.toLowerCase().includes(query.text.toLowerCase()),
+      "the snippet shows the match",
+    );
+    assert.ok(snippet.length < 2_000, "a snippet, not the whole text");
+  }
+  return hits;
+}
+
+async function found(log: ConversationLog, text: string): Promise<string[]> {
+  const hits = await hitsOf(log, { text });
+  return hits.map(({ record }) => (record.message === undefined ? "" : textOf(record.message)));
+}

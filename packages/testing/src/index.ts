@@ -1,0 +1,30 @@
+export { describeAgentStateStore } from "./agent-state-store/describe-agent-state-store.js";
+export type { AgentStateStoreOptions } from "./agent-state-store/store-case.js";
+export { type CompactorOptions, describeCompactor } from "./compactor/describe-compactor.js";
+export type { ReopenableOptions, SubjectOptions } from "./conformance/conformance-case.js";
+export { badIds, nastyIds } from "./conformance/nasty-ids.js";
+export { describeConversationLog } from "./conversation-log/describe-conversation-log.js";
+export type { ConversationLogOptions } from "./conversation-log/log-case.js";
+export * from "./crash/eventually.js";
+export * from "./crash/spawn-script.js";
+export * from "./crash/temp-directory.js";
+export { describeFilesystem, type FilesystemOptions } from "./filesystem/describe-filesystem.js";
+export { describeKeyValueStore } from "./key-value-store/describe-key-value-store.js";
+export type { KeyValueStoreOptions } from "./key-value-store/key-value-case.js";
+export { describeModel, type ModelOptions } from "./model/describe-model.js";
+export * from "./model/scripted-model.js";
+export type { ReplyFunction, ScriptedReply, ScriptedToolCall } from "./model/scripted-reply.js";
+export { describeOffloader, type OffloaderOptions } from "./offloader/describe-offloader.js";
+export { type Runner, runner } from "./runner.js";
+export { describeSessionGate } from "./session-gate/describe-session-gate.js";
+export type { SessionGateOptions } from "./session-gate/gate-case.js";
+export { describeSignalBus, type SignalBusOptions } from "./signal-bus/describe-signal-bus.js";
+export {
+  describeTokenCounter,
+  type TokenCounterOptions,
+} from "./token-counter/describe-token-counter.js";
+export {
+  describeToolGuard,
+  type ExpectedDecision,
+  type ToolGuardOptions,
+} from "./tool-guard/describe-tool-guard.js";

@@ -1,0 +1,36 @@
+/** The little that the suites need of a test runner. */
+export interface Runner {
+  /** Which runner it is. */
+  readonly name: "vitest" | "node:test";
+  /** Groups the tests that `body` registers. */
+  describe(title: string, body: () => void): void;
+  /** Registers one test; it fails when `body` throws, rejects or takes longer than `timeoutMs`. */
+  test(title: string, timeoutMs: number, body: () => void | Promise<void>): void;
+}
+
+/**
+ * The runner this process runs under: vitest, else Node's own.
+ *
+ * Imported on demand, so that plain programs can use this package without vitest installed, and at the top level, so
+ * that suites can be declared synchronously.
+ */
+export const runner: Runner =
+  process.env["VITEST"] === undefined ? await nodeRunner() : await vitestRunner();
+
+async function vitestRunner(): Promise<Runner> {
+  const { describe, test } = await import("vitest");
+  return {
+    name: "vitest",
+    describe: (title, body) => void describe(title, body),
+    test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, body),
+  };
+}
+
+async function nodeRunner(): Promise<Runner> {
+  const { describe, test } = await import("node:test");
+  return {
+    name: "node:test",
+    describe: (title, body) => void describe(title, body),
+    test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, () => body()),
+  };
+}

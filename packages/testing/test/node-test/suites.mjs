@@ -1,0 +1,14 @@
+// Run by `node --test` from runner.test.ts: the published suites under Node's own runner.
+import { InMemoryAgentStateStore, InProcessSessionGate } from "@holdfast/core";
+import { describeAgentStateStore, describeSessionGate } from "@holdfast/testing";
+
+class Overwrites extends InMemoryAgentStateStore {
+  async save(slot, write) {
+    const stored = await this.load(slot);
+    return super.save(slot, { ...write, expected: stored?.revision ?? null });
+  }
+}
+
+const Store = process.env.STORE === "broken" ? Overwrites : InMemoryAgentStateStore;
+describeAgentStateStore("in memory", { create: () => new Store(), fuses: ["gate", "log"] });
+describeSessionGate("in process", { create: () => new InProcessSessionGate() });

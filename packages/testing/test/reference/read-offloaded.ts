@@ -1,0 +1,28 @@
+import {
+  isExplicitToolResult,
+  type Offloader,
+  type OffloadReference,
+  RuntimeContext,
+  type Slot,
+  type TextBlock,
+} from "@holdfast/core";
+
+/** Reads a reference as a model would: with the offloader's own tool, page by page. */
+export async function readOffloaded(
+  offloader: Offloader,
+  slot: Slot,
+  { reference }: OffloadReference,
+): Promise<string | null> {
+  const ctx = RuntimeContext.of({ userId: slot.userId, sessionId: slot.sessionId });
+  const read = offloader.readBackTool?.execute;
+  let text = "";
+  for (;;) {
+    const request = { reference, offset: text.length };
+    const blocks = await read?.(request as never, ctx);
+    if (isExplicitToolResult(blocks)) return null;
+    const [page, more] = blocks as TextBlock[];
+    if (page?.type !== "text") return JSON.stringify(page);
+    text += page.text;
+    if (more === undefined) return text;
+  }
+}
