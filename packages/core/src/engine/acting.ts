@@ -5,6 +5,7 @@ import type { ActingStep } from "../middleware/middleware.js";
 import { uuidv7 } from "../slot/uuid.js";
 import type { Tool } from "../tool/tool.js";
 import { type CallScope, stepOf } from "./call-scope.js";
+import { textResult } from "./close-calls.js";
 import { fitResults } from "./fit-results.js";
 import { judgeCall, type Verdict } from "./judge-call.js";
 import { onion } from "./onion.js";
@@ -46,8 +47,10 @@ export async function act(
   const runnable: Runnable[] = [];
   for (const [index, call] of calls.entries()) {
     const verdict = verdicts[index] as Verdict;
-    if (verdict.kind === "answered") results.set(call.id, verdict.result);
-    else if (verdict.kind === "ask") asking.push(verdict.pending);
+    if (verdict.kind === "answered") {
+      results.set(call.id, verdict.result);
+      emitResult(scope, verdict.result);
+    } else if (verdict.kind === "ask") asking.push(verdict.pending);
     else runnable.push({ call, tool: verdict.tool, input: verdict.input });
   }
   const { openCalls } = scope.session.state;
@@ -79,20 +82,38 @@ async function runAll(
       stopRequested = true;
     },
   });
-  const ran = await onion(scope.parts.hooks.onActing, step, async () => {
-    const settled = await Promise.all(
-      runnable.map((one) => runOne(scope, one, originals, suspended)),
-    );
-    return settled.filter((result) => result !== null);
-  });
-  for (const result of ran) results.set(result.callId, result);
-  for (const { callId } of suspended) openCalls[callId] = "pending";
+  const told = new Set<string>();
+  try {
+    const ran = await onion(scope.parts.hooks.onActing, step, async () => {
+      const settled = await allSettled(
+        runnable.map((one) => runOne(scope, one, originals, suspended)),
+      );
+      const finished = settled.filter((result) => result !== null);
+      for (const { callId } of finished) told.add(callId);
+      return finished;
+    });
+    for (const result of ran) {
+      results.set(result.callId, result);
+      if (!told.has(result.callId)) emitResult(scope, result);
+    }
+  } catch (error) {
+    // The call fails; what its tools have done all the same stays known.
+    addResults(scope, calls, originals, originals);
+    throw error;
+  }
+  const pending = suspended.filter(({ callId }) => !results.has(callId));
+  for (const { callId } of pending) openCalls[callId] = "pending";
+  for (const { call } of runnable)
+    if (!results.has(call.id) && openCalls[call.id] !== "pending")
+      results.set(call.id, textResult(call, "A middleware left the result out.", "error"));
   addResults(scope, calls, results, originals);
-  return {
-    pending: suspended,
-    reason: suspended.length > 0 ? "tool_suspended" : null,
-    stopRequested,
-  };
+  return { pending, reason: pending.length > 0 ? "tool_suspended" : null, stopRequested };
+}
+
+/** As `Promise.all`, but when one fails the others are waited for: no tool outlives its call. */
+async function allSettled<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
 }
 
 /** Runs one call inside its hooks; null when it is suspended. */
@@ -129,14 +150,17 @@ async function runOne(
     });
     return null;
   }
-  scope.emit({
-    type: "tool_result",
-    id: call.id,
-    name: call.name,
-    state: result.state,
-    durationMs: performance.now() - began,
-  });
+  emitResult(scope, result, performance.now() - began);
   return result;
+}
+
+/** Tells whoever watches what came of a call; `durationMs` is 0 for one that did not run. */
+export function emitResult(
+  scope: CallScope,
+  { callId: id, name, state }: ToolResultBlock,
+  durationMs = 0,
+): void {
+  scope.emit({ type: "tool_result", id, name, state, durationMs });
 }
 
 /** One message with the results that are there, in the order of the calls; the log keeps the originals. */

@@ -188,7 +188,8 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
-function shown(value: unknown): string {
+/** A value as it is shown in a problem. */
+export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
   return value === null || typeof value !== "object" ? String(value) : typeof value;
 }

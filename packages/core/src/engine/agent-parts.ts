@@ -15,7 +15,8 @@ export interface AgentParts extends DistributedStore {
   readonly model: Model;
   readonly fallbackModel: Model | undefined;
   readonly compactor: Compactor | undefined;
-  readonly guards: readonly ToolGuard[];
+  /** All guards in one. */
+  readonly guard: ToolGuard;
   /** Every tool by name, whichever group it is in. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly toolGroups: ReadonlyMap<string, ToolGroup>;

@@ -9,8 +9,8 @@ export const MAX_UNREAD_EVENTS = 10_000;
  *
  * Contract:
  * - The call runs whether or not anybody reads: leaving the loop, or never entering it, does not stop it.
- * - Events are numbered without gaps and `call_end` is the last. Unread ones are kept; past 10,000, adjacent text and
- *   thinking deltas are merged, so that no text is lost.
+ * - Events are numbered without gaps and `call_end` is the last. Unread ones are kept; past 10,000, adjacent deltas are
+ *   merged, so that no text is lost.
  * - Each event is read once, by whichever loop asks first.
  */
 export class AgentRun<T = unknown> implements AsyncIterable<AgentEvent> {
@@ -72,10 +72,20 @@ export class EventBuffer {
   }
 
   #merge(body: EventBody): boolean {
-    if (body.type !== "text_delta" && body.type !== "thinking_delta") return false;
     const last = this.#events.at(-1);
-    if (last?.type !== body.type) return false;
-    this.#events[this.#events.length - 1] = { ...last, text: last.text + body.text };
-    return true;
+    const merged = last && joined(last, body);
+    if (merged) this.#events[this.#events.length - 1] = merged;
+    return merged !== undefined;
   }
+}
+
+/** Two deltas of the same thing as one, or undefined. */
+function joined(last: AgentEvent, next: EventBody): AgentEvent | undefined {
+  if (last.type === "text_delta" && next.type === "text_delta")
+    return { ...last, text: last.text + next.text };
+  if (last.type === "thinking_delta" && next.type === "thinking_delta")
+    return { ...last, text: last.text + next.text };
+  if (last.type === "tool_call_delta" && next.type === "tool_call_delta" && last.id === next.id)
+    return { ...last, inputDelta: last.inputDelta + next.inputDelta };
+  return undefined;
 }

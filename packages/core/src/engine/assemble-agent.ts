@@ -1,3 +1,4 @@
+import { isRecord } from "../json/json.js";
 import { InMemoryAgentStateStore } from "../memory/index.js";
 import type { Middleware } from "../middleware/middleware.js";
 import {
@@ -7,7 +8,7 @@ import {
   type Ports,
   pluginProblem,
 } from "../middleware/plugin.js";
-import type { DistributedStore } from "../ports/distributed-store.js";
+import type { AgentStateStore } from "../ports/agent-state-store.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 import { checkSlot, type Slot } from "../slot/slot.js";
 import type { Tool } from "../tool/tool.js";
@@ -15,12 +16,14 @@ import {
   type AgentSettings,
   type ReActAgentOptions,
   readSettings,
+  shown,
   type ToolGroup,
   throwProblems,
 } from "./agent-options.js";
 import { type AgentParts, backgroundEvent } from "./agent-parts.js";
 import { collectHooks } from "./onion.js";
 import { pluginState } from "./plugin-state.js";
+import { strictestGuard } from "./strictest-guard.js";
 import { resetEquippedTools } from "./tool-groups.js";
 
 /**
@@ -34,20 +37,20 @@ export function assembleAgent(options: ReActAgentOptions): AgentParts {
   const settings =
     readSettings(options, problems) ??
     (readSettings({ name: "unnamed", model: options.model }, []) as AgentSettings);
-  if (typeof options.model?.stream !== "function")
-    problems.push("model: an object with a stream function is needed");
-  for (const port of ["stateStore", "log", "gate", "signals", "keyValue"] as const)
-    if (options[port] && options[port].contract !== 1)
-      problems.push(
-        `${port}: it was written for contract ${options[port].contract}; this release has contract 1`,
-      );
+  for (const name of ["model", "fallbackModel"] as const)
+    if ((name === "model" || options[name]) && typeof options[name]?.stream !== "function")
+      problems.push(`${name}: must have a stream function, got ${shown(options[name])}`);
   const bench = new Workbench(options, settings, problems);
   for (const plugin of options.plugins ?? []) bench.install(plugin);
+  bench.fillPorts();
   bench.checkRequired();
   const parts = bench.parts();
   throwProblems(problems);
   return parts;
 }
+
+/** The parts of a store, by port. */
+const storePorts = ["stateStore", "log", "keyValue", "gate", "signals"] as const;
 
 /** Collects what plugins and the user bring while an agent is put together. */
 class Workbench {
@@ -56,8 +59,9 @@ class Workbench {
   readonly #problems: string[];
   readonly #ports = new Map<PortName, Ports[PortName]>();
   readonly #providers = new Map<PortName, string>();
-  readonly #required = new Map<PortName, string>();
+  readonly #required: { readonly plugin: string; readonly port: PortName }[] = [];
   readonly #guards: ToolGuard[] = [];
+  readonly #guard = strictestGuard(this.#guards);
   readonly #tools = new Map<string, Tool>();
   readonly #groups = new Map<string, ToolGroup>();
   readonly #middleware: Middleware[] = [];
@@ -71,15 +75,15 @@ class Workbench {
     this.#options = options;
     this.#settings = settings;
     this.#problems = problems;
-    for (const [name, port] of Object.entries(storePorts(options)))
-      this.#bring(name as PortName, port);
-    for (const name of ["filesystem", "offloader", "tokenCounter"] as const)
+    for (const name of storePorts) {
+      const port = options[name] ?? options.distributedStore?.[name];
+      if (port) this.#bring(name, port);
+    }
+    for (const name of ["filesystem", "offloader", "tokenCounter", "model"] as const)
       if (options[name]) this.#bring(name, options[name]);
-    if (options.model) this.#bring("model", options.model);
     for (const middleware of options.middleware ?? []) this.#use(middleware);
     for (const tool of options.tools ?? []) this.#addTool(tool);
     for (const group of options.toolGroups ?? []) this.#addGroup(group);
-    if (options.offloader?.readBackTool) this.#addTool(options.offloader.readBackTool);
   }
 
   install(plugin: Plugin): void {
@@ -102,17 +106,37 @@ class Workbench {
     }
   }
 
+  /** Parts of the store that neither the user nor a plugin brought: the state store's companions, else in memory. */
+  fillPorts(): void {
+    const stateStore =
+      (this.#ports.get("stateStore") as AgentStateStore | undefined) ??
+      new InMemoryAgentStateStore();
+    const companions =
+      stateStore.companions?.() ?? new InMemoryAgentStateStore({ fused: false }).companions();
+    for (const name of storePorts) {
+      const port = this.#ports.get(name) ?? (name === "stateStore" ? stateStore : companions[name]);
+      this.#bring(name, port);
+      const { contract } = port as AgentStateStore;
+      if (contract !== 1)
+        this.#problems.push(
+          `${name}: it was written for contract ${contract}; this release has contract 1`,
+        );
+    }
+  }
+
   checkRequired(): void {
-    for (const [port, plugin] of this.#required)
-      if (!this.#ports.has(port) && !(port === "toolGuard" && this.#guards.length > 0))
+    for (const { plugin, port } of this.#required)
+      if (!this.#ports.has(port))
         this.#problems.push(`plugin "${plugin}" needs a ${port} and nothing provides one`);
   }
 
   parts(): AgentParts {
     const options = this.#options;
     const settings = this.#settings;
-    if (settings.resetEquippedTools) this.#addTool(resetEquippedTools([...this.#groups.values()]));
     const port = <P extends PortName>(name: P): Ports[P] => this.#ports.get(name) as Ports[P];
+    const readBackTool = this.#ports.has("offloader") && port("offloader").readBackTool;
+    if (readBackTool) this.#addTool(readBackTool);
+    if (settings.resetEquippedTools) this.#addTool(resetEquippedTools([...this.#groups.values()]));
     const stateStore = port("stateStore");
     const gate = port("gate");
     const log = port("log");
@@ -127,7 +151,7 @@ class Workbench {
       model: options.model,
       fallbackModel: options.fallbackModel,
       compactor: this.#ports.get("compactor") as Ports["compactor"] | undefined,
-      guards: this.#guards,
+      guard: this.#guard,
       tools: this.#tools,
       toolGroups: this.#groups,
       hooks: collectHooks(this.#middleware),
@@ -136,11 +160,14 @@ class Workbench {
       onDelete: this.#onDelete,
       onDeleteUser: this.#onDeleteUser,
       slotOf: (ctx) => {
-        const named = options.slot?.(ctx) ?? {
-          userId: ctx.userId,
-          sessionId: ctx.sessionId ?? settings.defaultSessionId,
-        };
-        return checkSlot({ agentId: settings.agentId, ...named });
+        const { userId, sessionId = settings.defaultSessionId } = ctx;
+        // A function that forgets to return must not put its users into the default keying.
+        const named = options.slot ? options.slot(ctx) : { userId, sessionId };
+        return checkSlot({
+          agentId: settings.agentId,
+          userId: named?.userId,
+          sessionId: named?.sessionId,
+        });
       },
       now: options.clock ?? (() => new Date()),
       observe,
@@ -160,7 +187,7 @@ class Workbench {
       tool: (tool) => this.#addTool(tool),
       provide: (port, implementation) => this.#provide(plugin, port, implementation),
       require: (port) => {
-        if (!this.#required.has(port)) this.#required.set(port, plugin);
+        this.#required.push({ plugin, port });
         return forwardTo(() => this.#ports.get(port), port) as Ports[typeof port];
       },
       optional: (port) => () => this.#ports.get(port) as Ports[typeof port] | undefined,
@@ -180,6 +207,7 @@ class Workbench {
   #provide(plugin: string, port: PortName, implementation: Ports[PortName]): void {
     if (port === "toolGuard") {
       this.#guards.push(implementation as ToolGuard);
+      this.#bring("toolGuard", this.#guard);
       return;
     }
     const other = this.#providers.get(port);
@@ -195,14 +223,20 @@ class Workbench {
   }
 
   #use(middleware: Middleware): void {
-    if (typeof middleware?.name !== "string" || middleware.name === "")
+    if (typeof middleware?.name !== "string" || middleware.name === "") {
       this.#problems.push("a middleware needs a name");
-    else if (this.#middleware.some(({ name }) => name === middleware.name))
+      return;
+    }
+    if (this.#middleware.some(({ name }) => name === middleware.name))
       this.#problems.push(`two middleware are named "${middleware.name}"`);
     this.#middleware.push(middleware);
   }
 
   #addTool(tool: Tool): void {
+    if (typeof tool?.name !== "string" || !isRecord(tool.inputSchema)) {
+      this.#problems.push(`tool ${JSON.stringify(tool?.name)} was not made by tool({ … })`);
+      return;
+    }
     if (this.#tools.has(tool.name)) this.#problems.push(`two tools are named "${tool.name}"`);
     this.#tools.set(tool.name, tool);
     if (tool.group !== undefined && !this.#groups.has(tool.group))
@@ -218,27 +252,11 @@ class Workbench {
   }
 }
 
-/** Explicit parts, else the distributed store's, else the state store's companions, else in memory. */
-function storePorts(options: ReActAgentOptions): DistributedStore {
-  const stateStore =
-    options.stateStore ?? options.distributedStore?.stateStore ?? new InMemoryAgentStateStore();
-  const bundle =
-    options.distributedStore ??
-    stateStore.companions?.() ??
-    (new InMemoryAgentStateStore({ fused: false }).companions() as DistributedStore);
-  return {
-    stateStore,
-    log: options.log ?? bundle.log,
-    keyValue: options.keyValue ?? bundle.keyValue,
-    gate: options.gate ?? bundle.gate,
-    signals: options.signals ?? bundle.signals,
-  };
-}
-
 function observer(options: ReActAgentOptions): AgentParts["observe"] {
   return (event) => {
     try {
-      options.onEvent?.(event);
+      const returned: unknown = options.onEvent?.(event);
+      if (returned instanceof Promise) returned.catch(() => undefined);
     } catch {
       // A watcher's fault must not fail the call it watches.
     }

@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors/errors.js";
-import { isRecord, type JsonValue } from "../json/json.js";
+import { isRecord, type JsonValue, toJsonValue } from "../json/json.js";
 import { adoptMessage, createMessage } from "../message/create-message.js";
 import type { DataBlock, Message, TextBlock, ToolResultState } from "../message/message.js";
 import type { PermissionRule } from "../state/sections.js";
@@ -35,27 +35,53 @@ export type CallInput =
 
 /** A call's input, checked and told apart. */
 export type ReadInput =
-  | { readonly kind: "messages"; readonly messages: readonly Message[] }
+  | {
+      readonly kind: "messages";
+      readonly messages: readonly Message[];
+      /** The ids were chosen by the caller and may be taken already. */
+      readonly foreignIds: boolean;
+    }
   | { readonly kind: "confirm"; readonly confirm: readonly Confirmation[] }
   | { readonly kind: "results"; readonly results: readonly ExternalResult[] };
 
 /** @throws InvalidInputError */
 export function readInput(input: CallInput, now: () => Date): ReadInput {
   if (typeof input === "string")
-    return { kind: "messages", messages: [createMessage("user", input, { createdAt: now() })] };
+    return {
+      kind: "messages",
+      messages: [createMessage("user", input, { createdAt: now() })],
+      foreignIds: false,
+    };
   if (isRecord(input) && "confirm" in input)
-    return { kind: "confirm", confirm: byCall(input["confirm"], "confirm") as Confirmation[] };
+    return { kind: "confirm", confirm: confirmations(input["confirm"]) };
   if (isRecord(input) && "results" in input)
     return { kind: "results", results: byCall(input["results"], "results") as ExternalResult[] };
   const messages = (Array.isArray(input) ? input : [input]).map(adoptMessage);
-  for (const { role } of messages)
+  for (const { role, content } of messages) {
+    if (content.some(({ type }) => type === "tool_call" || type === "tool_result"))
+      throw new InvalidInputError(
+        "a call takes no tool calls or results: answer suspended calls with { results }",
+      );
     if (role === "system" || role === "tool")
       throw new InvalidInputError(
         role === "system"
           ? "a call takes no system messages: set the agent's systemPrompt, or add an onSystemPrompt middleware"
           : "a call takes no tool messages: answer suspended calls with { results }",
       );
-  return { kind: "messages", messages };
+  }
+  return { kind: "messages", messages, foreignIds: true };
+}
+
+function confirmations(value: unknown): Confirmation[] {
+  return (byCall(value, "confirm") as Confirmation[]).map((confirmation) => {
+    const { callId, approve, input } = confirmation;
+    const call = `call ${JSON.stringify(callId)}`;
+    if (typeof approve !== "boolean")
+      throw new InvalidInputError(`confirm must say about ${call} approve: true or false`);
+    return input === undefined
+      ? confirmation
+      : { ...confirmation, input: toJsonValue(input, `the input of ${call}`) };
+  });
 }
 
 function byCall(value: unknown, what: string): unknown[] {

@@ -33,7 +33,11 @@ export function stepOf(scope: CallScope): Step {
       return scope.session.state;
     },
     signal: scope.stop.signal,
-    emit: (event) => scope.emit(event),
+    emit: (event) => {
+      // A helper call's tokens are the call's too.
+      if (event.type === "model_call_end") scope.usage.add(event.usage);
+      scope.emit(event);
+    },
     mark: (mark) => scope.session.log.mark(mark),
   };
 }

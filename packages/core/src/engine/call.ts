@@ -15,12 +15,12 @@ import type { CallOutcome } from "../ports/conversation-log.js";
 import type { Subscription } from "../ports/signal-bus.js";
 import { checkId, describeSlot, type Slot } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
-import type { AgentParts } from "./agent-parts.js";
+import { type AgentParts, backgroundEvent } from "./agent-parts.js";
 import type { EventBuffer } from "./agent-run.js";
 import { type CallInput, type ReadInput, readInput } from "./call-input.js";
 import { type CallScope, stepOf, UsageMeter } from "./call-scope.js";
 import { closeCalls } from "./close-calls.js";
-import { recallReply, rememberReply } from "./finished-calls.js";
+import { recallReply, rememberReply, rememberUnfinished, wasCutShort } from "./finished-calls.js";
 import type { ActiveCall, Lifecycle } from "./lifecycle.js";
 import { type LoopEnd, runLoop } from "./loop.js";
 import { onion } from "./onion.js";
@@ -54,15 +54,21 @@ export class Call implements ActiveCall {
   readonly #leave = new AbortController();
   #draining = false;
   #seq = 0;
+  #ended = false;
   #stepSaved = false;
   #resumed = false;
+  /** Whether the session takes this input: until then a failing call was refused and leaves no trace. */
+  #accepted = false;
   /** What of the input is new to the session; known once the session is open. */
   #newInput: readonly Message[] = [];
 
-  /** @throws InvalidIdError | InvalidInputError before anything happens */
+  /** @throws InvalidIdError | InvalidInputError | StateTooLargeError before anything happens */
   constructor(host: CallHost, input: CallInput, ctx: RuntimeContext, buffer: EventBuffer | null) {
     this.#host = host;
-    this.#input = readInput(input, host.parts.now);
+    this.#input = checkSizes(
+      readInput(input, host.parts.now),
+      host.parts.settings.limits.messageBytes,
+    );
     this.slot = host.parts.slotOf(ctx);
     this.callId = ctx.callId === undefined ? uuidv7() : checkId(ctx.callId, "callId");
     this.#ctx = ctx;
@@ -83,12 +89,13 @@ export class Call implements ActiveCall {
   }
 
   async run(): Promise<AgentReply> {
-    const leave = this.#host.lifecycle.enter(this);
+    let leave: (() => void) | undefined;
     let subscription: Subscription | undefined;
     const detach = this.#heedCaller();
     this.#emit({ type: "call_start" });
     let reason = "error";
     try {
+      leave = this.#host.lifecycle.enter(this);
       await this.#host.start();
       const { signals } = this.#host.parts;
       subscription = await signals.listen(this.slot, this.callId, ({ kind, message }) =>
@@ -113,8 +120,9 @@ export class Call implements ActiveCall {
         usage: this.#usage.total(),
         durationMs: performance.now() - this.#began,
       });
+      this.#ended = true;
       this.#buffer?.end();
-      leave();
+      leave?.();
     }
   }
 
@@ -133,44 +141,55 @@ export class Call implements ActiveCall {
 
   async #answer(): Promise<AgentReply> {
     const session = await this.#open();
+    const { lease } = session;
     const leaseLost = () => this.stop.stop("lease_lost");
-    session.lease.lost.addEventListener("abort", leaseLost, { once: true });
+    if (lease.lost.aborted) leaseLost();
+    lease.lost.addEventListener("abort", leaseLost, { once: true });
     try {
-      const repeated = await recallReply(this.#host.parts, session, this.#ctx.callId);
-      if (repeated) {
-        await session.lease.release();
-        return repeated;
-      }
-      return await this.#runIn(session);
+      const repeated = await recallReply(this.#host.parts, session, this.#ctx);
+      return repeated ?? (await this.#runIn(session));
     } finally {
-      session.lease.lost.removeEventListener("abort", leaseLost);
+      lease.lost.removeEventListener("abort", leaseLost);
+      await lease.release().catch(() => undefined);
     }
   }
 
   async #open(): Promise<OpenSession> {
     const { parts, cache } = this.#host;
     const { onBusy = "enqueue", queueTimeoutMs } = this.#ctx;
-    if (onBusy === "interrupt" || onBusy === "rollback") {
-      const [running] = await parts.gate.calls(this.slot);
-      if (running !== undefined) await parts.signals.send(this.slot, running, { kind: onBusy });
-    }
     return OpenSession.open(parts, cache, this.slot, {
       callId: this.callId,
       signal: this.#leave.signal,
       wait: onBusy !== "reject",
       queueTimeoutMs,
+      takeBackUnfinished: onBusy === "rollback",
+      onWait: () => {
+        if (onBusy === "interrupt" || onBusy === "rollback")
+          // When the holder cannot be told, waiting for it may take forever.
+          this.#stopHolder(onBusy).catch((error) => this.#leave.abort(error));
+      },
       emit: (event) => this.#emit(event),
     });
+  }
+
+  /** Done from within the queue, so that a call which stops another one keeps its place among those that do not. */
+  async #stopHolder(kind: "interrupt" | "rollback"): Promise<void> {
+    const { gate, signals } = this.#host.parts;
+    const [holder] = await gate.calls(this.slot);
+    if (holder !== undefined && holder !== this.callId)
+      await signals.send(this.slot, holder, { kind });
   }
 
   async #runIn(session: OpenSession): Promise<AgentReply> {
     const scope = this.#scope(session);
     let reply: AgentReply;
     try {
-      const input = this.#prepare(session);
-      const resumption = await resume(scope, this.#input);
-      this.#resumed = resumption.resumed;
+      const fresh = this.#prepare(session);
+      const input = fresh.kind === "messages" ? fresh.messages : [];
       this.#newInput = input;
+      const resumption = await resume(scope, fresh);
+      this.#resumed = resumption.resumed;
+      this.#accepted = true;
       this.stop.check();
       reply = await onion(
         scope.parts.hooks.onCall,
@@ -184,7 +203,7 @@ export class Call implements ActiveCall {
   }
 
   /** Checks the session against its limits and decides what of the input is new to it. */
-  #prepare(session: OpenSession): readonly Message[] {
+  #prepare(session: OpenSession): ReadInput {
     const { limits } = this.#host.parts.settings;
     const { state } = session;
     const bytes = state.contextBytes();
@@ -192,21 +211,11 @@ export class Call implements ActiveCall {
       throw new StateTooLargeError(
         `${describeSlot(this.slot)} holds ${bytes} bytes of messages; limits.stateBytes allows ${limits.stateBytes}. Compact it (agent.compact) or raise the limit`,
       );
-    // A repeated call whose first run was cut short has its input in the context already.
-    const id = this.#ctx.callId;
-    const cutShort =
-      id !== undefined &&
-      (state.unfinishedRun?.callId === id ||
-        state.finishedCalls.some((call) => call.callId === id && call.reason === "shutdown"));
-    if (this.#ctx.onBusy === "rollback") session.takeBackUnfinished();
-    state.unfinishedRun = null;
-    if (this.#input.kind !== "messages" || cutShort) return [];
-    for (const message of this.#input.messages)
-      if (messageBytes(message) > limits.messageBytes)
-        throw new StateTooLargeError(
-          `a message of the input has ${messageBytes(message)} bytes; limits.messageBytes allows ${limits.messageBytes}`,
-        );
-    return withFreshIds(this.#input.messages, state.context);
+    // A repeated call whose first run was cut short has its input in the session already.
+    if (wasCutShort(state, this.#ctx.callId))
+      return { kind: "messages", messages: [], foreignIds: false };
+    if (this.#input.kind !== "messages" || !this.#input.foreignIds) return this.#input;
+    return { ...this.#input, messages: withFreshIds(this.#input.messages, state.context) };
   }
 
   #scope(session: OpenSession): CallScope {
@@ -234,9 +243,10 @@ export class Call implements ActiveCall {
       },
       stepDone: async () => {
         if (parts.settings.persistence !== "step") return;
+        session.gather();
         session.state.unfinishedRun = {
           callId: this.callId,
-          messageIds: [...session.said],
+          messageIds: [...session.said.keys()],
           before: session.baseHead,
         };
         await saveSession(parts, cache, session, {
@@ -289,20 +299,18 @@ export class Call implements ActiveCall {
   /** Saves what a failed call had done, its input above all, and throws. A call that was refused leaves no trace. */
   async #fail(session: OpenSession, error: unknown, outcome: CallOutcome): Promise<never> {
     const { parts, cache } = this.#host;
-    const started = this.#newInput.length > 0 || session.said.size > 0 || this.#stepSaved;
     try {
       if (outcome === "conflict") await recordUnsaved(parts, session, outcome);
-      else if (started) {
+      else if (this.#accepted) {
         this.#keepInput(session);
         closeCalls(session);
         session.state.unfinishedRun = null;
+        rememberUnfinished(session.state, this.#ctx.callId);
         await saveSession(parts, cache, session, this.#saveOptions(outcome));
       }
     } catch (saveError) {
       if (error instanceof Error)
         Object.defineProperty(error, "saveError", { value: saveError, configurable: true });
-    } finally {
-      await session.lease.release().catch(() => undefined);
     }
     throw error;
   }
@@ -325,7 +333,6 @@ export class Call implements ActiveCall {
       await saveSession(parts, cache, session, this.#saveOptions(outcome));
     } catch (error) {
       if (LeaseLostError.is(error)) await recordUnsaved(parts, session, "conflict");
-      await session.lease.release().catch(() => undefined);
       // Not enumerable, so that logging the error does not print the conversation.
       if (error instanceof Error)
         Object.defineProperty(error, "reply", { value: reply, configurable: true });
@@ -369,10 +376,25 @@ export class Call implements ActiveCall {
   }
 
   #emit(body: EventBody): void {
+    // A hook may have left work behind that still has something to tell; `call_end` stays the last of the call.
+    if (this.#ended) {
+      this.#host.parts.observe(backgroundEvent(this.slot, this.callId, body));
+      return;
+    }
     const envelope = { slot: this.slot, callId: this.callId };
     this.#buffer?.push(body, envelope);
     this.#host.parts.observe({ ...body, ...envelope, seq: this.#seq++ });
   }
+}
+
+/** @throws StateTooLargeError */
+function checkSizes(input: ReadInput, maxBytes: number): ReadInput {
+  for (const message of input.kind === "messages" ? input.messages : [])
+    if (messageBytes(message) > maxBytes)
+      throw new StateTooLargeError(
+        `a message of the input has ${messageBytes(message)} bytes; limits.messageBytes allows ${maxBytes}`,
+      );
+  return input;
 }
 
 /** Ids are unique within a session: a message that was sent before gets a new one. */

@@ -12,6 +12,7 @@ import type { OpenCallState } from "../state/sections.js";
 /** What {@link closeCalls} needs of a session. */
 interface CallCloser {
   readonly state: AgentState;
+  readonly log: { readonly now: () => Date };
   say(message: Message): void;
 }
 
@@ -40,7 +41,8 @@ export function closeCalls(
     delete session.state.openCalls[call.id];
     results.push(textResult(call, text, resultState));
   }
-  if (results.length > 0) session.say(createMessage("tool", results));
+  if (results.length > 0)
+    session.say(createMessage("tool", results, { createdAt: session.log.now() }));
 }
 
 /** A result that is one text. */

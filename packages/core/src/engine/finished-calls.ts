@@ -1,5 +1,6 @@
+import type { RuntimeContext } from "../context/runtime-context.js";
 import type { AgentReply, PendingCall } from "../events/agent-reply.js";
-import type { JsonValue } from "../json/json.js";
+import { withBlobs } from "../log/with-blobs.js";
 import { createMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
 import { textOf } from "../message/read-message.js";
@@ -8,12 +9,13 @@ import type { FinishedCall } from "../state/sections.js";
 import type { AgentParts } from "./agent-parts.js";
 import { openCallsOf } from "./close-calls.js";
 import type { OpenSession } from "./open-session.js";
+import { outputOf } from "./structured-output.js";
 
 /** How many calls of a slot can be repeated without a second turn. */
 export const REMEMBERED_CALLS = 16;
 
 /** Records searched newest first for a reply that left the context. */
-const maxLookBack = 1_000;
+const maxLookBack = 100_000;
 
 /** Notes how a call ended, when its caller named it. */
 export function rememberReply(
@@ -22,14 +24,27 @@ export function rememberReply(
   reply: AgentReply,
 ): void {
   if (callId === undefined) return;
-  const finished: FinishedCall = {
-    callId,
-    messageId: reply.message.id,
-    reason: reply.reason,
-    ...(reply.reason === "structured_output" && { output: reply.output as JsonValue }),
-  };
+  remember(state, { callId, messageId: reply.message.id, reason: reply.reason });
+}
+
+/** Notes that a call left its input in the context but no reply: repeated, it goes on from there. */
+export function rememberUnfinished(state: AgentState, callId: string | undefined): void {
+  if (callId !== undefined) remember(state, { callId, messageId: "", reason: "error" });
+}
+
+/** Whether a call with this id began and came to no reply. */
+export function wasCutShort(state: AgentState, callId: string | undefined): boolean {
+  return state.finishedCalls.some((call) => call.callId === callId && isUnfinished(call));
+}
+
+/** What failed, crashed, or was cut short by a shutdown is not finished. */
+function isUnfinished({ reason }: FinishedCall): boolean {
+  return reason === "shutdown" || reason === "error";
+}
+
+function remember(state: AgentState, finished: FinishedCall): void {
   state.finishedCalls = [
-    ...state.finishedCalls.filter((call) => call.callId !== callId),
+    ...state.finishedCalls.filter(({ callId }) => callId !== finished.callId),
     finished,
   ].slice(-REMEMBERED_CALLS);
 }
@@ -38,12 +53,11 @@ export function rememberReply(
 export async function recallReply(
   parts: AgentParts,
   session: OpenSession,
-  callId: string | undefined,
+  { callId, output }: RuntimeContext,
 ): Promise<AgentReply | null> {
   if (callId === undefined) return null;
   const finished = session.state.finishedCalls.find((call) => call.callId === callId);
-  // What a shutdown cut short is not finished: the repeated call resumes it.
-  if (!finished || finished.reason === "shutdown") return null;
+  if (!finished || isUnfinished(finished)) return null;
   const message = await findMessage(parts, session, finished.messageId);
   const pending: PendingCall[] = openCallsOf(session.state).map(({ call, state }) => ({
     callId: call.id,
@@ -58,7 +72,7 @@ export async function recallReply(
     usage: message.usage ?? { inputTokens: 0, outputTokens: 0 },
     sessionId: session.slot.sessionId,
     callId,
-    ...(finished.output !== undefined && { output: finished.output }),
+    ...(finished.reason === "structured_output" && { output: await outputOf(message, output) }),
     ...((finished.reason === "permission_asking" || finished.reason === "tool_suspended") && {
       pending,
     }),
@@ -73,7 +87,7 @@ async function findMessage(parts: AgentParts, session: OpenSession, id: string):
   for (let seen = 0; seen < maxLookBack; ) {
     const records = await parts.log.read(session.slot, { limit: 100, before });
     const found = records.findLast(({ message }) => message?.id === id);
-    if (found?.message) return found.message;
+    if (found) return (await withBlobs(parts.log, session.slot, found)).message as Message;
     if (records.length === 0) break;
     seen += records.length;
     before = records[0]?.seq;

@@ -1,6 +1,5 @@
 import type { PendingCall } from "../events/agent-reply.js";
 import type { ToolCallBlock, ToolResultBlock } from "../message/message.js";
-import type { ToolDecision } from "../ports/tool-guard.js";
 import { validateInput } from "../tool/input-schema.js";
 import type { Tool } from "../tool/tool.js";
 import type { CallScope } from "./call-scope.js";
@@ -32,13 +31,13 @@ export async function judgeCall(
       : `There is no tool ${call.name}. There are: ${offered.map(({ name }) => name).join(", ") || "none"}.`;
     return { kind: "answered", result: textResult(call, text, "error") };
   }
-  const validation = await validated(tool, call);
+  const validation = await validateInput(tool.input, call.input);
   if (validation.problem !== undefined)
     return {
       kind: "answered",
       result: textResult(call, `Invalid input for ${call.name}: ${validation.problem}`, "error"),
     };
-  const decision = await consult(scope, { call, tool, ctx });
+  const decision = await parts.guard.check({ call, tool, ctx });
   if (decision.decision === "deny")
     return { kind: "answered", result: textResult(call, decision.reason, "denied") };
   if (decision.decision === "ask" && !approved)
@@ -54,29 +53,4 @@ export async function judgeCall(
       },
     };
   return { kind: "run", tool, input: validation.value };
-}
-
-/** The strictest answer of all guards: deny before ask before allow. */
-export async function consult(
-  scope: CallScope,
-  guarded: Parameters<CallScope["parts"]["guards"][number]["check"]>[0],
-): Promise<ToolDecision> {
-  let strictest: ToolDecision = { decision: "allow" };
-  for (const guard of scope.parts.guards) {
-    const decision = await guard.check(guarded);
-    if (decision.decision === "deny") return decision;
-    if (decision.decision === "ask") strictest = decision;
-  }
-  return strictest;
-}
-
-async function validated(
-  tool: Tool,
-  call: ToolCallBlock,
-): Promise<Awaited<ReturnType<typeof validateInput>>> {
-  try {
-    return await validateInput(tool.input, call.input);
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
-  }
 }

@@ -1,22 +1,25 @@
 import { createHash } from "node:crypto";
 import type { Message } from "../message/message.js";
 import type { CallOutcome, LogDraft, LogMark } from "../ports/conversation-log.js";
+import { uuidv7 } from "../slot/uuid.js";
 
 /**
  * The log records of one call that are not written yet.
  *
- * A record's id follows from the message or the call, so that writing it again after an unknown outcome doubles nothing.
+ * A record gets its id when it is made, so that writing it again after an unknown outcome doubles nothing.
  */
 export class LogBatch {
   readonly #callId: string;
-  readonly #now: () => Date;
+  readonly now: () => Date;
+  /** In front of the ids of marks: a call id may be repeated, and the marks of each run are its own. */
+  readonly #run = uuidv7();
   readonly #originals = new Map<string, Message>();
   #drafts: LogDraft[] = [];
   #marks = 0;
 
   constructor(callId: string, now: () => Date) {
     this.#callId = callId;
-    this.#now = now;
+    this.now = now;
   }
 
   /** When the message with this id is added, log `original` in its place. */
@@ -33,14 +36,21 @@ export class LogBatch {
   }
 
   mark(mark: LogMark): void {
-    this.#drafts.push(this.#draft(`${this.#callId}.${this.#marks++}`, { kind: "mark", mark }));
+    this.#drafts.push(this.#draft(`${this.#run}.${this.#marks++}`, { kind: "mark", mark }));
   }
 
   /** Says how the call ended, in place of what an unwritten mark said before. */
   callEnd(outcome: CallOutcome): void {
-    this.#drafts = this.#drafts.filter(({ mark }) => mark?.name !== "call_end");
+    const end = `${this.#run}.end.`;
+    this.#drafts = this.#drafts.filter(({ id }) => !id.startsWith(end));
     const mark = { name: "call_end", outcome } as const;
-    this.#drafts.push(this.#draft(`${this.#callId}.end.${outcome}`, { kind: "mark", mark }));
+    this.#drafts.push(this.#draft(`${end}${outcome}`, { kind: "mark", mark }));
+  }
+
+  /** Says that an earlier call, which could not say so itself, was taken back. */
+  rolledBack(callId: string): void {
+    const mark = { name: "call_end", outcome: "rolled_back" } as const;
+    this.#drafts.push({ ...this.#draft(`${this.#run}.before`, { kind: "mark", mark }), callId });
   }
 
   get drafts(): readonly LogDraft[] {
@@ -58,7 +68,7 @@ export class LogBatch {
       // Ids of messages may be as long as their makers like; the log's stay short.
       id: id.length <= 128 ? id : createHash("sha256").update(id).digest("hex"),
       callId: this.#callId,
-      at: this.#now().toISOString(),
+      at: this.now().toISOString(),
       ...body,
     };
   }

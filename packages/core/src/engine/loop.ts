@@ -3,6 +3,7 @@ import { createMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
 import { textOf, toolCallsOf } from "../message/read-message.js";
 import { type Acted, act } from "./acting.js";
+import type { AgentParts } from "./agent-parts.js";
 import type { CallScope } from "./call-scope.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
 import { type Reasoned, reason } from "./reasoning.js";
@@ -30,27 +31,29 @@ export async function runLoop(
   if (resumption.calls.length > 0) {
     const acted = await act(scope, resumption.calls, resumption.approved);
     scope.stop.check();
-    if (acted.pending.length > 0) {
+    const end = endAfter(scope, acted);
+    if (end) {
       // Behind open calls the input waits in the context: requests put the results where they belong.
       for (const message of input) session.say(message);
-      return paused(scope, acted);
+      return end;
     }
+    await scope.stepDone();
   }
   const still = openCallsOf(session.state);
   if (still.length > 0) return stillWaiting(scope, still);
   for (const message of input) session.say(message);
   const output = scope.ctx.output
-    ? new StructuredOutput(scope.ctx.output, parts.model.structuredOutput ?? false, scope.slot)
+    ? new StructuredOutput(scope.ctx.output, hasResponseFormat(parts), scope.slot)
     : null;
   for (let iteration = 0; ; iteration++) {
     scope.checkpoint();
     const { message, stopRequested } = await think(scope, iteration, output);
     const structured = await output?.read(message);
-    if (structured === "again") {
+    if (structured === "again" && !stopRequested) {
       if (iteration + 1 < parts.settings.maxIterations) continue;
       return explain(scope);
     }
-    if (structured) {
+    if (structured && structured !== "again") {
       session.say(structured.message);
       return { reason: "structured_output", ...structured };
     }
@@ -58,18 +61,23 @@ export async function runLoop(
     const calls = toolCallsOf(message);
     if (calls.length === 0) return { reason: stopRequested ? "middleware_stop" : "stop", message };
     for (const { id } of calls) session.state.openCalls[id] = "pending";
-    if (iteration + 1 >= parts.settings.maxIterations) return explain(scope);
     if (stopRequested) {
       closeCalls(session, () => true, "Not run: the call was ended before it.");
       return { reason: "middleware_stop", message };
     }
+    if (iteration + 1 >= parts.settings.maxIterations) return explain(scope);
     scope.checkpoint();
     const acted = await act(scope, calls);
     scope.stop.check();
-    if (acted.pending.length > 0) return paused(scope, acted);
-    if (acted.stopRequested) return { reason: "middleware_stop", message };
+    const end = endAfter(scope, acted);
+    if (end) return end;
     await scope.stepDone();
   }
+}
+
+/** The fallback model gets the same request, so that it counts as well. */
+function hasResponseFormat({ model, fallbackModel = model }: AgentParts): boolean {
+  return (model.structuredOutput ?? false) && (fallbackModel.structuredOutput ?? false);
 }
 
 function think(
@@ -134,12 +142,11 @@ function withoutCalls(message: Message): Message {
   );
 }
 
-function paused(scope: CallScope, acted: Acted): LoopEnd {
-  return {
-    reason: acted.reason as "permission_asking" | "tool_suspended",
-    message: lastAssistant(scope),
-    pending: acted.pending,
-  };
+/** How the call ends after its tools, or null when the model is asked next. */
+function endAfter(scope: CallScope, { reason, pending, stopRequested }: Acted): LoopEnd | null {
+  const message = lastAssistant(scope);
+  if (reason !== null) return { reason, message, pending };
+  return stopRequested ? { reason: "middleware_stop", message } : null;
 }
 
 /** Some calls were answered, others still wait. */

@@ -1,10 +1,9 @@
 import { RuntimeContext } from "../context/runtime-context.js";
 import { InvalidInputError, ShuttingDownError } from "../errors/errors.js";
-import type { EventBody } from "../events/agent-event.js";
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import type { CompactionResult } from "../ports/compactor.js";
-import { checkId, type Slot, slotText } from "../slot/slot.js";
+import { checkId, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
 import type { AgentState } from "../state/agent-state.js";
 import { backgroundEvent } from "./agent-parts.js";
@@ -12,9 +11,9 @@ import type { CallHost } from "./call.js";
 import { type CallScope, UsageMeter } from "./call-scope.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
 import { compactContext } from "./compact-context.js";
-import { OpenSession } from "./open-session.js";
+import { acquire, type OpenOptions, OpenSession } from "./open-session.js";
 import { saveSession } from "./save-session.js";
-import { StopSwitch } from "./stop-switch.js";
+import { CallStopped, StopSwitch } from "./stop-switch.js";
 
 /** Edits a state in place; when it returns an `AgentState`, that one is stored instead. */
 export type StateEdit = (state: AgentState) => unknown;
@@ -70,16 +69,22 @@ export class Maintenance {
     });
   }
 
+  /** The state is not read: what cannot be read can be deleted all the same. */
   async delete(slot: Slot): Promise<boolean> {
     const { parts, cache } = this.#host;
-    return this.#inSession(slot, async () => {
-      cache.take(slotText(slot));
-      // The log goes last but one: while it is there, a half-deleted session can still be explained.
-      const existed = await parts.stateStore.delete(slot);
-      const logged = await parts.log.delete(slot);
-      for (const run of parts.onDelete) await run(slot);
-      return existed || logged;
-    });
+    return this.#visit(async (visit) => {
+      const lease = await acquire(parts, slot, visit);
+      try {
+        cache.take(slotText(slot));
+        // The log goes last but one: while it is there, a half-deleted session can still be explained.
+        const existed = await parts.stateStore.delete(slot);
+        const logged = await parts.log.delete(slot);
+        for (const run of parts.onDelete) await run(slot);
+        return existed || logged;
+      } finally {
+        await lease.release().catch(() => undefined);
+      }
+    }, slot);
   }
 
   async deleteUser(userId: string): Promise<number> {
@@ -100,43 +105,61 @@ export class Maintenance {
     slot: Slot,
     work: (session: OpenSession, save: () => Promise<void>, scope: CallScope) => Promise<T>,
   ): Promise<T> {
-    const { parts, cache, lifecycle } = this.#host;
-    const callId = uuidv7();
-    const leave = new AbortController();
-    const left = lifecycle.enter({
-      callId,
-      drain: () =>
-        leave.abort(new ShuttingDownError(`agent "${parts.settings.name}" is shutting down`)),
-      cut: () => undefined,
-    });
-    const emit = (event: EventBody) => parts.observe(backgroundEvent(slot, callId, event));
-    try {
-      await this.#host.start();
-      const session = await OpenSession.open(parts, cache, slot, {
-        callId,
-        signal: leave.signal,
-        emit,
-      });
+    const { parts, cache } = this.#host;
+    return this.#visit(async (visit) => {
+      const session = await OpenSession.open(parts, cache, slot, visit);
+      const { stop, emit } = visit;
+      const save = async () => {
+        stop.check();
+        await saveSession(parts, cache, session, { final: true, outcome: "committed", emit });
+      };
       try {
-        const save = () => saveSession(parts, cache, session, { final: true, emit });
-        return await work(session, save, scopeOf(this.#host, session, callId, emit));
+        return await stop.race(work(session, save, scopeOf(this.#host, session, visit)));
       } finally {
         await session.lease.release().catch(() => undefined);
       }
+    }, slot);
+  }
+
+  /** A piece of work that a shutdown waits for, as long as it waits for calls. */
+  async #visit<T>(work: (visit: Visit) => Promise<T>, slot: Slot): Promise<T> {
+    const { parts, lifecycle } = this.#host;
+    const callId = uuidv7();
+    const stop = new StopSwitch();
+    const leave = new AbortController();
+    const shuttingDown = () =>
+      new ShuttingDownError(
+        `agent "${parts.settings.name}" is shutting down; the work on ${describeSlot(slot)} was not finished. Send it to another process`,
+      );
+    const left = lifecycle.enter({
+      callId,
+      drain: () => leave.abort(shuttingDown()),
+      cut: () => stop.stop("shutdown"),
+    });
+    try {
+      await this.#host.start();
+      return await work({
+        callId,
+        stop,
+        signal: leave.signal,
+        emit: (event) => parts.observe(backgroundEvent(slot, callId, event)),
+      });
+    } catch (error) {
+      throw error instanceof CallStopped ? shuttingDown() : error;
     } finally {
       left();
     }
   }
 }
 
-function scopeOf(
-  { parts }: CallHost,
-  session: OpenSession,
-  callId: string,
-  emit: CallScope["emit"],
-): CallScope {
+/** What a piece of work at a slot goes by. */
+interface Visit extends OpenOptions {
+  readonly stop: StopSwitch;
+}
+
+function scopeOf({ parts }: CallHost, session: OpenSession, visit: Visit): CallScope {
   const { slot } = session;
-  const stop = new StopSwitch();
+  const { callId, stop, emit } = visit;
   const ctx = RuntimeContext.of({ ...slot, callId, signal: stop.signal });
   ctx.agentState = session.state;
   return {

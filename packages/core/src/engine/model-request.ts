@@ -1,7 +1,6 @@
 import type { JsonObject } from "../json/json.js";
 import { createMessage } from "../message/create-message.js";
 import type { HintBlock, Message } from "../message/message.js";
-import { repairToolPairs } from "../message/repair-tool-pairs.js";
 import type { ModelRequest, ToolChoice, ToolSchema } from "../ports/model.js";
 import type { CallScope } from "./call-scope.js";
 import { activeTools } from "./tool-groups.js";
@@ -21,7 +20,7 @@ export interface RequestExtras {
 /** Builds a request out of the context as it is now. Nothing it adds is ever persisted. */
 export async function buildRequest(scope: CallScope, extras: RequestExtras): Promise<ModelRequest> {
   const { parts, session, stop } = scope;
-  const { messages, repairs } = repairToolPairs(session.state.context);
+  const { messages, repairs } = session.state.pairedContext();
   if (repairs.length > 0) scope.emit({ type: "repaired", repairs });
   const tail: Message[] = [...extras.transient];
   if (extras.hints.length > 0) tail.push(createMessage("user", extras.hints));

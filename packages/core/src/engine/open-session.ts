@@ -1,4 +1,4 @@
-import { LeaseLostError, SessionBusyError } from "../errors/index.js";
+import { LeaseLostError, SessionBusyError, StateCorruptError } from "../errors/index.js";
 import type { EventBody } from "../events/agent-event.js";
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
@@ -6,11 +6,13 @@ import { repairToolPairs } from "../message/repair-tool-pairs.js";
 import type { Revision } from "../ports/agent-state-store.js";
 import type { Lease } from "../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../slot/slot.js";
-import { AgentState } from "../state/agent-state.js";
+import { AgentState, type StateParts } from "../state/agent-state.js";
 import { isRunBack } from "../store/revision.js";
 import type { AgentParts } from "./agent-parts.js";
-import { closeCalls } from "./close-calls.js";
+import { closeCalls, openCallsOf } from "./close-calls.js";
+import { rememberUnfinished } from "./finished-calls.js";
 import { LogBatch } from "./log-batch.js";
+import { longestTimerMs } from "./longest-timer.js";
 import type { CachedState, StateCache } from "./state-cache.js";
 
 /** How to get hold of a session. */
@@ -20,6 +22,10 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
   readonly wait?: boolean | undefined;
   readonly queueTimeoutMs?: number | undefined;
+  /** Take back the step saves of a run that died, instead of going on from them. */
+  readonly takeBackUnfinished?: boolean | undefined;
+  /** Called when another call holds the slot. */
+  onWait?(): void;
   emit(event: EventBody): void;
 }
 
@@ -31,10 +37,9 @@ export class OpenSession {
   state: AgentState;
   /** The stored revision `state` is based on; null when nothing is stored. */
   revision: Revision | null;
-  /** Head and messages before anything was changed here: what a rollback and a merge go back to. */
-  readonly baseHead: JsonObject;
-  /** Ids of the messages that were said since the session was opened. */
-  readonly said: Set<string> = new Set();
+  /** What was said since the session was opened, by id, in order. */
+  readonly said: Map<string, Message> = new Map();
+  #baseHead: JsonObject;
 
   private constructor(
     slot: Slot,
@@ -47,7 +52,12 @@ export class OpenSession {
     this.log = log;
     this.state = loaded.state;
     this.revision = loaded.revision;
-    this.baseHead = JSON.parse(JSON.stringify(loaded.state.head()));
+    this.#baseHead = plainHead(loaded.state);
+  }
+
+  /** The head before anything was changed here: what a rollback and a merge go back to. */
+  get baseHead(): JsonObject {
+    return this.#baseHead;
   }
 
   /**
@@ -86,9 +96,9 @@ export class OpenSession {
           state: AgentState.create(slot),
           revision: null,
         });
-      const state = AgentState.fromParts(loaded);
+      const state = stateOf(slot, loaded);
       const session = new OpenSession(slot, lease, log, { state, revision: loaded.revision });
-      session.#repair(options.emit);
+      session.#tidy(options);
       return session;
     } catch (error) {
       await lease.release().catch(() => undefined);
@@ -100,22 +110,22 @@ export class OpenSession {
   say(message: Message, original: Message = message): void {
     if (original !== message) this.log.remember(original);
     this.state.contextMutable().push(message);
-    this.said.add(message.id);
+    this.said.set(message.id, message);
+  }
+
+  /** Takes in what hooks pushed past {@link say}: it was said here as well, and the log has to know. */
+  gather(): void {
+    const pushed = this.state.takePushed();
+    for (const message of pushed) this.said.set(message.id, message);
+    this.log.add(pushed);
   }
 
   /** Takes back everything said since the session was opened; a compaction made meanwhile stays. */
   takeBack(): void {
-    this.#remove(this.said);
+    this.gather();
+    this.#remove(new Set(this.said.keys()));
     this.state.restoreHead(this.baseHead);
     this.said.clear();
-  }
-
-  /** Takes back the step saves of a run that died. */
-  takeBackUnfinished(): void {
-    const run = this.state.unfinishedRun;
-    if (!run) return;
-    this.#remove(new Set(run.messageIds));
-    this.state.restoreHead({ ...run.before, unfinishedRun: null });
   }
 
   /** The error of a call whose lease ended before it did. */
@@ -130,32 +140,73 @@ export class OpenSession {
     this.state.contextMutable().replaceAll(this.state.context.filter(({ id }) => !ids.has(id)));
   }
 
-  /** What a crash left: calls that were running have an unknown outcome, everything else unpaired is repaired. */
+  /** Puts right what a crash left. None of it is part of the call that finds it. */
+  #tidy(options: OpenOptions): void {
+    this.#settleUnfinished(options.takeBackUnfinished ?? false);
+    this.#repair(options.emit);
+    this.gather();
+    this.said.clear();
+    this.#baseHead = plainHead(this.state);
+  }
+
+  /** The step saves of a run that died are taken back, or kept like those of a call that failed. */
+  #settleUnfinished(takeBack: boolean): void {
+    const { state } = this;
+    const run = state.unfinishedRun;
+    if (!run) return;
+    if (takeBack) {
+      this.#remove(new Set(run.messageIds));
+      state.restoreHead(run.before);
+      this.log.rolledBack(run.callId);
+    } else {
+      // No one was asked about them yet, so that nobody will answer.
+      closeCalls(this);
+      rememberUnfinished(state, run.callId);
+    }
+    state.unfinishedRun = null;
+  }
+
+  /** Calls that were running have an unknown outcome; everything else unpaired that is not listed is repaired. */
   #repair(emit: OpenOptions["emit"]): void {
     const { state } = this;
     closeCalls(this, (callState) => callState === "started");
-    const open = new Set(Object.keys(state.openCalls));
+    const open = new Set(openCallsOf(state).map(({ call }) => call.id));
+    for (const id of Object.keys(state.openCalls)) if (!open.has(id)) delete state.openCalls[id];
     const { messages, repairs } = repairToolPairs(state.context, open);
     if (repairs.length === 0) return;
     state.contextMutable().replaceAll(messages);
-    const last = messages.findLast(({ role }) => role === "assistant");
-    const present = new Set(
-      last?.content.map((block) => (block.type === "tool_call" ? block.id : "")),
-    );
-    for (const id of open) if (!present.has(id)) delete state.openCalls[id];
     emit({ type: "repaired", repairs });
   }
+}
+
+/**
+ * The state in what a store returned.
+ *
+ * @throws StateCorruptError also when it is another session's
+ */
+export function stateOf(slot: Slot, loaded: StateParts): AgentState {
+  const state = AgentState.fromParts(loaded);
+  if (state.sessionId !== slot.sessionId || state.userId !== slot.userId)
+    throw new StateCorruptError(
+      `the store returned the state of another session for ${describeSlot(slot)}`,
+    );
+  return state;
+}
+
+function plainHead(state: AgentState): JsonObject {
+  return JSON.parse(JSON.stringify(state.head())) as JsonObject;
 }
 
 function loadedRevision(loaded: { revision: Revision } | "unchanged" | null): Revision {
   return loaded === null || loaded === "unchanged" ? "0.none" : loaded.revision;
 }
 
-async function acquire(
+/** Waits for the slot's turn. */
+export async function acquire(
   parts: AgentParts,
   slot: Slot,
   options: OpenOptions,
-  known: () => Revision | undefined,
+  known?: () => Revision | undefined,
 ): Promise<Lease> {
   const { queueTimeoutMs, signal } = options;
   const leave = new AbortController();
@@ -172,7 +223,7 @@ async function acquire(
                 `${describeSlot(slot)} was busy for ${queueTimeoutMs} ms (queueTimeoutMs)`,
               ),
             ),
-          queueTimeoutMs,
+          Math.min(queueTimeoutMs, longestTimerMs),
         );
   try {
     return await parts.gate.acquire(slot, {
@@ -181,7 +232,10 @@ async function acquire(
       signal: leave.signal,
       wait: options.wait,
       maxQueue: parts.settings.maxQueue,
-      onWait: (ahead) => options.emit({ type: "queue_wait", ahead }),
+      onWait: (ahead) => {
+        options.emit({ type: "queue_wait", ahead });
+        options.onWait?.();
+      },
     });
   } finally {
     clearTimeout(timer);

@@ -29,7 +29,14 @@ export function pluginState<T extends JsonValue>(
           throw new StateCorruptError(
             `the state of plugin "${plugin}" is of version ${stored["version"]} and the plugin cannot migrate it`,
           );
-        value = options.migrate(value, stored["version"]);
+        try {
+          value = options.migrate(value, stored["version"]);
+        } catch (cause) {
+          throw new StateCorruptError(
+            `the state of plugin "${plugin}" is of version ${stored["version"]} and its migration failed`,
+            { cause },
+          );
+        }
       }
       const result = options.schema["~standard"].validate(value);
       if (result instanceof Promise || result.issues)

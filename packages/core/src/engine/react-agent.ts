@@ -7,8 +7,8 @@ import type { Message } from "../message/message.js";
 import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import type { CompactionResult } from "../ports/compactor.js";
 import type { Slot } from "../slot/slot.js";
-import { slotText } from "../slot/slot.js";
-import { AgentState } from "../state/agent-state.js";
+import { checkId, slotText } from "../slot/slot.js";
+import type { AgentState } from "../state/agent-state.js";
 import type { InferInput, ToolInputSchema } from "../tool/input-schema.js";
 import type { ReActAgentOptions } from "./agent-options.js";
 import type { AgentParts } from "./agent-parts.js";
@@ -17,7 +17,9 @@ import { assembleAgent } from "./assemble-agent.js";
 import { Call } from "./call.js";
 import type { CallInput } from "./call-input.js";
 import { Lifecycle, type LifecycleState } from "./lifecycle.js";
+import { longestTimerMs } from "./longest-timer.js";
 import { Maintenance, type StateEdit } from "./maintenance.js";
+import { stateOf } from "./open-session.js";
 import { type SessionName, sessionArguments } from "./slot-arguments.js";
 import { StateCache } from "./state-cache.js";
 
@@ -55,6 +57,8 @@ export class ReActAgent {
   readonly #lifecycle: Lifecycle;
   readonly #maintenance: Maintenance;
   #started: Promise<void> | undefined;
+  #startsRun = 0;
+  #closed: Promise<void> | undefined;
 
   /** @throws ConfigurationError with every problem found; no I/O happens */
   constructor(options: ReActAgentOptions) {
@@ -88,11 +92,19 @@ export class ReActAgent {
    * @throws ShuttingDownError, SessionBusyError, CallAbortedError, PendingConfirmationError, StoreError, and what the model
    * throws. When the last save failed, the error's non-enumerable `reply` holds the reply.
    */
-  call<const C extends CallContext>(input: CallInput, ctx?: C): Promise<AgentReply<OutputOf<C>>> {
-    return this.#call(input, ctx, null).run() as Promise<AgentReply<OutputOf<C>>>;
+  async call<const C extends CallContext>(
+    input: CallInput,
+    ctx?: C,
+  ): Promise<AgentReply<OutputOf<C>>> {
+    const reply = await this.#call(input, ctx, null).run();
+    return reply as AgentReply<OutputOf<C>>;
   }
 
-  /** Starts a turn at once; its events can be read while it runs. */
+  /**
+   * Starts a turn at once; its events can be read while it runs.
+   *
+   * @throws InvalidInputError | InvalidIdError for input that is no input; everything else comes through `result`
+   */
   stream<const C extends CallContext>(input: CallInput, ctx?: C): AgentRun<OutputOf<C>> {
     const buffer = new EventBuffer();
     const call = this.#call(input, ctx, buffer);
@@ -126,9 +138,9 @@ export class ReActAgent {
         : typeof given === "string"
           ? createMessage("user", given, { createdAt: this.#parts.now() })
           : adoptMessage(given);
-    const [running] = await this.#parts.gate.calls(slot);
-    if (running !== undefined)
-      return this.#parts.signals.send(slot, running, { kind: "interrupt", message });
+    // What holds the slot may be an update or a compaction, which nobody interrupts; then it is the first that waits.
+    for (const callId of await this.#parts.gate.calls(slot))
+      if (await this.#parts.signals.send(slot, callId, { kind: "interrupt", message })) return true;
     return this.#maintenance.closeOpenCalls(slot, message);
   }
 
@@ -141,7 +153,7 @@ export class ReActAgent {
     const copy = cached?.state.copy();
     const loaded = await this.#parts.stateStore.load(slot, cached?.revision);
     if (loaded === "unchanged") return copy ?? null;
-    return loaded === null ? null : AgentState.fromParts(loaded).copy();
+    return loaded === null ? null : stateOf(slot, loaded);
   }
 
   /**
@@ -156,7 +168,7 @@ export class ReActAgent {
     sessionId: string,
     edit: StateEdit,
   ): Promise<AgentState>;
-  updateAgentState(...args: readonly unknown[]): Promise<AgentState> {
+  async updateAgentState(...args: readonly unknown[]): Promise<AgentState> {
     const { name, rest } = sessionArguments(args);
     return this.#maintenance.update(this.#slot(name), rest[0] as StateEdit);
   }
@@ -172,21 +184,22 @@ export class ReActAgent {
     sessionId: string,
     options?: CompactOptions,
   ): Promise<CompactionResult>;
-  compact(...args: readonly unknown[]): Promise<CompactionResult> {
+  async compact(...args: readonly unknown[]): Promise<CompactionResult> {
     const { name, rest } = sessionArguments(args);
     const { force = false, ...overrides } = (rest[0] ?? {}) as CompactOptions;
     return this.#maintenance.compact(this.#slot(name), force, overrides as JsonObject);
   }
 
   /** This agent's sessions, newest first, approximately. */
-  sessions(query: Omit<SlotQuery, "agentId"> = {}): Promise<SlotPage> {
+  async sessions(query: Omit<SlotQuery, "agentId"> = {}): Promise<SlotPage> {
+    if (query.userId !== undefined && query.userId !== null) checkId(query.userId, "userId");
     return this.#parts.stateStore.list({ ...query, agentId: this.agentId });
   }
 
   /** Deletes a session: state, log and what plugins keep of it. Long-term memory stays. */
   deleteSession(session: SessionName): Promise<boolean>;
   deleteSession(userId: string | null | undefined, sessionId: string): Promise<boolean>;
-  deleteSession(...args: readonly unknown[]): Promise<boolean> {
+  async deleteSession(...args: readonly unknown[]): Promise<boolean> {
     return this.#maintenance.delete(this.#slot(sessionArguments(args).name));
   }
 
@@ -197,7 +210,11 @@ export class ReActAgent {
 
   /** Runs what plugins do before the first call; a call does so by itself. */
   ready(): Promise<void> {
-    this.#started ??= this.#start();
+    this.#started ??= this.#start().catch((error: unknown) => {
+      // The next call tries again.
+      this.#started = undefined;
+      throw error;
+    });
     return this.#started;
   }
 
@@ -213,12 +230,15 @@ export class ReActAgent {
     const { active } = this.#lifecycle;
     for (const call of active) call.drain();
     let cut = 0;
-    const timer = setTimeout(() => {
-      for (const call of this.#lifecycle.active) {
-        cut++;
-        call.cut();
-      }
-    }, timeoutMs);
+    const timer = setTimeout(
+      () => {
+        for (const call of this.#lifecycle.active) {
+          cut++;
+          call.cut();
+        }
+      },
+      Math.min(timeoutMs, longestTimerMs),
+    );
     await this.#lifecycle.idle();
     clearTimeout(timer);
     await this.close();
@@ -226,22 +246,29 @@ export class ReActAgent {
   }
 
   /** Stops taking calls, waits for the running ones and for background work, and closes. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#lifecycle.drain();
     await this.#lifecycle.idle();
-    if (this.#lifecycle.state === "closed") return;
     this.#lifecycle.close();
-    for (const run of this.#parts.onClose) await run();
+    const failures: unknown[] = [];
+    for (const run of this.#parts.onClose)
+      try {
+        await run();
+      } catch (error) {
+        failures.push(error);
+      }
+    if (failures.length > 0) throw failures[0];
   }
 
   async #start(): Promise<void> {
-    try {
-      for (const run of this.#parts.onStart) await run();
-    } catch (error) {
-      // The next call tries again.
-      this.#started = undefined;
-      throw error;
-    }
+    const { onStart } = this.#parts;
+    // Counted, so that after a failure those that have run do not run again.
+    for (; this.#startsRun < onStart.length; this.#startsRun++) await onStart[this.#startsRun]?.();
   }
 
   #call(input: CallInput, ctx: CallContext | undefined, buffer: EventBuffer | null): Call {
@@ -259,13 +286,13 @@ export class ReActAgent {
   }
 
   async #interruptOnly(): Promise<boolean> {
-    const { active } = this.#lifecycle;
-    if (active.length > 1)
+    const calls = this.#lifecycle.active.filter((one) => one instanceof Call);
+    if (calls.length > 1)
       throw new AmbiguousInterruptError(
-        `${active.length} calls are in flight; name the session: interrupt(userId, sessionId)`,
+        `${calls.length} calls are in flight; name the session: interrupt(userId, sessionId)`,
       );
-    for (const call of active) (call as Call).stop.stop("interrupt");
-    return active.length === 1;
+    for (const call of calls) call.stop.stop("interrupt");
+    return calls.length === 1;
   }
 }
 

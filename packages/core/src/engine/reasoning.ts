@@ -90,7 +90,7 @@ async function askWithRetries(
       await callModel(scope, { model, request, purpose: options.purpose, attempt, draft });
       return draft;
     } catch (error) {
-      progress.began ||= !draft.isEmpty();
+      progress.began ||= draft.began;
       if (scope.stop.kind !== null) {
         keepPartial(scope, draft);
         throw error;

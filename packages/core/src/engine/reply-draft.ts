@@ -12,6 +12,8 @@ export class ReplyDraft {
   #thinking = "";
   #thinkingMetadata: JsonObject | undefined;
   finish: { readonly reason: FinishReason; readonly usage: Usage } | null = null;
+  /** Whether the model has begun to answer, be it by thinking. */
+  began = false;
 
   /** Ids given to calls whose arguments are still being written, by the provider's id. */
   readonly #announced = new Map<string, string>();
@@ -28,6 +30,7 @@ export class ReplyDraft {
 
   /** Takes a chunk in. */
   add(chunk: ModelChunk): void {
+    this.began ||= chunk.type !== "finish" && !("text" in chunk && chunk.text === "");
     switch (chunk.type) {
       case "text_delta":
         this.#closeThinking();

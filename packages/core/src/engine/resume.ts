@@ -1,12 +1,13 @@
 import { InvalidInputError, PendingConfirmationError } from "../errors/errors.js";
-import { toJsonValue } from "../json/json.js";
-import { createMessage } from "../message/create-message.js";
-import type { ToolCallBlock, ToolResultBlock } from "../message/message.js";
+import type { JsonValue } from "../json/json.js";
+import { adoptMessage, createMessage } from "../message/create-message.js";
+import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../message/message.js";
 import { describeSlot } from "../slot/slot.js";
+import { emitResult } from "./acting.js";
 import type { Confirmation, ExternalResult, ReadInput } from "./call-input.js";
 import type { CallScope } from "./call-scope.js";
 import { openCallsOf, textResult } from "./close-calls.js";
-import { consult } from "./judge-call.js";
+import { fitResults } from "./fit-results.js";
 import { toOutput } from "./run-tool.js";
 
 /** Which calls of an earlier message run before the model is asked again. */
@@ -31,12 +32,12 @@ export async function resume(scope: CallScope, input: ReadInput): Promise<Resump
   const open = openCallsOf(state);
   const interrupted = state.shutdownInterrupted;
   state.shutdownInterrupted = false;
-  if (input.kind === "messages" && open.length > 0 && !interrupted)
+  const waiting = open.some((one) => one.state === "asking");
+  if (input.kind === "messages" && open.length > 0 && (waiting || !interrupted))
     throw new PendingConfirmationError(
       `${describeSlot(scope.slot)} waits for an answer about ${open.length} tool call(s). Go on with { confirm: [{ callId, approve }] } for those that ask, { results: [{ callId, output }] } for suspended ones, or interrupt the session`,
       open.map(({ call }) => call.id),
     );
-  const waiting = open.some((one) => one.state === "asking");
   const run = waiting
     ? []
     : open.filter((one) => one.state === "allowed" || (interrupted && one.state === "pending"));
@@ -54,6 +55,7 @@ async function takeConfirmations(
   const { session } = scope;
   const calls = waitingCalls(scope, confirmations, "asking");
   const denied: ToolResultBlock[] = [];
+  const edited: Record<string, JsonValue> = {};
   for (const confirmation of confirmations) {
     let call = calls.get(confirmation.callId) as ToolCallBlock;
     if (!confirmation.approve) {
@@ -67,16 +69,20 @@ async function takeConfirmations(
       delete session.state.openCalls[call.id];
       continue;
     }
-    if (confirmation.input !== undefined) call = editInput(scope, call, confirmation);
+    if (confirmation.input !== undefined) {
+      call = editInput(scope, call, confirmation);
+      edited[call.id] = call.input;
+    }
     await rememberRules(scope, call, confirmation);
     session.state.openCalls[call.id] = "allowed";
   }
-  if (denied.length > 0) session.say(createMessage("tool", denied));
+  if (denied.length > 0) addResults(scope, denied);
   session.log.mark({
     name: "confirm",
     details: {
       approved: confirmations.filter(({ approve }) => approve).map(({ callId }) => callId),
       denied: denied.map(({ callId }) => callId),
+      edited,
     },
   });
 }
@@ -94,8 +100,16 @@ function takeResults(scope: CallScope, results: readonly ExternalResult[]): void
       state: result.state ?? "success",
     };
   });
-  session.say(createMessage("tool", blocks));
+  addResults(scope, blocks);
   for (const { callId } of results) delete session.state.openCalls[callId];
+}
+
+/** One message with results that come from outside; the log keeps them whole. */
+function addResults(scope: CallScope, results: readonly ToolResultBlock[]): void {
+  const { parts, session } = scope;
+  const message = createMessage("tool", results, { createdAt: parts.now() });
+  session.say(fitResults(message, parts.settings.limits.messageBytes), message);
+  for (const result of results) emitResult(scope, result);
 }
 
 /** The calls that are answered, by id. */
@@ -118,23 +132,20 @@ function waitingCalls(
 /** Replaces the call's message by one with the person's input in place of the model's. */
 function editInput(scope: CallScope, call: ToolCallBlock, { input }: Confirmation): ToolCallBlock {
   const { state } = scope.session;
-  const edited = { ...call, input: toJsonValue(input, `input of call ${call.id}`) };
-  const index = state.context.findLastIndex(({ content }) => content.some((b) => b === call));
-  const message = state.context[index];
-  if (!message) return call;
-  const { id, createdAt, usage, metadata, content } = message;
-  const replaced = createMessage(
-    "assistant",
-    content.map((block) => (block === call ? edited : block)),
-    {
-      id,
-      createdAt,
-      usage,
-      metadata: { ...metadata, editedCalls: editedCalls(metadata, call.id) },
-    },
+  const edited: ToolCallBlock = { ...call, input: input as JsonValue };
+  // By id: another edit of the same message may have replaced its blocks already.
+  const isEdited = (block: Block) => block.type === "tool_call" && block.id === call.id;
+  const index = state.context.findLastIndex(({ content }) => content.some(isEdited));
+  const message = state.context[index] as Message;
+  state.contextMutable().replace(
+    index,
+    adoptMessage({
+      ...message,
+      content: message.content.map((block) => (isEdited(block) ? edited : block)),
+      metadata: { ...message.metadata, editedCalls: editedCalls(message.metadata, call.id) },
+    }),
   );
-  state.contextMutable().replace(index, replaced);
-  return replaced.content.find((b) => b.type === "tool_call" && b.id === call.id) as ToolCallBlock;
+  return edited;
 }
 
 function editedCalls(
@@ -153,12 +164,13 @@ async function rememberRules(
   const tool = scope.parts.tools.get(call.name);
   if (!tool || remember === undefined || remember === false) return;
   const guarded = { call, tool, ctx: scope.ctx };
-  const decision = remember === true ? await consult(scope, guarded) : undefined;
+  const { guard } = scope.parts;
+  const decision = remember === true ? await guard.check(guarded) : undefined;
   const rules =
     remember === true
       ? decision?.decision === "ask"
         ? (decision.suggestions ?? [])
         : []
       : remember;
-  for (const guard of scope.parts.guards) await guard.remember?.(guarded, rules);
+  await guard.remember?.(guarded, rules);
 }

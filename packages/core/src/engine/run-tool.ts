@@ -1,9 +1,11 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
 import { toJsonValue } from "../json/json.js";
+import { toolResultMessage } from "../message/create-message.js";
 import type { DataBlock, TextBlock, ToolCallBlock, ToolResultBlock } from "../message/message.js";
 import { outputProblem } from "../message/message-problem.js";
 import { isExplicitToolResult, isSuspended, type Tool } from "../tool/tool.js";
 import { textResult } from "./close-calls.js";
+import { longestTimerMs } from "./longest-timer.js";
 import type { StopSwitch } from "./stop-switch.js";
 
 /** Thrown through the hooks of a tool call whose answer comes from outside. */
@@ -43,7 +45,7 @@ export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
   stop.signal.addEventListener("abort", forward, { once: true });
   const timer = setTimeout(
     () => controller.abort(new DOMException(`no result within ${timeoutMs} ms`, "TimeoutError")),
-    timeoutMs,
+    Math.min(timeoutMs, longestTimerMs),
   );
   try {
     const output = await settled(execute(run, controller.signal), controller.signal);
@@ -82,18 +84,22 @@ function stopped(call: ToolCallBlock, when: string): ToolResultBlock {
   return textResult(call, `${call.name} was interrupted ${when}.`, "interrupted");
 }
 
-/** What a tool returned, as a result. */
-export function toResult(call: ToolCallBlock, value: unknown): ToolResultBlock {
+/**
+ * What a tool returned, as a result that a message can hold.
+ *
+ * @throws InvalidInputError
+ */
+function toResult(call: ToolCallBlock, value: unknown): ToolResultBlock {
   const explicit = isExplicitToolResult(value);
-  const metadata = explicit ? value.metadata : undefined;
-  return {
+  const message = toolResultMessage({
     type: "tool_result",
     callId: call.id,
     name: call.name,
     output: toOutput(explicit ? value.output : value, call.name),
     state: explicit ? value.state : "success",
-    ...(metadata !== undefined && { metadata }),
-  };
+    metadata: explicit ? value.metadata : undefined,
+  });
+  return message.content[0] as ToolResultBlock;
 }
 
 /** Text as it is, blocks as they are, anything else as JSON text. */
@@ -107,6 +113,10 @@ export function toOutput(value: unknown, name: string): readonly (TextBlock | Da
 }
 
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.message === "" ? error.name : error.message;
+  if (error instanceof Error) return error.message === "" ? error.name : error.message;
+  try {
+    return String(error);
+  } catch {
+    return "it threw something that has no text";
+  }
 }

@@ -1,4 +1,9 @@
-import { StateConflictError, StateTooLargeError, StoreError } from "../errors/store-errors.js";
+import {
+  StateConflictError,
+  StateTooLargeError,
+  StoreError,
+  UnknownOutcomeError,
+} from "../errors/store-errors.js";
 import type { EventBody } from "../events/agent-event.js";
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
@@ -8,6 +13,7 @@ import type { CallOutcome, LogDraft } from "../ports/conversation-log.js";
 import { describeSlot, slotText } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
 import { AgentState } from "../state/agent-state.js";
+import { withDeadline } from "../store/deadline.js";
 import { retryWrite, saveWithRetry } from "../store/save-with-retry.js";
 import type { AgentParts } from "./agent-parts.js";
 import { mergeHeads } from "./merge-heads.js";
@@ -42,7 +48,7 @@ export async function saveSession(
   options: SaveOptions,
 ): Promise<void> {
   try {
-    session.log.add(session.state.takePushed());
+    session.gather();
     if (options.outcome) session.log.callEnd(options.outcome);
     const drafts = session.log.drafts;
     if (!parts.fused.log) await appendLog(parts, session, drafts);
@@ -54,7 +60,8 @@ export async function saveSession(
     }
     session.log.written(parts.fused.log ? drafts.length : 0);
     session.state.markSaved();
-    if (options.final) cache.put(slotText(session.slot), session.state, session.revision as string);
+    if (options.final)
+      cache.put(slotText(session.slot), session.state.successor(), session.revision as string);
   } catch (error) {
     if (options.final) {
       const lost = StoreError.is(error) && error.errorClass === "CONFLICT";
@@ -129,13 +136,14 @@ async function resolveConflict(
   const policy = parts.settings.conflictPolicy;
   if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true))
     throw conflict;
+  const mine = session.state;
   let last = conflict;
   for (let attempt = 0; attempt < maxMerges; attempt++) {
     const stored = await parts.stateStore.load(session.slot);
     if (stored === "unchanged") throw last;
     if (policy === "merge-append") {
       if (stored === null) throw last;
-      session.state = mergeAppend(session, stored, last);
+      session.state = mergeAppend(session, mine, stored, last);
     }
     session.revision = stored?.revision ?? null;
     try {
@@ -152,11 +160,12 @@ async function resolveConflict(
 /** The stored state with this call's messages behind it; heads merged section by section. */
 function mergeAppend(
   session: OpenSession,
+  mine: AgentState,
   stored: { head: JsonObject; messages: readonly Message[] },
   conflict: StateConflictError,
 ): AgentState {
-  const mine = JSON.parse(JSON.stringify(session.state.head())) as JsonObject;
-  const merged = mergeHeads(session.baseHead, mine, stored.head);
+  const head = JSON.parse(JSON.stringify(mine.head())) as JsonObject;
+  const merged = mergeHeads(session.baseHead, head, stored.head);
   if ("conflict" in merged)
     throw new StateConflictError(
       `${describeSlot(session.slot)}: another call and this one both changed ${merged.conflict}, which cannot be merged`,
@@ -169,8 +178,10 @@ function mergeAppend(
       { cause: conflict },
     );
   const present = new Set(state.context.map(({ id }) => id));
-  const said = session.state.context.filter(({ id }) => session.said.has(id) && !present.has(id));
-  state.contextMutable().push(...said);
+  // As they stand in this call's context; what a compaction took out of it comes back with the base.
+  const standing = new Map(mine.context.map((message) => [message.id, message]));
+  for (const [id, message] of session.said)
+    if (!present.has(id)) state.contextMutable().push(standing.get(id) ?? message);
   state.takePushed();
   return state;
 }
@@ -181,7 +192,10 @@ export async function recordUnsaved(
   session: OpenSession,
   outcome: CallOutcome,
 ): Promise<void> {
-  session.log.add(session.state.takePushed());
+  session.gather();
   session.log.callEnd(outcome);
-  await parts.log.append(session.slot, session.log.drafts).catch(() => undefined);
+  const append = () => parts.log.append(session.slot, session.log.drafts);
+  const noAnswer = () =>
+    new UnknownOutcomeError(`the log of ${describeSlot(session.slot)} gave no answer`);
+  await withDeadline(append, parts.settings.saveDeadlineMs, noAnswer).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
-import { InvalidInputError, StructuredOutputError } from "../errors/errors.js";
-import { type JsonObject, type JsonValue, toJsonValue } from "../json/json.js";
+import { StructuredOutputError } from "../errors/errors.js";
+import type { JsonObject, JsonValue } from "../json/json.js";
 import { createMessage } from "../message/create-message.js";
 import type { HintBlock, Message } from "../message/message.js";
 import { textOf, toolCallsOf } from "../message/read-message.js";
@@ -56,13 +56,7 @@ export class StructuredOutput {
       {
         name: OUTPUT_TOOL,
         description: "Gives the final answer in the required form. Call it once, alone, when done.",
-        inputSchema: this.#wrapped
-          ? {
-              type: "object",
-              properties: { response: this.#jsonSchema },
-              required: ["response"],
-            }
-          : this.#jsonSchema,
+        inputSchema: this.#wrapped ? wrap(this.#jsonSchema) : this.#jsonSchema,
       },
     ];
   }
@@ -98,41 +92,19 @@ export class StructuredOutput {
       this.#forced = true;
       return this.#again(message, []);
     }
-    const value = call ? this.#unwrap(call.input) : parse(textOf(message));
+    const value = call ? this.#unwrap(call.input) : parsed(textOf(message));
     const validation =
       value === undefined
         ? { problem: "it is not JSON" }
         : await validateInput(this.#schema, value);
-    if (validation.problem === undefined) return this.#reply(message, validation.value);
+    if (validation.problem === undefined)
+      return { output: validation.value, message: clean(message, value) };
     const problem = `The output does not fit: ${validation.problem}`;
     return this.#again(message, call ? [textResult(call, problem, "error")] : [], problem);
   }
 
-  #unwrap(input: JsonValue): unknown {
+  #unwrap(input: JsonValue): JsonValue | undefined {
     return this.#wrapped ? (input as JsonObject | null)?.["response"] : input;
-  }
-
-  #reply(message: Message, output: unknown): StructuredReply {
-    let json: JsonValue;
-    try {
-      json = toJsonValue(output, "the output");
-    } catch (error) {
-      if (!InvalidInputError.is(error)) throw error;
-      // A schema may turn its input into something JSON cannot hold; the context then keeps what the model wrote.
-      json = textOf(message);
-    }
-    const thinking = message.content.filter(({ type }) => type === "thinking");
-    return {
-      output,
-      message: createMessage(
-        "assistant",
-        [
-          ...thinking,
-          { type: "text", text: typeof json === "string" ? json : JSON.stringify(json) },
-        ],
-        { id: message.id, createdAt: message.createdAt, usage: message.usage },
-      ),
-    };
   }
 
   #again(
@@ -161,10 +133,57 @@ export class StructuredOutput {
   }
 }
 
-function parse(text: string): unknown {
+/**
+ * The output of a structured reply, out of the message that {@link StructuredOutput} put into the context: as the schema
+ * makes it of what the model wrote.
+ */
+export async function outputOf(
+  message: Message,
+  schema: ToolInputSchema | undefined,
+): Promise<unknown> {
+  const value = parsed(textOf(message));
+  if (!schema) return value;
+  const validation = await validateInput(schema, value);
+  return validation.problem === undefined ? validation.value : value;
+}
+
+/** What the model wrote as its output, as one message: a schema may turn it into something JSON cannot hold. */
+function clean(message: Message, value: JsonValue | undefined): Message {
+  const thinking = message.content.filter(({ type }) => type === "thinking");
+  return createMessage("assistant", [...thinking, { type: "text", text: JSON.stringify(value) }], {
+    id: message.id,
+    createdAt: message.createdAt,
+    usage: message.usage,
+  });
+}
+
+function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;
   }
+}
+
+/** An object schema with the given one as its `response`; references into the given one stay right. */
+function wrap(schema: JsonObject): JsonObject {
+  const { $defs, ...response } = schema;
+  return {
+    type: "object",
+    properties: { response: retarget(response) },
+    required: ["response"],
+    ...($defs !== undefined && { $defs: retarget($defs) }),
+  };
+}
+
+function retarget(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(retarget);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) =>
+      key === "$ref" && typeof item === "string"
+        ? [key, item.replace(/^#(?!\/\$defs\/)/, "#/properties/response")]
+        : [key, retarget(item)],
+    ),
+  );
 }

@@ -13,7 +13,7 @@ import type {
 } from "../ports/agent-state-store.js";
 import type { DistributedStore } from "../ports/distributed-store.js";
 import { checkSlot, type Slot, slotText } from "../slot/slot.js";
-import { applyWrite } from "../store/apply-write.js";
+import { applyWrite, type MessageWrite } from "../store/apply-write.js";
 import { checkLimit } from "../store/check-limit.js";
 import { matchSlot } from "../store/match-slot.js";
 import { type OpLedger, revisionOfOp, withOp } from "../store/op-ledger.js";
@@ -122,11 +122,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
       revision,
       ops: withOp(stored?.ops ?? [], op, revision),
       head: JSON.stringify(write.head),
-      messages: applyWrite(stored?.messages ?? [], {
-        keep: write.keep,
-        replace: write.replace.map(([index, message]) => [index, JSON.stringify(message)]),
-        append: write.append.map((message) => JSON.stringify(message)),
-      }),
+      messages: applyWrite(stored?.messages ?? [], asTexts(write), owner),
       updatedAt: this.#clock().toISOString(),
       position: ++this.#saves,
     };
@@ -175,6 +171,14 @@ export class InMemoryAgentStateStore implements AgentStateStore {
       messages: state.messages.map((message) => JSON.parse(message) as Message),
     };
   }
+}
+
+function asTexts({ keep, replace, append }: StateWrite): MessageWrite<string> {
+  return {
+    keep,
+    replace: replace.map(([index, message]) => [index, JSON.stringify(message)]),
+    append: append.map((message) => JSON.stringify(message)),
+  };
 }
 
 function readCursor(cursor: string): number {

@@ -85,6 +85,7 @@ export class InMemoryConversationLog implements ConversationLog {
 
   async search(query: LogQuery): Promise<readonly LogHit[]> {
     checkLogQuery(query);
+    query.signal?.throwIfAborted();
     const limit = checkLimit(query.limit, 10);
     const hits: LogHit[] = [];
     let seen = 0;

@@ -8,7 +8,7 @@ import type {
   VersionedValue,
 } from "../ports/key-value-store.js";
 import { uuidv7 } from "../slot/uuid.js";
-import { checkKey, checkValue, namespaceText } from "../store/check-key.js";
+import { checkKey, checkValue, describeKey, namespaceText } from "../store/check-key.js";
 import { checkLimit } from "../store/check-limit.js";
 
 interface StoredValue {
@@ -42,10 +42,11 @@ export class InMemoryKeyValueStore implements KeyValueStore {
     condition: KeyValueCondition = {},
   ): Promise<string> {
     const space = namespaceText(namespace);
+    const name = checkKey(key);
     const values = this.#namespaces.get(space) ?? new Map<string, StoredValue>();
-    checkCondition(condition, values.get(checkKey(key)));
+    checkCondition(name, condition, values.get(name));
     const stored = { text: checkValue(key, value), version: uuidv7() };
-    this.#namespaces.set(space, values.set(key, stored));
+    this.#namespaces.set(space, values.set(name, stored));
     return stored.version;
   }
 
@@ -55,9 +56,10 @@ export class InMemoryKeyValueStore implements KeyValueStore {
     condition: KeyValueCondition = {},
   ): Promise<boolean> {
     const space = namespaceText(namespace);
+    const name = checkKey(key);
     const values = this.#namespaces.get(space);
-    checkCondition(condition, values?.get(checkKey(key)));
-    const deleted = values?.delete(key) ?? false;
+    checkCondition(name, condition, values?.get(name));
+    const deleted = values?.delete(name) ?? false;
     if (values?.size === 0) this.#namespaces.delete(space);
     return deleted;
   }
@@ -75,17 +77,21 @@ export class InMemoryKeyValueStore implements KeyValueStore {
   }
 
   #read(space: string, key: string): VersionedValue | null {
-    const stored = this.#namespaces.get(space)?.get(checkKey(key));
+    const name = checkKey(key);
+    const stored = this.#namespaces.get(space)?.get(name);
     if (stored === undefined) return null;
     return { value: JSON.parse(stored.text) as JsonValue, version: stored.version };
   }
 }
 
-function checkCondition({ expected }: KeyValueCondition, stored: StoredValue | undefined): void {
+function checkCondition(
+  key: string,
+  { expected }: KeyValueCondition,
+  stored: StoredValue | undefined,
+): void {
   if (expected === undefined || expected === (stored?.version ?? null)) return;
+  const found = stored === undefined ? "has no value any more" : "holds another version";
   throw new StateConflictError(
-    stored === undefined
-      ? "the key has no value any more; read it again before changing it"
-      : "the key holds another version; read it again before changing it",
+    `${describeKey(key)} was not changed: it ${found}; read it again and repeat the change`,
   );
 }

@@ -1,3 +1,4 @@
+import { deepFreeze } from "../json/json.js";
 import type { Signal, SignalBus, Subscription } from "../ports/signal-bus.js";
 import { checkId, checkSlot, type Slot, slotText } from "../slot/slot.js";
 
@@ -22,7 +23,7 @@ export class InMemorySignalBus implements SignalBus {
     const listeners = this.#listeners.get(callKey(slot, callId));
     if (listeners === undefined) return false;
     const text = JSON.stringify(signal);
-    for (const { handler } of [...listeners]) handler(JSON.parse(text) as Signal);
+    for (const { handler } of [...listeners]) handler(deepFreeze(JSON.parse(text) as Signal));
     return true;
   }
 

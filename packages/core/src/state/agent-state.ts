@@ -1,10 +1,11 @@
-import { StateCorruptError } from "../errors/index.js";
-import { isRecord, type JsonObject } from "../json/json.js";
+import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
+import type { RepairedMessages } from "../message/repair-tool-pairs.js";
 import { checkId } from "../slot/slot.js";
 import { type ContextDelta, type ContextEditor, TrackedContext } from "./context-editor.js";
 import { emptyHead, readHead, type StateHead, writeHead } from "./head.js";
 import { type InterruptControl, InterruptTrigger } from "./interrupt-control.js";
+import { copyDocument, parseDocument } from "./read-document.js";
 import { storedMessages } from "./stored-messages.js";
 import { summaryBlock, summaryMessage } from "./summary-message.js";
 
@@ -69,31 +70,15 @@ export class AgentState {
    * @throws StateTooNewError when only a newer release may read it
    */
   static fromJsonString(text: string): AgentState {
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      // The parser's own message quotes the text, and state contents stay out of errors.
-      throw new StateCorruptError("the state document is not JSON");
-    }
-    return AgentState.#fromParsed(value);
+    return AgentState.#fromDocument(parseDocument(text));
   }
 
   /** The inverse of {@link toJSON}; copies what it is given. Throws as {@link fromJsonString}. */
   static fromJson(value: unknown): AgentState {
-    let copy: unknown;
-    try {
-      copy = JSON.parse(JSON.stringify(value, refuseNonFinite));
-    } catch (error) {
-      if (StateCorruptError.is(error)) throw error;
-      throw new StateCorruptError("the state document cannot be written as JSON");
-    }
-    return AgentState.#fromParsed(copy);
+    return AgentState.#fromDocument(copyDocument(value));
   }
 
-  static #fromParsed(value: unknown): AgentState {
-    if (!isRecord(value)) throw new StateCorruptError("the state document is not a JSON object");
-    const { context, ...head } = value;
+  static #fromDocument({ context, ...head }: Record<string, unknown>): AgentState {
     return new AgentState(readHead(head), new TrackedContext(storedMessages(context), 0));
   }
 
@@ -228,6 +213,11 @@ export class AgentState {
     return this.#context.bytes();
   }
 
+  /** The context as a model request needs it, every tool call paired; costs what was added since it was last asked. */
+  pairedContext(): RepairedMessages {
+    return this.#context.paired();
+  }
+
   /** Messages pushed since this was last called: what the conversation log has not seen. Used by the engine. */
   takePushed(): readonly Message[] {
     return this.#context.takePushed();
@@ -243,15 +233,18 @@ export class AgentState {
     return JSON.stringify(this);
   }
 
+  /**
+   * A {@link copy} that counts as stored where this one does. Used by the engine: what still holds a finished call's
+   * state, such as a tool that ignored its signal, must not reach the next call's.
+   */
+  successor(): AgentState {
+    const head = readHead(JSON.parse(JSON.stringify(this.head())));
+    return new AgentState(head, this.#context.copy());
+  }
+
   /** A state of its own with the same contents; messages are shared, being immutable. */
   copy(): AgentState {
     const head = readHead(JSON.parse(JSON.stringify(this.head())));
     return new AgentState(head, new TrackedContext([...this.context], 0));
   }
-}
-
-function refuseNonFinite(_key: string, value: unknown): unknown {
-  if (typeof value === "number" && !Number.isFinite(value))
-    throw new StateCorruptError("the state document holds a number that JSON cannot");
-  return value;
 }

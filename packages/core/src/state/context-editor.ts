@@ -1,7 +1,8 @@
 import { InvalidInputError } from "../errors/errors.js";
 import { adoptMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
-import { messageBytes } from "../message/read-message.js";
+import { messageBytes, toolCallsOf } from "../message/read-message.js";
+import { type RepairedMessages, repairToolPairs } from "../message/repair-tool-pairs.js";
 
 /** What a save has to carry to turn the stored messages into the present ones. */
 export interface ContextDelta {
@@ -47,6 +48,10 @@ export class TrackedContext implements ContextEditor {
   #bytes = 0;
   /** How many messages {@link #bytes} counts, from the start. */
   #measured = 0;
+  /** Messages from the start that are known to be validly paired, with no call left open. */
+  #paired = 0;
+  /** Ids of the calls in those messages. */
+  #pairedCalls = new Set<string>();
 
   /** @param stored - how many of `messages` the store holds exactly as they are */
   constructor(messages: Message[], stored: number) {
@@ -77,7 +82,7 @@ export class TrackedContext implements ContextEditor {
     if (this.#messages[index] === message) return;
     this.#messages[index] = frozen(message);
     if (index < this.#keep) this.#replaced.add(index);
-    this.#unmeasure(index);
+    this.#rewritten(index);
   }
 
   splice(start: number, deleteCount: number, ...messages: readonly Message[]): Message[] {
@@ -96,6 +101,17 @@ export class TrackedContext implements ContextEditor {
     this.#messages.length = same;
     for (const message of tail) this.#messages.push(message);
     this.#shorten(same);
+  }
+
+  /** A list of its own that knows the same about what is stored. */
+  copy(): TrackedContext {
+    const copy = new TrackedContext([...this.#messages], this.#keep);
+    for (const index of this.#replaced) copy.#replaced.add(index);
+    copy.#bytes = this.#bytes;
+    copy.#measured = this.#measured;
+    copy.#paired = this.#paired;
+    copy.#pairedCalls = new Set(this.#pairedCalls);
+    return copy;
   }
 
   /** What changed since the last save. */
@@ -129,14 +145,31 @@ export class TrackedContext implements ContextEditor {
     return this.#bytes;
   }
 
-  #unmeasure(from: number): void {
+  /** The messages, valid for a model request; costs what was added since it was last asked and found nothing wrong. */
+  paired(): RepairedMessages {
+    const added = this.#messages.slice(this.#paired);
+    const calls = added.flatMap(toolCallsOf);
+    // The added messages can be sound by themselves and still call by an id that is taken.
+    if (calls.some(({ id }) => this.#pairedCalls.has(id)) || repairToolPairs(added).repairs.length)
+      return repairToolPairs(this.#messages);
+    for (const { id } of calls) this.#pairedCalls.add(id);
+    this.#paired = this.#messages.length;
+    return { messages: this.#messages, repairs: [] };
+  }
+
+  #rewritten(from: number): void {
+    // A cut may fall between a call and its result: only the whole list is known to be paired.
+    if (from < this.#paired) {
+      this.#paired = 0;
+      this.#pairedCalls.clear();
+    }
     if (from >= this.#measured) return;
     this.#measured = 0;
     this.#bytes = 0;
   }
 
   #shorten(length: number): void {
-    this.#unmeasure(length);
+    this.#rewritten(length);
     if (length >= this.#keep) return;
     this.#keep = length;
     for (const index of this.#replaced) if (index >= length) this.#replaced.delete(index);

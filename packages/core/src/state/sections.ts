@@ -64,7 +64,6 @@ export interface FinishedCall {
   readonly callId: string;
   readonly messageId: string;
   readonly reason: string;
-  readonly output?: JsonValue | undefined;
 }
 
 /** The run a step save belongs to; what a successor needs to take it back after a crash. */

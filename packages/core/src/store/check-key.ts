@@ -43,7 +43,7 @@ export function namespaceText(namespace: readonly string[]): string {
  * @throws StateTooLargeError when it is over {@link MAX_VALUE_BYTES}
  */
 export function checkValue(key: string, value: JsonValue): string {
-  const where = `the value of key ${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}`;
+  const where = `the value of ${describeKey(key)}`;
   const text = JSON.stringify(toJsonValue(value, where));
   const bytes = Buffer.byteLength(text, "utf8");
   if (bytes > MAX_VALUE_BYTES)
@@ -51,6 +51,11 @@ export function checkValue(key: string, value: JsonValue): string {
       `${where} takes ${bytes} bytes as JSON; at most ${MAX_VALUE_BYTES} are accepted, split it over several keys`,
     );
   return text;
+}
+
+/** How errors and logs name a key. */
+export function describeKey(key: string): string {
+  return `key ${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}`;
 }
 
 function checkName(name: unknown, what: string): string {

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { HoldfastError } from "../errors/holdfast-error.js";
 import { StoreUnavailableError } from "../errors/store-errors.js";
 import type {
   AgentStateStore,
@@ -13,21 +12,13 @@ import type {
 import { checkSlot, describeSlot, type Slot, slotKey } from "../slot/slot.js";
 import { applyWrite } from "./apply-write.js";
 import { boundedRead, boundedWrite } from "./bounded-command.js";
-import { checkLimit } from "./check-limit.js";
 import type { DocumentClient } from "./document-client.js";
-import {
-  comparePositions,
-  type ListedDocument,
-  listedDocument,
-  readListingCursor,
-  writeListingCursor,
-} from "./document-listing.js";
-import { matchSlot } from "./match-slot.js";
+import { listDocuments } from "./list-documents.js";
 import { revisionOfOp, withOp } from "./op-ledger.js";
 import { parseOptions } from "./parse-options.js";
 import { nextRevision } from "./revision.js";
 import { refuseFusedParts, stateConflict } from "./save-errors.js";
-import { parseStateDocument, readStateDocument, type StateDocument } from "./state-document.js";
+import { readStateDocument, type StateDocument } from "./state-document.js";
 
 /** How a {@link documentStore} behaves. */
 export interface DocumentStoreOptions {
@@ -55,9 +46,6 @@ const optionsSchema = z.strictObject({
 
 /** How often a save that lost a race is tried again while its revision is still the stored one. */
 const MAX_ATTEMPTS = 10;
-/** How many keys a listing looks at together: so many sessions are exactly in order. */
-const LISTING_WINDOW = 1_000;
-const PARALLEL_READS = 16;
 
 /**
  * Turns a plain key-value client into a conforming store: one JSON document per slot, written whole with every save.
@@ -131,24 +119,8 @@ class DocumentStore implements AgentStateStore {
   }
 
   async list(query: SlotQuery = {}): Promise<SlotPage> {
-    const limit = checkLimit(query.limit, 100);
-    const matches = matchSlot(query);
-    let at = readListingCursor(query.cursor);
-    for (;;) {
-      const { after, keys } = at;
-      const window = await this.#window(keys ?? undefined);
-      const found = window.documents
-        .filter(({ info }) => matches(info.slot))
-        .filter(({ position }) => after === null || comparePositions(after, position) < 0)
-        .sort((a, b) => comparePositions(a.position, b.position));
-      const page = found.slice(0, limit);
-      const last = page.at(-1);
-      if (found.length > limit && last !== undefined) at = { keys, after: last.position };
-      else if (window.next !== undefined) at = { keys: window.next, after: null };
-      else return { slots: page.map(({ info }) => info) };
-      if (last !== undefined)
-        return { slots: page.map(({ info }) => info), cursor: writeListingCursor(at) };
-    }
+    const { keyPrefix, commandTimeoutMs } = this.#options;
+    return listDocuments({ client: this.#client, keyPrefix, commandTimeoutMs }, query);
   }
 
   async close(): Promise<void> {}
@@ -181,48 +153,7 @@ class DocumentStore implements AgentStateStore {
       ops: withOp(document?.ops ?? [], write.op, revision),
       updatedAt: this.#options.clock().toISOString(),
       head: write.head,
-      messages: applyWrite(document?.messages ?? [], write),
+      messages: applyWrite(document?.messages ?? [], write, slot),
     };
-  }
-
-  /** The sessions behind the next keys of the client, at least {@link LISTING_WINDOW} of them if there are. */
-  async #window(
-    start: string | undefined,
-  ): Promise<{ documents: ListedDocument[]; next: string | undefined }> {
-    const keys = new Set<string>();
-    let cursor = start;
-    do {
-      const page = await boundedRead("listing sessions", this.#timeout, () =>
-        this.#client.list(cursor),
-      );
-      for (const key of page.keys) if (this.#isOurs(key)) keys.add(key);
-      cursor = page.cursor;
-    } while (cursor !== undefined && keys.size < LISTING_WINDOW);
-    const documents: ListedDocument[] = [];
-    const waiting = [...keys];
-    while (waiting.length > 0) {
-      const batch = waiting.splice(-PARALLEL_READS);
-      const read = await Promise.all(batch.map((key) => this.#listed(key)));
-      for (const document of read) if (document !== null) documents.push(document);
-    }
-    return { documents, next: cursor };
-  }
-
-  async #listed(key: string): Promise<ListedDocument | null> {
-    const found = await boundedRead("listing sessions", this.#timeout, () => this.#client.get(key));
-    if (found === null) return null;
-    try {
-      const document = parseStateDocument(found.value, "a listed session");
-      return this.#key(document.slot) === key ? listedDocument(key, document) : null;
-    } catch (error) {
-      // One session that cannot be read must not hide all others; loading it tells why.
-      if (HoldfastError.is(error)) return null;
-      throw error;
-    }
-  }
-
-  #isOurs(key: string): boolean {
-    const { keyPrefix } = this.#options;
-    return key.startsWith(keyPrefix) && /^[a-z2-7]{52}$/.test(key.slice(keyPrefix.length));
   }
 }

@@ -20,9 +20,14 @@ export type Validation =
   | { readonly value: unknown; readonly problem?: undefined }
   | { readonly problem: string };
 
-/** Validates against the Standard Schema in `schema`. */
+/** Validates against the Standard Schema in `schema`; a schema that throws did not accept the value. */
 export async function validateInput(schema: ToolInputSchema, value: unknown): Promise<Validation> {
-  const result = await standardOf(schema)["~standard"].validate(value);
+  let result: StandardSchemaV1.Result<unknown>;
+  try {
+    result = await standardOf(schema)["~standard"].validate(value);
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
   if (!result.issues) return { value: result.value };
   return {
     problem: result.issues

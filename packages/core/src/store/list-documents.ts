@@ -1,0 +1,92 @@
+import { HoldfastError } from "../errors/holdfast-error.js";
+import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
+import { slotKey } from "../slot/slot.js";
+import { boundedRead } from "./bounded-command.js";
+import { checkLimit } from "./check-limit.js";
+import type { DocumentClient } from "./document-client.js";
+import {
+  comparePositions,
+  type ListedDocument,
+  listedDocument,
+  readListingCursor,
+  writeListingCursor,
+} from "./document-listing.js";
+import { matchSlot } from "./match-slot.js";
+import { parseStateDocument } from "./state-document.js";
+
+/** How many keys are looked at together: so many sessions are exactly in order. */
+const WINDOW = 1_000;
+const PARALLEL_READS = 16;
+
+/** Where the documents are. */
+export interface DocumentSource {
+  readonly client: DocumentClient;
+  readonly keyPrefix: string;
+  readonly commandTimeoutMs: number;
+}
+
+/** One page of the sessions in `source`, newest first among every {@link WINDOW} keys. */
+export async function listDocuments(source: DocumentSource, query: SlotQuery): Promise<SlotPage> {
+  const limit = checkLimit(query.limit, 100);
+  const matches = matchSlot(query);
+  let at = readListingCursor(query.cursor);
+  for (;;) {
+    const { after, keys } = at;
+    const window = await readWindow(source, keys ?? undefined);
+    const found = window.documents
+      .filter(({ info }) => matches(info.slot))
+      .filter(({ position }) => after === null || comparePositions(after, position) < 0)
+      .sort((a, b) => comparePositions(a.position, b.position));
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    if (found.length > limit && last !== undefined) at = { keys, after: last.position };
+    else if (window.next !== undefined) at = { keys: window.next, after: null };
+    else return { slots: page.map(({ info }) => info) };
+    if (last !== undefined)
+      return { slots: page.map(({ info }) => info), cursor: writeListingCursor(at) };
+  }
+}
+
+/** The sessions behind the next keys of the client, at least {@link WINDOW} of them if there are. */
+async function readWindow(
+  source: DocumentSource,
+  start: string | undefined,
+): Promise<{ documents: ListedDocument[]; next: string | undefined }> {
+  const keys = new Set<string>();
+  let cursor = start;
+  do {
+    const page = await read(source, () => source.client.list(cursor));
+    for (const key of page.keys) if (isOurs(source, key)) keys.add(key);
+    cursor = page.cursor;
+  } while (cursor !== undefined && keys.size < WINDOW);
+  const documents: ListedDocument[] = [];
+  const waiting = [...keys];
+  while (waiting.length > 0) {
+    const batch = waiting.splice(-PARALLEL_READS);
+    const found = await Promise.all(batch.map((key) => readListed(source, key)));
+    for (const document of found) if (document !== null) documents.push(document);
+  }
+  return { documents, next: cursor };
+}
+
+async function readListed(source: DocumentSource, key: string): Promise<ListedDocument | null> {
+  const found = await read(source, () => source.client.get(key));
+  if (found === null) return null;
+  try {
+    const document = parseStateDocument(found.value, "a listed session");
+    const isInPlace = source.keyPrefix + slotKey(document.slot) === key;
+    return isInPlace ? listedDocument(key, document) : null;
+  } catch (error) {
+    // One session that cannot be read must not hide all others; loading it tells why.
+    if (HoldfastError.is(error)) return null;
+    throw error;
+  }
+}
+
+function read<T>(source: DocumentSource, run: () => Promise<T>): Promise<T> {
+  return boundedRead("listing sessions", source.commandTimeoutMs, run);
+}
+
+function isOurs({ keyPrefix }: DocumentSource, key: string): boolean {
+  return key.startsWith(keyPrefix) && /^[a-z2-7]{52}$/.test(key.slice(keyPrefix.length));
+}
