@@ -1,1 +1,4 @@
-export {};
+export * from "./harness-agent.js";
+export * from "./harness-agent-builder.js";
+export type { HarnessAgentOptions, HarnessSettings, Skill } from "./harness-options.js";
+export { builtInPlugins } from "./plugin-order.js";

@@ -1,0 +1,66 @@
+import {
+  type AgentStateStore,
+  ConfigurationError,
+  installSignalHandlers,
+  ReActAgent,
+} from "@holdfast/core";
+import { HarnessAgentBuilder } from "./harness-agent-builder.js";
+import type { HarnessAgentOptions, HarnessSettings } from "./harness-options.js";
+import { type AgentPlan, planAgent } from "./plan-agent.js";
+
+/**
+ * A `ReActAgent` put together with defaults that keep it alive: state in JSON files, the conversation log in the
+ * workspace, and a check at build time that all parts fit each other.
+ *
+ * @example
+ * const agent = HarnessAgent.builder().name("assistant").model(model).build();
+ * const reply = await agent.call("Hello", { userId: "alice", sessionId: "s-1" });
+ */
+export class HarnessAgent extends ReActAgent {
+  /** What the harness itself was told, with defaults filled in. */
+  readonly harness: HarnessSettings;
+  readonly #ownStore: AgentStateStore | undefined;
+  #removeSignalHandlers: (() => void) | undefined;
+
+  private constructor({ engine, settings, ownStore }: AgentPlan) {
+    super(engine);
+    this.harness = settings;
+    this.#ownStore = ownStore;
+  }
+
+  /** Starts a configuration. */
+  static builder(): HarnessAgentBuilder {
+    return new HarnessAgentBuilder(HarnessAgent.create);
+  }
+
+  /**
+   * Makes an agent from an options object; the builder does the same step by step. Synchronous, without I/O.
+   *
+   * @throws ConfigurationError with every problem found
+   */
+  static create(options: HarnessAgentOptions): HarnessAgent {
+    const problems: string[] = [];
+    const plan = planAgent(options, problems);
+    let agent: HarnessAgent | undefined;
+    try {
+      // Also when there are problems already: the engine may know of more.
+      agent = new HarnessAgent(plan);
+    } catch (error) {
+      if (!ConfigurationError.is(error)) throw error;
+      problems.push(...error.problems);
+    }
+    if (agent === undefined || problems.length > 0) throw new ConfigurationError(problems);
+    if (plan.settings.signalHandlers) agent.#removeSignalHandlers = installSignalHandlers(agent);
+    return agent;
+  }
+
+  /** As the engine's; then closes the state store if the harness made it, and takes the signal handlers away. */
+  override async close(): Promise<void> {
+    try {
+      await super.close();
+      await this.#ownStore?.close();
+    } finally {
+      this.#removeSignalHandlers?.();
+    }
+  }
+}

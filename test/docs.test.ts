@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const documents = [
+  ...markdownIn(""),
+  ...markdownIn("docs"),
+  ...markdownIn("docs/decisions"),
+  ...foldersIn("packages").flatMap(markdownIn),
+  ...foldersIn("examples").flatMap(markdownIn),
+];
+
+function markdownIn(folder: string): string[] {
+  return readdirSync(join(root, folder))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(folder, name));
+}
+
+function foldersIn(folder: string): string[] {
+  return readdirSync(join(root, folder)).map((name) => join(folder, name));
+}
+
+describe.each(documents)("%s", (document) => {
+  const text = readFileSync(join(root, document), "utf8");
+
+  test("links only to files that are there", () => {
+    const targets = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1] ?? "");
+    const missing = targets.filter((target) => !existsSync(join(root, dirname(document), target)));
+    expect(missing).toEqual([]);
+  });
+
+  test("names only commands whose test files are there", () => {
+    const files = [...text.matchAll(/^npx vitest run (.+)$/gm)].flatMap(
+      (match) => match[1]?.split(" ") ?? [],
+    );
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+});
+
+test("every promise names its command", () => {
+  const text = readFileSync(join(root, "docs/guarantees.md"), "utf8");
+  const sections = text.split(/^## /m).slice(1);
+  expect(sections.map((section) => section.slice(0, 2))).toEqual([
+    "P1",
+    "P2",
+    "P3",
+    "P4",
+    "P5",
+    "P6",
+    "P7",
+    "P8",
+    "P9",
+  ]);
+  for (const section of sections) expect(section).toMatch(/^npx vitest run /m);
+});
+
+test("the documents are found", () => {
+  for (const document of ["README.md", "docs/guarantees.md", "packages/core/README.md"])
+    expect(documents).toContain(document);
+});
