@@ -26,7 +26,12 @@ describe.each([true, false])("a turn, fused: %s", (fused) => {
 
   test("runs tools and shows the model their results, paired", async () => {
     const model = scriptedModel([
-      { toolCalls: [{ name: "add", input: { a: 1, b: 2 } }, { name: "add", input: { a: 3, b: 4 } }] },
+      {
+        toolCalls: [
+          { name: "add", input: { a: 1, b: 2 } },
+          { name: "add", input: { a: 3, b: 4 } },
+        ],
+      },
       "3 and 7",
     ]);
     const agent = new ReActAgent({ name: "a", model, tools: [add], stateStore: store() });

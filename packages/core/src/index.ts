@@ -23,8 +23,6 @@ export type { ContextDelta, ContextEditor } from "./state/context-editor.js";
 export * from "./state/interrupt-control.js";
 export * from "./state/migrate-document.js";
 export * from "./state/sections.js";
-export * from "./store/apply-write.js";
 export * from "./store/index.js";
-export * from "./store/revision.js";
 export * from "./tool/input-schema.js";
 export * from "./tool/tool.js";

@@ -3,7 +3,7 @@ import type { RuntimeContext } from "../context/runtime-context.js";
 import { ConfigurationError } from "../errors/errors.js";
 import type { AgentEvent } from "../events/agent-event.js";
 import type { Middleware } from "../middleware/middleware.js";
-import type { Plugin, Ports } from "../middleware/plugin.js";
+import type { Plugin, PortName, Ports } from "../middleware/plugin.js";
 import type { DistributedStore } from "../ports/distributed-store.js";
 import type { Model } from "../ports/model.js";
 import { checkId } from "../slot/slot.js";
@@ -53,9 +53,13 @@ export interface StateCacheOptions {
   readonly maxBytes?: number | undefined;
 }
 
+/** The ports a program may bring itself; what it does not bring comes from plugins or from the state store. */
+export type PortOptions = {
+  readonly [P in Exclude<PortName, "compactor" | "toolGuard" | "model">]?: Ports[P] | undefined;
+};
+
 /** Configuration of a {@link ReActAgent}. */
-export interface ReActAgentOptions
-  extends Partial<Omit<Ports, "compactor" | "toolGuard" | "model">> {
+export interface ReActAgentOptions extends PortOptions {
   readonly name: string;
   /** Namespace of this agent's sessions; agents that share sessions use the same. @default the name */
   readonly agentId?: string | undefined;

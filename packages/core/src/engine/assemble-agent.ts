@@ -21,6 +21,8 @@ import {
   throwProblems,
 } from "./agent-options.js";
 import { type AgentParts, backgroundEvent } from "./agent-parts.js";
+import { forwardTo } from "./forward-to.js";
+import { observer } from "./observer.js";
 import { collectHooks } from "./onion.js";
 import { pluginState } from "./plugin-state.js";
 import { strictestGuard } from "./strictest-guard.js";
@@ -250,31 +252,4 @@ class Workbench {
     this.#groups.set(group.name, group);
     for (const tool of group.tools) this.#addTool(Object.freeze({ ...tool, group: group.name }));
   }
-}
-
-function observer(options: ReActAgentOptions): AgentParts["observe"] {
-  return (event) => {
-    try {
-      const returned: unknown = options.onEvent?.(event);
-      if (returned instanceof Promise) returned.catch(() => undefined);
-    } catch {
-      // A watcher's fault must not fail the call it watches.
-    }
-  };
-}
-
-/** An object that stands for a port nobody has provided yet; plugins may be set up in any order. */
-function forwardTo(resolve: () => object | undefined, port: string): object {
-  return new Proxy(
-    {},
-    {
-      get(_, key) {
-        const target = resolve();
-        if (!target) throw new TypeError(`the ${port} is not there before the agent is built`);
-        const value: unknown = Reflect.get(target, key, target);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-      has: (_, key) => Reflect.has(resolve() ?? {}, key),
-    },
-  );
 }

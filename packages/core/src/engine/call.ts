@@ -248,6 +248,7 @@ export class Call implements ActiveCall {
           callId: this.callId,
           messageIds: [...session.said.keys()],
           before: session.baseHead,
+          ...(this.#newInput.some(({ id }) => !session.said.has(id)) && { inputUnsaid: true }),
         };
         await saveSession(parts, cache, session, {
           final: false,

@@ -7,12 +7,12 @@ import type { Revision } from "../ports/agent-state-store.js";
 import type { Lease } from "../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { AgentState, type StateParts } from "../state/agent-state.js";
+import { longestTimerMs } from "../store/deadline.js";
 import { isRunBack } from "../store/revision.js";
 import type { AgentParts } from "./agent-parts.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
 import { rememberUnfinished } from "./finished-calls.js";
 import { LogBatch } from "./log-batch.js";
-import { longestTimerMs } from "./longest-timer.js";
 import type { CachedState, StateCache } from "./state-cache.js";
 
 /** How to get hold of a session. */
@@ -161,7 +161,7 @@ export class OpenSession {
     } else {
       // No one was asked about them yet, so that nobody will answer.
       closeCalls(this);
-      rememberUnfinished(state, run.callId);
+      if (!run.inputUnsaid) rememberUnfinished(state, run.callId);
     }
     state.unfinishedRun = null;
   }

@@ -3,9 +3,9 @@ import { toJsonValue } from "../json/json.js";
 import { toolResultMessage } from "../message/create-message.js";
 import type { DataBlock, TextBlock, ToolCallBlock, ToolResultBlock } from "../message/message.js";
 import { outputProblem } from "../message/message-problem.js";
+import { longestTimerMs } from "../store/deadline.js";
 import { isExplicitToolResult, isSuspended, type Tool } from "../tool/tool.js";
 import { textResult } from "./close-calls.js";
-import { longestTimerMs } from "./longest-timer.js";
 import type { StopSwitch } from "./stop-switch.js";
 
 /** Thrown through the hooks of a tool call whose answer comes from outside. */

@@ -59,7 +59,6 @@ export async function saveSession(
       await resolveConflict(parts, session, options, drafts, error);
     }
     session.log.written(parts.fused.log ? drafts.length : 0);
-    session.state.markSaved();
     if (options.final)
       cache.put(slotText(session.slot), session.state.successor(), session.revision as string);
   } catch (error) {
@@ -87,9 +86,8 @@ async function commit(
     throw new StateTooLargeError(
       `the state of ${describeSlot(slot)} has ${headBytes} bytes beside its messages; limits.headBytes allows ${parts.settings.limits.headBytes}`,
     );
-  const delta = rewrite
-    ? { keep: 0, replace: [], append: state.context.slice() }
-    : state.contextDelta();
+  const described = state.contextDelta();
+  const delta = rewrite ? { keep: 0, replace: [], append: state.context.slice() } : described;
   const write: StateWrite = {
     op: uuidv7(),
     expected: session.revision,
@@ -102,6 +100,7 @@ async function commit(
   session.revision = await saveWithRetry(parts.stateStore, slot, write, {
     deadlineMs: parts.settings.saveDeadlineMs,
   });
+  state.markSaved(described);
   options.emit({
     type: "state_saved",
     bytes:

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Message } from "../message/message.js";
 import type { InterruptControl } from "../state/interrupt-control.js";
 
@@ -19,6 +20,11 @@ export class StopSwitch implements InterruptControl {
   #kind: StopKind | null = null;
   #message: Message | null = null;
   #cause: unknown;
+
+  constructor() {
+    // Every tool of a step listens; Node takes more than ten for a leak.
+    setMaxListeners(0, this.#controller.signal);
+  }
 
   get signal(): AbortSignal {
     return this.#controller.signal;

@@ -88,7 +88,10 @@ export type EventBody =
     }
   | { readonly type: "run_back"; readonly known: string; readonly stored: string }
   | { readonly type: "repaired"; readonly repairs: readonly Repair[] }
-  | { readonly type: "interrupted"; readonly kind: "interrupt" | "rollback" | "shutdown" | "abort" | "lease_lost" }
+  | {
+      readonly type: "interrupted";
+      readonly kind: "interrupt" | "rollback" | "shutdown" | "abort" | "lease_lost";
+    }
   | { readonly type: "memory_flush_start" }
   | {
       readonly type: "memory_flush_end";

@@ -203,9 +203,9 @@ export class AgentState {
     return this.#context.delta();
   }
 
-  /** Called after an acknowledged save: everything here is now stored. */
-  markSaved(): void {
-    this.#context.markSaved();
+  /** Called after an acknowledged save: what `saved` described, or else everything, is now stored. */
+  markSaved(saved?: ContextDelta): void {
+    this.#context.markSaved(saved);
   }
 
   /** Bytes of the messages as JSON; costs what was added since it was last asked. */

@@ -43,6 +43,8 @@ export class TrackedContext implements ContextEditor {
   /** Stored messages still at their place, some perhaps in {@link #replaced}. */
   #keep: number;
   readonly #replaced = new Set<number>();
+  /** The last {@link delta}, unless something it described was rewritten since. */
+  #described: ContextDelta | null = null;
   /** Pushed and not yet taken by {@link takePushed}. */
   #pushed: Message[] = [];
   #bytes = 0;
@@ -116,18 +118,23 @@ export class TrackedContext implements ContextEditor {
 
   /** What changed since the last save. */
   delta(): ContextDelta {
-    return {
+    this.#described = {
       keep: this.#keep,
       replace: [...this.#replaced]
         .sort((a, b) => a - b)
         .map((index) => [index, this.#messages[index] as Message] as const),
       append: this.#messages.slice(this.#keep),
     };
+    return this.#described;
   }
 
-  /** The store now holds exactly these messages. */
-  markSaved(): void {
-    this.#keep = this.#messages.length;
+  /**
+   * The store now holds what `saved` described, or everything when nothing is given. What was pushed since is not
+   * stored yet; when something was rewritten since, nothing counts as stored.
+   */
+  markSaved(saved?: ContextDelta): void {
+    if (saved === undefined) this.#keep = this.#messages.length;
+    else this.#keep = saved === this.#described ? saved.keep + saved.append.length : 0;
     this.#replaced.clear();
   }
 
@@ -158,6 +165,8 @@ export class TrackedContext implements ContextEditor {
   }
 
   #rewritten(from: number): void {
+    if (this.#described && from < this.#described.keep + this.#described.append.length)
+      this.#described = null;
     // A cut may fall between a call and its result: only the whole list is known to be paired.
     if (from < this.#paired) {
       this.#paired = 0;

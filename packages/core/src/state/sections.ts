@@ -73,4 +73,6 @@ export interface UnfinishedRun {
   readonly messageIds: readonly string[];
   /** The head sections as they were before the run. */
   readonly before: JsonObject;
+  /** The run's input is not among its messages yet: it was still finishing what an earlier call left open. */
+  readonly inputUnsaid?: true | undefined;
 }

@@ -1,5 +1,5 @@
-/** What a timer can hold; a longer one would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
+/** What a timer can hold; a longer one, `Infinity` too, would fire at once. */
+export const longestTimerMs: number = 2 ** 31 - 1;
 
 /**
  * What `run` resolves to, or `onTimeout()` as the error when that takes longer than `ms`.

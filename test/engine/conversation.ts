@@ -1,0 +1,72 @@
+import type {
+  AgentState,
+  AgentStateStore,
+  Block,
+  ConversationLog,
+  LogRecord,
+  Message,
+  Slot,
+} from "@holdfast/core";
+import { expect } from "vitest";
+
+/** A slot of agent "a". */
+export function slotOf(sessionId = "s", userId: string | null = null): Slot {
+  return { agentId: "a", userId, sessionId };
+}
+
+/** One line per message: who, and what. */
+export function outline(messages: readonly Message[] | AgentState | null | undefined): string[] {
+  const list = messages && "context" in messages ? messages.context : (messages ?? []);
+  return list.map(({ role, content }) => `${role}: ${content.map(blockText).join(" + ")}`);
+}
+
+function blockText(block: Block): string {
+  switch (block.type) {
+    case "tool_call":
+      return `call ${block.name}`;
+    case "tool_result":
+      return `${block.state} ${block.output.map((part) => (part.type === "text" ? part.text : part.mediaType)).join()}`;
+    case "data":
+      return block.mediaType;
+    case "hint":
+      return `hint ${block.text}`;
+    default:
+      return block.text;
+  }
+}
+
+/** Fails unless every call is followed by exactly one result before anything else is said. */
+export function expectPaired(messages: readonly Message[]): void {
+  let open = new Set<string>();
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role !== "tool") expect([...open], `unanswered before message ${index}`).toEqual([]);
+    for (const block of content) {
+      if (block.type === "tool_call") open.add(block.id);
+      if (block.type === "tool_result")
+        expect(open.delete(block.callId), `result ${block.callId} has no open call`).toBe(true);
+    }
+    if (role !== "tool" && role !== "assistant") open = new Set();
+  }
+  expect([...open], "unanswered at the end").toEqual([]);
+}
+
+/** Everything a session's log holds, oldest first. */
+export async function logRecords(
+  store: AgentStateStore | ConversationLog,
+  slot: Slot,
+): Promise<readonly LogRecord[]> {
+  const log = "append" in store ? store : store.companions?.().log;
+  const records = (await log?.read(slot, { limit: 1_000 })) ?? [];
+  expect(records.length).toBeLessThan(1_000);
+  return records;
+}
+
+/** The messages of a log, in order. */
+export function logged(records: readonly LogRecord[]): Message[] {
+  return records.flatMap(({ message }) => message ?? []);
+}
+
+/** How the calls of a log ended, in order. */
+export function outcomes(records: readonly LogRecord[]): string[] {
+  return records.flatMap(({ mark }) => (mark?.name === "call_end" ? [String(mark.outcome)] : []));
+}

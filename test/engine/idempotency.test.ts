@@ -1,0 +1,130 @@
+import {
+  InMemoryAgentStateStore,
+  ReActAgent,
+  type ReActAgentOptions,
+  tool,
+  userMessage,
+} from "@holdfast/core";
+import { scriptedModel } from "@holdfast/testing";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { outline } from "./conversation.js";
+import { door } from "./door.js";
+import { stallingModel } from "./models.js";
+
+const once = { sessionId: "s", callId: "once" };
+
+describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
+  const newStore = () => new InMemoryAgentStateStore({ fused });
+  const numbered = () => scriptedModel((_, index) => `answer ${index}`);
+  const agentOn = (stateStore: InMemoryAgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
+    new ReActAgent({ name: "a", model: numbered(), stateStore, ...options });
+
+  test("is answered with the same reply, without a second turn", async () => {
+    const model = numbered();
+    const agent = agentOn(newStore(), { model });
+    const reply = await agent.call("hello", once);
+    const again = await agent.call("hello", once);
+    expect(again).toEqual(reply);
+    expect(again.callId).toBe("once");
+    expect(model.requests).toHaveLength(1);
+    expect(outline(await agent.getAgentState(null, "s"))).toHaveLength(2);
+  });
+
+  test("made twice at the same moment runs once", async () => {
+    const model = numbered();
+    const agent = agentOn(newStore(), { model });
+    const replies = await Promise.all([agent.call("hello", once), agent.call("hello", once)]);
+    expect(replies[1]).toEqual(replies[0]);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("is known to every agent over the store, and only in its own session", async () => {
+    const store = newStore();
+    const reply = await agentOn(store).call("hello", once);
+    const model = numbered();
+    const other = agentOn(store, { model });
+    expect(await other.call("hello", once)).toEqual(reply);
+    expect(model.requests).toHaveLength(0);
+    await other.call("hello", { ...once, sessionId: "t" });
+    await other.call("hello", { ...once, userId: "u" });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test.each([
+    ["short", "brief"],
+    ["long enough to be kept apart from its record", "long ".repeat(20_000)],
+  ])("is answered from the log when the reply has left the context: %s", async (_, text) => {
+    const store = newStore();
+    const model = scriptedModel([text]);
+    const agent = agentOn(store, { model });
+    const reply = await agent.call("hello", once);
+    await agent.updateAgentState(null, "s", (state) => {
+      state.contextMutable().replaceAll([]);
+      for (let n = 0; n < 1_500; n++) state.contextMutable().push(userMessage(`later ${n}`));
+    });
+    const again = await agentOn(store, { model }).call("hello", once);
+    expect(again.text.length).toBe(text.length);
+    expect(again.text === text).toBe(true);
+    expect(again.message).toEqual(reply.message);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("is remembered over 15 more, and runs again after the 16th", async () => {
+    const model = numbered();
+    const agent = agentOn(newStore(), { model });
+    await agent.call("hello", once);
+    for (let n = 0; n < 15; n++) await agent.call("x", { sessionId: "s", callId: `other ${n}` });
+    await agent.call("calls without a name do not count", { sessionId: "s" });
+    expect((await agent.call("hello", once)).text).toBe("answer 0");
+    await agent.call("x", { sessionId: "s", callId: "other 15" });
+    expect((await agent.call("hello", once)).text).toBe("answer 18");
+  });
+
+  test("of a structured reply returns its output", async () => {
+    const store = newStore();
+    const output = z.object({ city: z.string() });
+    const model = scriptedModel(['{"city":"Oslo"}'], { structuredOutput: true });
+    const reply = await agentOn(store, { model }).call("where?", { ...once, output });
+    expect(reply).toMatchObject({ reason: "structured_output", output: { city: "Oslo" } });
+    const again = await agentOn(store, { model }).call("where?", { ...once, output });
+    expect(again).toEqual(reply);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("of a reply that waits for somebody returns what it waits for", async () => {
+    const store = newStore();
+    const outside = tool({ name: "outside", description: "Runs outside.", input: z.object({}) });
+    const model = scriptedModel([{ toolCalls: [{ name: "outside", input: { a: 1 } }] }]);
+    const reply = await agentOn(store, { model, tools: [outside] }).call("go", once);
+    expect(reply.reason).toBe("tool_suspended");
+    const again = await agentOn(store, { model, tools: [outside] }).call("go", once);
+    expect(again).toEqual(reply);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("of an interrupted call returns what it had said", async () => {
+    const store = newStore();
+    const reached = door();
+    const agent = agentOn(store, { model: stallingModel("half", reached.open) });
+    const running = agent.call("hello", once);
+    await reached.opened;
+    await agent.interrupt(null, "s");
+    const reply = await running;
+    const model = numbered();
+    const again = await agentOn(store, { model }).call("hello", once);
+    expect(again).toMatchObject({ reason: "interrupted", text: "half" });
+    expect(again.message).toEqual(reply.message);
+    expect(model.requests).toHaveLength(0);
+  });
+
+  test("of a failed call tries again, with the input said once", async () => {
+    const model = scriptedModel([{ error: new Error("no model") }, "now"]);
+    const agent = agentOn(newStore(), { model });
+    await expect(agent.call("hello", once)).rejects.toThrow("no model");
+    expect((await agent.call("hello", once)).text).toBe("now");
+    expect(outline(model.requests[1]?.messages)).toEqual(["user: hello"]);
+    expect((await agent.call("hello", once)).text).toBe("now");
+    expect(model.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,329 @@
+import {
+  type AgentEvent,
+  ConfigurationError,
+  definePlugin,
+  InMemoryAgentStateStore,
+  InMemoryKeyValueStore,
+  InMemoryOffloader,
+  keepLastCompactor,
+  listGuard,
+  type Plugin,
+  type PluginHost,
+  ReActAgent,
+  type ReActAgentOptions,
+  type ToolGuard,
+  tool,
+  toolResultsOf,
+} from "@holdfast/core";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { pairedModel } from "./valid-pairing.js";
+
+function plugin(name: string, setup: (host: PluginHost) => void): Plugin {
+  return definePlugin({ name, contract: 1, setup });
+}
+
+function agentWith(plugins: readonly Plugin[], more: Partial<ReActAgentOptions> = {}): ReActAgent {
+  return new ReActAgent({ name: "a", model: pairedModel(() => "ok"), plugins, ...more });
+}
+
+function problemsOf(build: () => unknown): readonly string[] {
+  try {
+    build();
+  } catch (error) {
+    if (ConfigurationError.is(error)) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("a plugin", () => {
+  test("of another contract is refused by name, by definePlugin and by the agent", () => {
+    const foreign = { name: "from-the-future", contract: 2, setup: () => {} } as unknown as Plugin;
+    expect(problemsOf(() => definePlugin(foreign))).toEqual([
+      expect.stringContaining('plugin "from-the-future" was written for contract 2'),
+    ]);
+    expect(problemsOf(() => agentWith([foreign]))).toEqual([
+      expect.stringContaining('plugin "from-the-future" was written for contract 2'),
+    ]);
+  });
+
+  test("is told the agent's name and id", () => {
+    const told: unknown[] = [];
+    agentWith([plugin("p", (host) => told.push(host.agent))], { agentId: "id" });
+    expect(told).toEqual([{ name: "a", agentId: "id" }]);
+  });
+
+  test("that throws in setup, and one used twice, are named", () => {
+    const broken = plugin("broken", () => {
+      throw new Error("no key");
+    });
+    const twice = plugin("twice", () => {});
+    expect(problemsOf(() => agentWith([broken, twice, twice]))).toEqual([
+      'plugin "broken": no key',
+      'plugin "twice" is used twice',
+    ]);
+  });
+
+  test("brings tools, and its name clashes are reported", async () => {
+    const t = tool({ name: "t", description: "t", input: z.object({}), execute: () => "ran" });
+    const model = pairedModel([{ toolCalls: [{ name: "t", input: {} }] }, "done"]);
+    await agentWith([plugin("p", (host) => host.tool(t))], { model }).call("go");
+    expect((model.requests[1]?.messages ?? []).flatMap(toolResultsOf)).toMatchObject([
+      { name: "t", state: "success" },
+    ]);
+    expect(
+      problemsOf(() => agentWith([plugin("p", (host) => host.tool(t))], { tools: [t] })),
+    ).toEqual(['two tools are named "t"']);
+  });
+});
+
+describe("ports", () => {
+  const compactor = plugin("compactor", (host) =>
+    host.provide("compactor", keepLastCompactor({ keepMessages: 2 })),
+  );
+
+  test.each(["before", "behind"])(
+    "are there for a plugin that stands %s their provider",
+    async (where) => {
+      const results: unknown[] = [];
+      const user = plugin("user", (host) => {
+        const required = host.require("compactor");
+        const optional = host.optional("compactor");
+        host.use({
+          name: "user",
+          onCall: async ({ state, ctx, signal }, next) => {
+            const request = {
+              state,
+              ctx,
+              signal,
+              cause: "manual",
+              force: true,
+              overrides: {},
+              dropping: async () => {},
+            } as const;
+            results.push(await required.compact(request), typeof optional()?.compact);
+            return next();
+          },
+        });
+      });
+      await agentWith(where === "before" ? [user, compactor] : [compactor, user]).call("hi");
+      expect(results).toMatchObject([{ compacted: false }, "function"]);
+    },
+  );
+
+  test("that nobody provides are problems naming every plugin and port; optional ones are not", () => {
+    const needy = (name: string) =>
+      plugin(name, (host) => {
+        host.require("compactor");
+        host.require("offloader");
+        expect(host.optional("tokenCounter")()).toBeUndefined();
+      });
+    expect(problemsOf(() => agentWith([needy("p"), needy("q")]))).toEqual([
+      'plugin "p" needs a compactor and nothing provides one',
+      'plugin "p" needs a offloader and nothing provides one',
+      'plugin "q" needs a compactor and nothing provides one',
+      'plugin "q" needs a offloader and nothing provides one',
+    ]);
+  });
+
+  test("may have one provider only, tool guards aside", () => {
+    const second = plugin("second", (host) =>
+      host.provide("compactor", keepLastCompactor({ keepMessages: 1 })),
+    );
+    expect(problemsOf(() => agentWith([compactor, second]))).toEqual([
+      'plugins "compactor" and "second" both provide a compactor',
+    ]);
+    const guards = ["g1", "g2"].map((name) =>
+      plugin(name, (host) => host.provide("toolGuard", listGuard({}))),
+    );
+    expect(problemsOf(() => agentWith(guards))).toEqual([]);
+  });
+
+  test("of a store may come from a plugin where the user passed none; what the user passed wins", async () => {
+    const theirs = new InMemoryAgentStateStore();
+    const keyValue = new InMemoryKeyValueStore();
+    const seen: unknown[] = [];
+    const provider = plugin("provider", (host) => {
+      host.provide("stateStore", theirs);
+      host.provide("keyValue", keyValue);
+    });
+    const reader = plugin("reader", (host) => {
+      const ports = [host.optional("stateStore"), host.optional("keyValue"), host.optional("log")];
+      host.onStart(async () => void seen.push(...ports.map((port) => port())));
+    });
+    await agentWith([provider, reader]).call("hi");
+    expect(seen).toEqual([theirs, keyValue, theirs.companions().log]);
+    expect((await theirs.list()).slots).toHaveLength(1);
+    const mine = new InMemoryAgentStateStore();
+    await agentWith([provider], { stateStore: mine }).call("hi");
+    expect((await theirs.list()).slots).toHaveLength(1);
+    expect((await mine.list()).slots).toHaveLength(1);
+  });
+});
+
+test.each(["the user", "a plugin"])(
+  "the tool to read offloaded content back is there, whether the offloader is %s's",
+  async (whose) => {
+    const offloader = new InMemoryOffloader();
+    const model = pairedModel(["ok"]);
+    const provider = plugin("p", (host) => host.provide("offloader", offloader));
+    const agent =
+      whose === "the user" ? agentWith([], { model, offloader }) : agentWith([provider], { model });
+    await agent.call("hi");
+    expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual([offloader.readBackTool.name]);
+  },
+);
+
+describe("several tool guards", () => {
+  const decide = (decision: "allow" | "ask" | "deny"): ToolGuard => ({
+    check: () => (decision === "allow" ? { decision } : { decision, reason: `${decision}!` }),
+  });
+  const guarded = (guards: readonly ToolGuard[]) => {
+    const t = tool({ name: "t", description: "t", input: z.object({}), execute: () => "ran" });
+    const model = pairedModel([{ toolCalls: [{ name: "t", input: {} }] }, "done"]);
+    const plugins = guards.map((guard, index) =>
+      plugin(`g${index}`, (host) => host.provide("toolGuard", guard)),
+    );
+    return agentWith(plugins, { model, tools: [t] });
+  };
+
+  test.each([
+    [["allow", "ask", "deny"], "deny"],
+    [["deny", "ask", "allow"], "deny"],
+    [["ask", "allow"], "ask"],
+    [["allow", "ask"], "ask"],
+    [["allow", "allow"], "allow"],
+  ] as const)("%j come to %s", async (decisions, outcome) => {
+    const agent = guarded(decisions.map(decide));
+    const reply = await agent.call("go");
+    const results = ((await agent.getAgentState())?.context ?? []).flatMap(toolResultsOf);
+    expect(reply.reason).toBe(outcome === "ask" ? "permission_asking" : "stop");
+    expect(results.map(({ state }) => state)).toEqual(
+      outcome === "ask" ? [] : [outcome === "deny" ? "denied" : "success"],
+    );
+  });
+
+  test("are one guard to whoever requires it", async () => {
+    const decisions: unknown[] = [];
+    const t = tool({ name: "t", description: "t", input: z.object({}) });
+    const user = plugin("user", (host) => {
+      const guard = host.require("toolGuard");
+      const optional = host.optional("toolGuard");
+      host.use({
+        name: "user",
+        onCall: async ({ ctx }, next) => {
+          const call = { type: "tool_call", id: "1", name: "t", input: {} } as const;
+          decisions.push(await guard.check({ call, tool: t, ctx }));
+          decisions.push(await optional()?.check({ call, tool: t, ctx }));
+          return next();
+        },
+      });
+    });
+    const guards = [decide("ask"), decide("deny")].map((guard, index) =>
+      plugin(`g${index}`, (host) => host.provide("toolGuard", guard)),
+    );
+    await agentWith([user, ...guards]).call("hi");
+    expect(decisions).toMatchObject([{ decision: "deny" }, { decision: "deny" }]);
+  });
+});
+
+describe("a plugin's life", () => {
+  test("onStart runs once before the first call, also when the first calls come together", async () => {
+    const trace: string[] = [];
+    const p = plugin("p", (host) => {
+      host.onStart(async () => {
+        trace.push("starting");
+        await new Promise((resolve) => setImmediate(resolve));
+        trace.push("started");
+      });
+      host.use({
+        name: "p",
+        onCall: async (_, next) => {
+          trace.push("call");
+          return next();
+        },
+      });
+    });
+    const agent = agentWith([p]);
+    expect(trace).toEqual([]);
+    await Promise.all([1, 2, 3].map((n) => agent.call("hi", { sessionId: `${n}` })));
+    await agent.ready();
+    expect(trace).toEqual(["starting", "started", "call", "call", "call"]);
+  });
+
+  test.each([
+    ["rejects", () => Promise.reject(new Error("not up"))],
+    [
+      "throws",
+      () => {
+        throw new Error("not up");
+      },
+    ],
+  ])(
+    "onStart that %s fails the call; the next tries again, without what has started",
+    async (_, fail) => {
+      const trace: string[] = [];
+      let up = false;
+      const first = plugin("first", (host) => host.onStart(async () => void trace.push("first")));
+      const second = plugin("second", (host) =>
+        host.onStart(() => (up ? Promise.resolve(void trace.push("second")) : fail())),
+      );
+      const model = pairedModel(() => "ok");
+      const agent = agentWith([first, second], { model });
+      await expect(agent.call("hi")).rejects.toThrow("not up");
+      await expect(agent.ready()).rejects.toThrow("not up");
+      expect(model.requests).toEqual([]);
+      up = true;
+      expect((await agent.call("hi")).text).toBe("ok");
+      expect(trace).toEqual(["first", "second"]);
+    },
+  );
+
+  test("onClose runs in reverse order, once, and one that fails does not keep the others open", async () => {
+    const trace: string[] = [];
+    const p = (name: string) =>
+      plugin(name, (host) =>
+        host.onClose(async () => {
+          trace.push(name);
+          if (name === "2") throw new Error("stuck");
+        }),
+      );
+    const agent = agentWith([p("1"), p("2"), p("3")]);
+    await expect(agent.close()).rejects.toThrow("stuck");
+    await expect(agent.close()).rejects.toThrow("stuck");
+    expect(trace).toEqual(["3", "2", "1"]);
+    expect(agent.lifecycle).toBe("closed");
+  });
+
+  test("onDelete runs with the slot when a session is deleted, onDeleteUser with the user", async () => {
+    const deleted: unknown[] = [];
+    const p = plugin("p", (host) => {
+      host.onDelete(async (slot) => void deleted.push(slot));
+      host.onDeleteUser(async (userId) => void deleted.push(userId));
+    });
+    const agent = agentWith([p]);
+    await agent.call("hi", { userId: "u", sessionId: "s" });
+    expect(await agent.deleteSession("u", "s")).toBe(true);
+    await agent.call("hi", { userId: "u", sessionId: "t" });
+    await agent.deleteUser("u");
+    expect(deleted).toEqual([
+      { agentId: "a", userId: "u", sessionId: "s" },
+      { agentId: "a", userId: "u", sessionId: "t" },
+      "u",
+    ]);
+  });
+
+  test("emit tells onEvent about background work, marked so", async () => {
+    const events: AgentEvent[] = [];
+    const slot = { agentId: "a", userId: null, sessionId: "s" };
+    const p = plugin("p", (host) =>
+      host.onStart(async () => host.emit(slot, "c", { type: "memory_flush_start" })),
+    );
+    const agent = agentWith([p], { onEvent: (event) => events.push(event) });
+    await agent.ready();
+    expect(events).toEqual([
+      { type: "memory_flush_start", slot, callId: "c", seq: 0, background: true },
+    ]);
+  });
+});
