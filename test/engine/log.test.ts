@@ -191,7 +191,7 @@ describe.each([true, false])("the log, fused: %s", (fused) => {
     expect(messages).toHaveLength(4);
   });
 
-  test("has the marks that hooks leave, in their place, also for a callId that ran twice", async () => {
+  test("has the marks that hooks leave, in their place, also for a callId that ran again", async () => {
     const store = new FaultyStore({ fused });
     const marking: Middleware = {
       name: "marking",
@@ -200,10 +200,11 @@ describe.each([true, false])("the log, fused: %s", (fused) => {
         return next();
       },
     };
-    const model = scriptedModel([{ error: new Error("no") }, callEcho("a"), "done"]);
+    const failing = { error: new Error("no") };
+    const model = scriptedModel([failing, failing, callEcho("a"), "done"]);
     const agent = agentOn(store, { model, middleware: [marking] });
-    await agent.call("go", { ...ctx, callId: "twice" }).catch(() => undefined);
-    await agent.call("go", { ...ctx, callId: "twice" });
+    for (let time = 0; time < 3; time++)
+      await agent.call("go", { ...ctx, callId: "again" }).catch(() => undefined);
     const lines = (await logRecords(store, slotOf())).map(({ message, mark }) =>
       message
         ? outline([message])[0]
@@ -212,9 +213,11 @@ describe.each([true, false])("the log, fused: %s", (fused) => {
     expect(lines.filter((line) => line?.startsWith("thought"))).toEqual([
       "thought 0",
       "thought 0",
+      "thought 0",
       "thought 1",
     ]);
     expect(lines.filter((line) => line?.startsWith("call_end"))).toEqual([
+      "call_end error",
       "call_end error",
       "call_end committed",
     ]);

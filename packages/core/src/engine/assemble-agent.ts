@@ -26,6 +26,7 @@ import { observer } from "./observer.js";
 import { collectHooks } from "./onion.js";
 import { pluginState } from "./plugin-state.js";
 import { strictestGuard } from "./strictest-guard.js";
+import { OUTPUT_TOOL } from "./structured-output.js";
 import { resetEquippedTools } from "./tool-groups.js";
 
 /**
@@ -239,6 +240,8 @@ class Workbench {
       this.#problems.push(`tool ${JSON.stringify(tool?.name)} was not made by tool({ … })`);
       return;
     }
+    if (tool.name === OUTPUT_TOOL)
+      this.#problems.push(`tool "${OUTPUT_TOOL}" is the engine's own, for structured output`);
     if (this.#tools.has(tool.name)) this.#problems.push(`two tools are named "${tool.name}"`);
     this.#tools.set(tool.name, tool);
     if (tool.group !== undefined && !this.#groups.has(tool.group))

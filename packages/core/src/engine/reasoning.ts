@@ -104,8 +104,9 @@ async function askWithRetries(
         continue;
       }
       if (!isRetryable(error) || attempt >= attempts) throw error;
-      const backoff = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1));
-      const pause = Math.max(backoff, ModelError.is(error) ? (error.retryAfterMs ?? 0) : 0);
+      const backoff = baseDelayMs * 2 ** (attempt - 1);
+      const asked = ModelError.is(error) ? (error.retryAfterMs ?? 0) : 0;
+      const pause = Math.min(maxDelayMs, Math.max(backoff, asked));
       await scope.stop.race(delay(pause, undefined, { signal: scope.stop.signal }));
     }
   }

@@ -144,7 +144,7 @@ export class ContextOverflowError extends HoldfastError {
 export class ModelError extends HoldfastError {
   override readonly name = "ModelError";
   readonly retryable: boolean;
-  /** How long the provider asked to wait before the next attempt. */
+  /** How long the provider asked to wait before the next attempt; honoured up to `modelRetry.maxDelayMs`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

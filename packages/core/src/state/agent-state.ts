@@ -30,13 +30,24 @@ export interface StateParts {
  */
 export class AgentState {
   readonly #head: StateHead;
-  readonly #context: TrackedContext;
+  #tracked: TrackedContext;
+  /** Whether the context went to a {@link successor} and must not be changed from here any more. */
+  #handedOver = false;
+  readonly #editor: ContextEditor = editorOf(() => this.#context);
   /** Transient; the engine puts the running call's control here. */
   interruptControl: InterruptControl = new InterruptTrigger();
 
   private constructor(head: StateHead, context: TrackedContext) {
     this.#head = head;
-    this.#context = context;
+    this.#tracked = context;
+  }
+
+  get #context(): TrackedContext {
+    if (this.#handedOver) {
+      this.#tracked = this.#tracked.copy();
+      this.#handedOver = false;
+    }
+    return this.#tracked;
   }
 
   /** A state with nothing in it. */
@@ -98,7 +109,7 @@ export class AgentState {
 
   /** The editor of {@link context}. */
   contextMutable(): ContextEditor {
-    return this.#context;
+    return this.#editor;
   }
 
   /** The text of the summary message, or null when there is none. Setting null removes it. */
@@ -234,12 +245,14 @@ export class AgentState {
   }
 
   /**
-   * A {@link copy} that counts as stored where this one does. Used by the engine: what still holds a finished call's
-   * state, such as a tool that ignored its signal, must not reach the next call's.
+   * A state for the next call with the same contents, stored as this one is. It takes the context over: whoever still
+   * holds this state, such as a tool that outlived its call, works on a copy from then on, made when it is needed.
    */
   successor(): AgentState {
     const head = readHead(JSON.parse(JSON.stringify(this.head())));
-    return new AgentState(head, this.#context.copy());
+    const next = new AgentState(head, this.#context);
+    this.#handedOver = true;
+    return next;
   }
 
   /** A state of its own with the same contents; messages are shared, being immutable. */
@@ -247,4 +260,17 @@ export class AgentState {
     const head = readHead(JSON.parse(JSON.stringify(this.head())));
     return new AgentState(head, new TrackedContext([...this.context], 0));
   }
+}
+
+/** An editor of whatever context a state has at the moment. */
+function editorOf(context: () => TrackedContext): ContextEditor {
+  return {
+    get length() {
+      return context().length;
+    },
+    push: (...messages) => context().push(...messages),
+    replace: (index, message) => context().replace(index, message),
+    splice: (start, deleteCount, ...messages) => context().splice(start, deleteCount, ...messages),
+    replaceAll: (messages) => context().replaceAll(messages),
+  };
 }
