@@ -3,22 +3,19 @@ import {
   assistantMessage,
   CallAbortedError,
   InProcessSessionGate,
-  type Message,
   ReActAgent,
   type ReActAgentOptions,
   StateCorruptError,
-  StateTooLargeError,
   StoreUnavailableError,
   tool,
-  UnknownOutcomeError,
   userMessage,
 } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { expectPaired, logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
+import { expectPaired, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
-import { FaultyStore, lostAnswer, noAnswer, unavailable } from "./faulty-store.js";
+import { FaultyStore, unavailable } from "./faulty-store.js";
 import { stallingModel } from "./models.js";
 
 const ctx = { sessionId: "s" };
@@ -232,189 +229,6 @@ describe.each([true, false])("saves, fused: %s", (fused) => {
       }
       expect(await store.inner.load(slotOf())).toEqual(before);
       expect(await healthy.deleteSession(null, "s")).toBe(true);
-    });
-  });
-
-  describe("a store that fails", () => {
-    test("and comes back is asked again with the very same write", async () => {
-      const store = new FaultyStore({ fused });
-      const agent = agentOn(store);
-      store.next("save", unavailable, unavailable);
-      expect((await agent.call("hello", ctx)).text).toBe("ok");
-      const ops = store.writes.map(({ op }) => op);
-      expect(ops).toHaveLength(3);
-      expect(new Set(ops).size).toBe(1);
-    });
-
-    test("a lost answer never doubles a turn, whichever save it hits", async () => {
-      for (let hit = 0; hit < 4; hit++) {
-        const store = new FaultyStore({ fused });
-        const agent = agentOn(store, {
-          persistence: "step",
-          tools: [noop],
-          model: scriptedModel([callNoop, "done", "second"]),
-        });
-        store.next("save", ...Array(hit).fill(undefined), lostAnswer, lostAnswer);
-        store.next("append", ...Array(hit).fill(undefined), lostAnswer);
-        await agent.call("one", ctx);
-        await agent.call("two", ctx);
-        const turns = [
-          "user: one",
-          "assistant: call noop",
-          "tool: success done",
-          "assistant: done",
-          "user: two",
-          "assistant: second",
-        ];
-        expect(outline(await agent.getAgentState(null, "s"))).toEqual(turns);
-        const records = await logRecords(store, slotOf());
-        expect(outline(logged(records))).toEqual(turns);
-        expect(outcomes(records)).toEqual(["committed", "committed"]);
-        expect(await store.companions().gate.calls(slotOf())).toEqual([]);
-      }
-    });
-
-    test("and stays away: the call fails within saveDeadlineMs, and the error carries the reply", async () => {
-      for (const fault of [unavailable, noAnswer]) {
-        const store = new FaultyStore({ fused });
-        const agent = agentOn(store, { saveDeadlineMs: 30 });
-        store.every("save", fault);
-        const error = await agent.call("hello", ctx).catch((reason) => reason);
-        expect([StoreUnavailableError, UnknownOutcomeError].some((kind) => kind.is(error))).toBe(
-          true,
-        );
-        expect(error.reply).toMatchObject({ reason: "stop", text: "ok" });
-        expect(Object.keys(error)).not.toContain("reply");
-        expect(JSON.stringify(error)).not.toContain('"ok"');
-        expect(new Set(store.writes.map(({ op }) => op)).size).toBe(1);
-        store.every("save", undefined);
-        await agent.call("again", ctx);
-        expect(outline(await agent.getAgentState(null, "s"))).toEqual([
-          "user: again",
-          "assistant: ok",
-        ]);
-      }
-    });
-
-    test("with a log that gives no answer either: the call ends all the same", async () => {
-      const store = new FaultyStore({ fused });
-      const agent = agentOn(store, { saveDeadlineMs: 30 });
-      store.every("save", unavailable);
-      store.every("append", noAnswer);
-      const error = await agent.call("hello", ctx).catch((reason) => reason);
-      expect(error.reply).toMatchObject({ text: "ok" });
-      expect(await store.companions().gate.calls(slotOf())).toEqual([]);
-    });
-
-    test("while a call fails anyway: the call's own error is thrown, the store's is attached", async () => {
-      const store = new FaultyStore({ fused });
-      const model = scriptedModel([{ error: new Error("no model") }]);
-      const agent = agentOn(store, { model, saveDeadlineMs: 30 });
-      store.every("save", unavailable);
-      const error = await agent.call("hello", ctx).catch((reason) => reason);
-      expect(error.message).toBe("no model");
-      expect(StoreUnavailableError.is(error.saveError)).toBe(true);
-      expect(Object.keys(error)).not.toContain("saveError");
-    });
-  });
-
-  describe("what a turn costs", () => {
-    async function longSession(store: FaultyStore, length: number): Promise<void> {
-      const messages: Message[] = Array.from({ length }, (_, n) => userMessage(`old ${n}`));
-      await agentOn(store).updateAgentState(null, "s", (state) => {
-        state.contextMutable().replaceAll(messages);
-      });
-    }
-
-    test("a turn on a session of 5,000 messages sends two, warm or cold", async () => {
-      const store = new FaultyStore({ fused });
-      await longSession(store, 5_000);
-      const agent = agentOn(store);
-      store.commands.length = 0;
-      await agent.call("cold", ctx);
-      await agent.call("warm", ctx);
-      expect(
-        store.writes.map(({ keep, replace, append }) => [keep, replace.length, append.length]),
-      ).toEqual([
-        [5_000, 0, 2],
-        [5_002, 0, 2],
-      ]);
-    });
-
-    test("a warm turn is told nothing but that its copy is good, and reads no message again", async () => {
-      const store = new FaultyStore({ fused });
-      await longSession(store, 100);
-      const model = scriptedModel(() => "ok");
-      const agent = agentOn(store, { model });
-      await agent.call("1", ctx);
-      store.commands.length = 0;
-      await agent.call("2", ctx);
-      await agent.call("3", ctx);
-      const asked = store.commands.filter(({ name }) => name === (fused ? "acquire" : "load"));
-      expect(asked).toHaveLength(2);
-      for (const { known, answer } of asked) {
-        expect(known).toMatch(/^\d+\./);
-        expect(fused ? (answer as { loaded: unknown }).loaded : answer).toBe("unchanged");
-      }
-      const [first, second, third] = model.requests.map(({ messages }) => messages);
-      expect(third?.length).toBe(105);
-      for (const [index, message] of (second ?? []).entries()) expect(third?.[index]).toBe(message);
-      for (const [index, message] of (first ?? []).entries()) expect(second?.[index]).toBe(message);
-    });
-  });
-
-  describe("limits", () => {
-    test("a head over limits.headBytes is refused, and what was stored stays", async () => {
-      const store = new FaultyStore({ fused });
-      const agent = agentOn(store, { limits: { headBytes: 2_000 } });
-      await agent.call("fine", ctx);
-      const grow = agent.updateAgentState(null, "s", (state) => {
-        state.extensions["mine"] = "x".repeat(2_000);
-      });
-      await expect(grow).rejects.toSatisfy(StateTooLargeError.is);
-      const state = await agent.getAgentState(null, "s");
-      expect(state?.extensions).toEqual({});
-      expect((await agent.call("still fine", ctx)).text).toBe("ok");
-    });
-
-    test("input over limits.messageBytes is refused before anything happens", async () => {
-      const store = new FaultyStore({ fused });
-      const model = scriptedModel([]);
-      const agent = agentOn(store, { model, limits: { messageBytes: 1_000 } });
-      const call = agent.call("x".repeat(1_000), ctx);
-      await expect(call).rejects.toSatisfy(StateTooLargeError.is);
-      expect(store.commands).toEqual([]);
-    });
-
-    test("a session over limits.stateBytes is refused with advice, and compacting it helps", async () => {
-      const store = new FaultyStore({ fused });
-      const agent = agentOn(store, {
-        limits: { stateBytes: 2_000 },
-        plugins: [
-          {
-            name: "shorten",
-            contract: 1,
-            setup: (host) =>
-              host.provide("compactor", {
-                compact: async ({ state }) => {
-                  const messagesBefore = state.context.length;
-                  state.contextMutable().splice(0, messagesBefore - 1);
-                  return { compacted: true, messagesBefore, messagesAfter: 1 };
-                },
-              }),
-          },
-        ],
-      });
-      await agent.call("x".repeat(900), ctx);
-      await agent.call("y".repeat(900), ctx);
-      const saves = store.of("save").length;
-      const error = await agent.call("one too many", ctx).catch((reason) => reason);
-      expect(StateTooLargeError.is(error)).toBe(true);
-      expect(error.message).toMatch(/compact/i);
-      expect(error.message).not.toContain("xxx");
-      expect(store.of("save")).toHaveLength(saves);
-      await agent.compact(null, "s", { force: true });
-      expect((await agent.call("fits again", ctx)).text).toBe("ok");
     });
   });
 });

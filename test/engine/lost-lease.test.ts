@@ -1,0 +1,180 @@
+import {
+  type AgentEvent,
+  InMemoryAgentStateStore,
+  InProcessSessionGate,
+  type Lease,
+  LeaseLostError,
+  ReActAgent,
+  type ReActAgentOptions,
+  type SessionGate,
+  tool,
+} from "@holdfast/core";
+import { scriptedModel } from "@holdfast/testing";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
+import { door } from "./door.js";
+
+const ctx = { sessionId: "s" };
+
+describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
+  /** A gate whose leases can be taken away. */
+  function losableGate(gate: SessionGate): { gate: SessionGate; lose: () => void } {
+    let lost = new AbortController();
+    return {
+      lose: () => lost.abort(new Error("the lease ran out")),
+      gate: {
+        contract: 1,
+        kind: "losable",
+        reach: gate.reach,
+        calls: (slot) => gate.calls(slot),
+        acquire: async (slot, request): Promise<Lease> => {
+          const lease = await gate.acquire(slot, request);
+          lost = new AbortController();
+          return {
+            token: lease.token,
+            lost: lost.signal,
+            loaded: lease.loaded,
+            release: () => lease.release(),
+          };
+        },
+      },
+    };
+  }
+
+  function setUp(options: Partial<ReActAgentOptions> = {}) {
+    const store = new InMemoryAgentStateStore({ fused });
+    const { gate, lose } = losableGate(
+      fused ? store.companions().gate : new InProcessSessionGate(),
+    );
+    const ran: string[] = [];
+    const work = tool({
+      name: "work",
+      description: "Works.",
+      input: z.object({}),
+      execute: () => ran.push("work"),
+    });
+    const events: AgentEvent[] = [];
+    const agent = new ReActAgent({
+      name: "a",
+      model: scriptedModel(() => "ok"),
+      stateStore: store,
+      gate,
+      tools: [work],
+      onEvent: (event) => events.push(event),
+      ...options,
+    });
+    return { store, agent, lose, ran, events };
+  }
+
+  async function expectNothingSaved(
+    { store, ran, events }: ReturnType<typeof setUp>,
+    running: Promise<unknown>,
+  ): Promise<void> {
+    const error = await running.catch((reason) => reason);
+    expect(LeaseLostError.is(error)).toBe(true);
+    expect(error).toMatchObject({ code: "LEASE_LOST", errorClass: "CONFLICT" });
+    expect(ran).toEqual([]);
+    expect(await store.load(slotOf())).toBeNull();
+    expect(events.map(({ type }) => type)).not.toContain("state_saved");
+    const records = await logRecords(store, slotOf());
+    expect(outcomes(records).at(-1)).toBe("conflict");
+    expect(outline(logged(records))[0]).toBe("user: go");
+  }
+
+  test("while the model thinks: no tool starts after it, nothing is saved, the log says conflict", async () => {
+    const [reached, release] = [door(), door()];
+    const held = setUp({
+      model: scriptedModel(async () => {
+        reached.open();
+        await release.opened;
+        return { toolCalls: [{ name: "work", input: {} }] };
+      }),
+    });
+    const running = held.agent.call("go", ctx);
+    await reached.opened;
+    held.lose();
+    release.open();
+    await expectNothingSaved(held, running);
+  });
+
+  test("between the reply and its tools, in a hook: none of them starts", async () => {
+    const held = setUp({
+      model: scriptedModel([{ toolCalls: [{ name: "work", input: {} }] }]),
+      middleware: [
+        {
+          name: "loser",
+          onToolCall: (_, next) => {
+            held.lose();
+            return next();
+          },
+        },
+      ],
+    });
+    await expectNothingSaved(held, held.agent.call("go", ctx));
+  });
+
+  test("at the very end, when everything is said: nothing is saved and the error has the reply", async () => {
+    const held = setUp({
+      middleware: [
+        {
+          name: "loser",
+          onCall: async (_, next) => {
+            const reply = await next();
+            held.lose();
+            return reply;
+          },
+        },
+      ],
+    });
+    const running = held.agent.call("go", ctx);
+    await expectNothingSaved(held, running);
+    await expect(running).rejects.toMatchObject({ reply: { text: "ok" } });
+  });
+
+  test("before the state has even been loaded: the model is not asked", async () => {
+    const model = scriptedModel(() => "ok");
+    const { store } = setUp();
+    const losing = losableGate(fused ? store.companions().gate : new InProcessSessionGate());
+    const agent = new ReActAgent({
+      name: "a",
+      model,
+      stateStore: store,
+      gate: {
+        ...losing.gate,
+        acquire: async (slot, request) => {
+          const lease = await losing.gate.acquire(slot, request);
+          losing.lose();
+          return lease;
+        },
+      },
+    });
+    await expect(agent.call("go", ctx)).rejects.toSatisfy(LeaseLostError.is);
+    expect(model.requests).toHaveLength(0);
+    expect(await store.load(slotOf())).toBeNull();
+  });
+
+  test("the session is free afterwards, and the next call sees the stored truth", async () => {
+    const [reached, release] = [door(), door()];
+    let first = true;
+    const held = setUp({
+      model: scriptedModel(async () => {
+        if (!first) return "fine";
+        first = false;
+        reached.open();
+        await release.opened;
+        return "lost";
+      }),
+    });
+    const running = held.agent.call("go", ctx);
+    await reached.opened;
+    held.lose();
+    await expect(running).rejects.toSatisfy(LeaseLostError.is);
+    release.open();
+    expect((await held.agent.call("again", ctx)).text).toBe("fine");
+    expect(outline(await held.agent.getAgentState(null, "s"))).toEqual([
+      "user: again",
+      "assistant: fine",
+    ]);
+  });
+});

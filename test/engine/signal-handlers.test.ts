@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+
+describe("signal handlers in a program of their own", () => {
+  let child: ChildProcess | undefined;
+  afterEach(() => {
+    if (child?.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+  });
+
+  function start(mode: string): AsyncIterator<string> {
+    const script = fileURLToPath(new URL("./signal-child.mjs", import.meta.url));
+    child = spawn(process.execPath, [script, mode], { stdio: ["ignore", "pipe", "inherit"] });
+    if (!child.stdout) throw new Error("no stdout");
+    return createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  }
+  const nextLine = async (lines: AsyncIterator<string>) => (await lines.next()).value;
+
+  test("SIGTERM stops the call at a safe point, saves it, and then ends the process by the signal", async () => {
+    const lines = start("gentle");
+    expect(await nextLine(lines)).toBe("running");
+    const exit = once(child as ChildProcess, "exit");
+    child?.kill("SIGTERM");
+    expect(await nextLine(lines)).toBe("draining");
+    expect(await nextLine(lines)).toBe("saved shutdownInterrupted=true messages=3");
+    expect(await nextLine(lines)).toBe("ended shutdown");
+    expect(await exit).toEqual([null, "SIGTERM"]);
+  }, 30_000);
+
+  test("a second SIGTERM ends the process at once", async () => {
+    const lines = start("stubborn");
+    expect(await nextLine(lines)).toBe("running");
+    const exit = once(child as ChildProcess, "exit");
+    child?.kill("SIGTERM");
+    expect(await nextLine(lines)).toBe("draining");
+    child?.kill("SIGTERM");
+    expect(await exit).toEqual([null, "SIGTERM"]);
+    expect(await nextLine(lines)).toBeUndefined();
+  }, 30_000);
+});
