@@ -5,6 +5,7 @@ export * from "./events/agent-event.js";
 export * from "./events/agent-reply.js";
 export * from "./gate/index.js";
 export * from "./json/json.js";
+export * from "./json/well-formed.js";
 export * from "./log/index.js";
 export * from "./memory/index.js";
 export * from "./message/create-message.js";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { FilesystemSpec, ReActAgentOptions } from "@holdfast/core";
+import { type FilesystemSpec, type ReActAgentOptions, showValue } from "@holdfast/core";
 import { z } from "zod";
 
 /** Instructions an agent can pick up when a task calls for them. */
@@ -67,23 +67,12 @@ export function readHarnessSettings(
   problems: string[],
 ): HarnessSettings {
   const given: Record<string, unknown> = { ...options };
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(given, { reportInput: true });
   if (!parsed.success)
-    for (const { path, message } of parsed.error.issues) {
-      problems.push(`${path.join(".")}: ${message}, got ${shown(valueAt(options, path))}`);
+    for (const { path, message, input } of parsed.error.issues) {
+      problems.push(`${path.join(".")}: ${message}, got ${showValue(input)}`);
       delete given[String(path[0])];
     }
   const { workspace, ...rest } = parsed.success ? parsed.data : schema.parse(given);
   return Object.freeze({ ...rest, workspace: resolve(workspace) });
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let at = value;
-  for (const key of path) at = (at as Record<PropertyKey, unknown> | undefined)?.[key];
-  return at;
-}
-
-function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
-  return value === null || typeof value !== "object" ? String(value) : typeof value;
 }

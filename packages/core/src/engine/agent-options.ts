@@ -7,6 +7,7 @@ import type { Plugin, PortName, Ports } from "../middleware/plugin.js";
 import type { DistributedStore } from "../ports/distributed-store.js";
 import type { Model } from "../ports/model.js";
 import { checkId } from "../slot/slot.js";
+import { showValue } from "../store/parse-options.js";
 import type { Tool } from "../tool/tool.js";
 
 /** Tools that are switched on and off together, per session. */
@@ -162,11 +163,11 @@ export function readSettings(
   options: ReActAgentOptions,
   problems: string[],
 ): AgentSettings | undefined {
-  const parsed = settings.safeParse(options);
+  const parsed = settings.safeParse(options, { reportInput: true });
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       const path = issue.path.join(".");
-      problems.push(`${path}: ${issue.message}, got ${shown(valueAt(options, issue.path))}`);
+      problems.push(`${path}: ${issue.message}, got ${showValue(issue.input)}`);
     }
     return undefined;
   }
@@ -184,16 +185,4 @@ export function readSettings(
 /** Throws every problem at once. */
 export function throwProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let at: unknown = value;
-  for (const key of path) at = (at as Record<PropertyKey, unknown> | undefined)?.[key];
-  return at;
-}
-
-/** A value as it is shown in a problem. */
-export function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
-  return value === null || typeof value !== "object" ? String(value) : typeof value;
 }

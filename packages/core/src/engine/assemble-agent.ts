@@ -11,12 +11,12 @@ import {
 import type { AgentStateStore } from "../ports/agent-state-store.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 import { checkSlot, type Slot } from "../slot/slot.js";
+import { showValue } from "../store/parse-options.js";
 import type { Tool } from "../tool/tool.js";
 import {
   type AgentSettings,
   type ReActAgentOptions,
   readSettings,
-  shown,
   type ToolGroup,
   throwProblems,
 } from "./agent-options.js";
@@ -42,7 +42,7 @@ export function assembleAgent(options: ReActAgentOptions): AgentParts {
     (readSettings({ name: "unnamed", model: options.model }, []) as AgentSettings);
   for (const name of ["model", "fallbackModel"] as const)
     if ((name === "model" || options[name]) && typeof options[name]?.stream !== "function")
-      problems.push(`${name}: must have a stream function, got ${shown(options[name])}`);
+      problems.push(`${name}: must have a stream function, got ${showValue(options[name])}`);
   const bench = new Workbench(options, settings, problems);
   for (const plugin of options.plugins ?? []) bench.install(plugin);
   bench.fillPorts();

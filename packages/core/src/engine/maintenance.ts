@@ -41,8 +41,10 @@ export class Maintenance {
         session.log.add(returned.context.filter((message) => !known.has(message)));
         state.contextMutable().replaceAll(returned.context);
       }
+      // Copied while the session is still ours: the next call may run as soon as it is saved.
+      const copy = session.state.copy();
       await save();
-      return session.state.copy();
+      return copy;
     });
   }
 

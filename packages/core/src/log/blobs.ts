@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { isWellFormed } from "../json/well-formed.js";
 import type { Message } from "../message/message.js";
 import type { BlobReference, LogDraft } from "../ports/conversation-log.js";
-import { isWellFormed } from "../store/well-formed.js";
 
 /** Strings of more UTF-8 bytes than this are kept apart from their record, once per slot. */
 export const MAX_INLINE_BYTES = 65_536;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { InvalidIdError } from "../errors/errors.js";
+import { isWellFormed } from "../json/well-formed.js";
 
 /**
  * The address of one agent state.
@@ -70,10 +71,6 @@ export function describeSlot(slot: Slot): string {
 
 function shorten(id: string): string {
   return JSON.stringify(id.length > 64 ? `${id.slice(0, 64)}…` : id);
-}
-
-function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
 }
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567";

@@ -12,4 +12,3 @@ export * from "./parse-options.js";
 export * from "./revision.js";
 export * from "./save-errors.js";
 export * from "./save-with-retry.js";
-export * from "./well-formed.js";

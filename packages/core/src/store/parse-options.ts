@@ -13,12 +13,13 @@ export function parseOptions<T>(schema: z.ZodType<T>, options: unknown, where: s
   throw new ConfigurationError(
     parsed.error.issues.map((issue) => {
       const name = issue.path.length === 0 ? "options" : `option ${issue.path.join(".")}`;
-      return `${where}: ${name} is ${show(issue.input)}: ${issue.message}`;
+      return `${where}: ${name} is ${showValue(issue.input)}: ${issue.message}`;
     }),
   );
 }
 
-function show(value: unknown): string {
+/** A value as a problem names it: short, and never the contents of an object. */
+export function showValue(value: unknown): string {
   if (typeof value === "string")
     return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
   if (typeof value === "object" && value !== null)
