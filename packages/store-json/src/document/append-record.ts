@@ -1,0 +1,81 @@
+import { StoreUnavailableError } from "@holdfast/core";
+import { unavailable, unknownOutcome } from "../io/io-error.js";
+import type { ReportSink } from "../report.js";
+import { atRest, type ChainStep, follow, type Verdict } from "./chain.js";
+import type { OpenJournal } from "./open-journal.js";
+import type { Place } from "./place.js";
+import { advance } from "./position.js";
+import type { JournalRecord } from "./record.js";
+
+/** A record to append: its line, and the same for a chain that does not read it back. */
+export interface Addition {
+  readonly line: Buffer;
+  readonly step: ChainStep;
+  /** Takes its head into account, once it is known to count. */
+  readonly applyHead?: (() => void) | undefined;
+}
+
+/**
+ * Appends a record with one write and finds out whether it counts.
+ *
+ * Node has no file locks. Appends of several processes come one after the other in the file, so each of them reads on
+ * from where it was to its own record, and all agree on which record was the first to follow a revision.
+ *
+ * @returns whether the record counts; it is not durable yet
+ * @throws StoreUnavailableError when it was not written, UnknownOutcomeError when that cannot be told
+ */
+export async function appendRecord(
+  place: Place,
+  journal: OpenJournal,
+  addition: Addition,
+  report: ReportSink,
+): Promise<"accepted" | "lost"> {
+  await writeLine(place, journal, addition.line);
+  try {
+    return await verdictOn(place, journal, addition, report);
+  } catch (error) {
+    throw unknownOutcome(`saving ${place.label}`, error);
+  }
+}
+
+async function writeLine(place: Place, { handle }: OpenJournal, line: Buffer): Promise<void> {
+  let written: number;
+  try {
+    written = (await handle.write(line)).bytesWritten;
+  } catch (error) {
+    throw unavailable(`save ${place.label}`, error);
+  }
+  // A record counts without its line end too.
+  if (written >= line.length - 1) return;
+  throw new StoreUnavailableError(
+    `the disk took ${written} of ${line.length} bytes when saving ${place.label}: it is full; nothing was changed: make room and try again`,
+  );
+}
+
+async function verdictOn(
+  place: Place,
+  { position, handle, size: before }: OpenJournal,
+  { line, step, applyHead }: Addition,
+  report: ReportSink,
+): Promise<"accepted" | "lost"> {
+  const to = Number((await handle.stat({ bigint: true })).size);
+  if (before === position.offset && to === before + line.length) {
+    // Nobody else wrote in between: what was appended is the only thing there is to read.
+    position.offset = to;
+    const verdict = follow(position.chain, step);
+    atRest(position.chain);
+    if (verdict !== "accepted") return "lost";
+    applyHead?.();
+    return "accepted";
+  }
+  let own: Verdict | undefined;
+  await advance(place, position, handle, to, report, (record, verdict) => {
+    if (record.op === step.op && revOf(record) === revOf(step)) own = verdict;
+  });
+  if (own === undefined) throw new Error("the record is not where it was written");
+  return own === "accepted" ? "accepted" : "lost";
+}
+
+function revOf(record: JournalRecord | ChainStep): string | undefined {
+  return record.kind === "save" ? record.rev : undefined;
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { type JsonValue, REMEMBERED_OPS, type Revision } from "@holdfast/core";
+import type { EndRecord, SaveRecord } from "./record.js";
+
+/** What is known of one field of the head without holding it. */
+export interface HeadField {
+  readonly digest: string;
+  readonly bytes: number;
+}
+
+/**
+ * Where a document stands, without its contents: enough to tell whether a save fits and what it has to carry.
+ *
+ * Records are taken in file order. One counts only if it follows the current revision, so of several that follow the
+ * same one the first wins, in every process alike.
+ */
+export interface Chain {
+  /** Null when there is no document: never saved, or deleted. */
+  revision: Revision | null;
+  /** The newest revision there ever was; numbers go on from it after a delete. */
+  newest: Revision | null;
+  /** `sealed` and `deleted` ended the generation; records after that count for nothing. */
+  state: "open" | "sealed" | "deleted";
+  /** Newest last. */
+  ops: (readonly [op: string, revision: Revision])[];
+  updatedAt: string;
+  count: number;
+  messageBytes: number;
+  head: Map<string, HeadField>;
+  /** Revisions of this generation that records may still name, newest last; null is where a document starts. */
+  past: Set<Revision | null>;
+}
+
+/** How many of a generation's revisions a chain at rest remembers. */
+const PAST_KEPT = 32;
+
+/** The chain of a document that was never saved. */
+export function emptyChain(): Chain {
+  return {
+    revision: null,
+    newest: null,
+    state: "open",
+    ops: [],
+    updatedAt: "",
+    count: 0,
+    messageBytes: 0,
+    head: new Map(),
+    past: new Set([null]),
+  };
+}
+
+/** What a chain takes from a save: how much, not what. */
+export interface SaveStep
+  extends Pick<SaveRecord, "kind" | "prev" | "rev" | "op" | "at" | "messageBytes" | "keep"> {
+  readonly append: { readonly length: number };
+}
+
+/** What a chain takes from a record. */
+export type ChainStep = SaveStep | EndRecord;
+
+/** Sizes and digests of a head. */
+export function headFields(head: Iterable<readonly [string, JsonValue]>): Map<string, HeadField> {
+  const fields = new Map<string, HeadField>();
+  for (const [key, value] of head) fields.set(key, headField(JSON.stringify(value)));
+  return fields;
+}
+
+/** What became of a record: `unknown` names a revision this chain never had, or has forgotten. */
+export type Verdict = "accepted" | "lost" | "unknown";
+
+/** Takes the next record of the file into account, but for the head: see {@link changeHead}. */
+export function follow(chain: Chain, step: ChainStep): Verdict {
+  if (chain.state !== "open") return "lost";
+  if (step.prev !== chain.revision) return chain.past.has(step.prev) ? "lost" : "unknown";
+  chain.updatedAt = step.at;
+  if (step.kind === "save") advanceBy(chain, step);
+  else if (step.kind === "seal") chain.state = "sealed";
+  else {
+    chain.state = "deleted";
+    chain.revision = null;
+    chain.count = 0;
+    chain.messageBytes = 0;
+    chain.head.clear();
+  }
+  return "accepted";
+}
+
+function advanceBy(chain: Chain, step: SaveStep): void {
+  // Exact while messages are only added; after a cut the average stands in for what was dropped.
+  const kept = chain.count === 0 ? 0 : (chain.messageBytes * step.keep) / chain.count;
+  chain.messageBytes = Math.round(kept) + step.messageBytes;
+  chain.count = step.keep + step.append.length;
+  chain.revision = step.rev;
+  chain.newest = step.rev;
+  chain.past.add(step.rev);
+  chain.ops.push([step.op, step.rev]);
+  if (chain.ops.length > REMEMBERED_OPS) chain.ops.shift();
+}
+
+/** Takes the head of a record that counts into account. */
+export function changeHead(
+  chain: Chain,
+  unset: readonly string[],
+  fields: Iterable<readonly [key: string, field: HeadField]>,
+): void {
+  for (const key of unset) chain.head.delete(key);
+  for (const [key, field] of fields) chain.head.set(key, field);
+}
+
+/** Forgets what is only needed while a whole journal is read. */
+export function atRest(chain: Chain): Chain {
+  if (chain.past.size > PAST_KEPT) chain.past = new Set([...chain.past].slice(-PAST_KEPT));
+  return chain;
+}
+
+/** The revision a save with this `op` produced, if it is one of the last ones. */
+export function revisionOf(chain: Chain, op: string): Revision | undefined {
+  return chain.ops.find(([known]) => known === op)?.[1];
+}
+
+/** About how many bytes the document would take if it were written anew. */
+export function liveBytes(chain: Chain): number {
+  let bytes = chain.messageBytes;
+  for (const field of chain.head.values()) bytes += field.bytes;
+  return bytes;
+}
+
+/** Size and digest of a field of the head, from its JSON text. */
+export function headField(json: string): HeadField {
+  const digest = createHash("sha256").update(json, "utf8").digest("base64").slice(0, 22);
+  return { digest, bytes: Buffer.byteLength(json, "utf8") };
+}

@@ -1,0 +1,111 @@
+import { isRecord, type JsonValue, type Message, type Revision } from "@holdfast/core";
+import { encodeLine } from "./record-line.js";
+
+/** Who a document belongs to; stored with it and compared when it is read. */
+export type DocumentIds = readonly (string | null)[];
+
+interface AnyRecord {
+  /** The revision this record follows; it counts only if that is still the current one when its turn comes. */
+  readonly prev: Revision | null;
+  /** Names the record; repeated saves are recognised by it. */
+  readonly op: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** A save: what changed since `prev`. */
+export interface SaveRecord extends AnyRecord {
+  readonly kind: "save";
+  readonly rev: Revision;
+  /** Present on the first save of a document. */
+  readonly ids?: DocumentIds | undefined;
+  /** Bytes of the messages in it; keeps the size of the whole known without reading it. */
+  readonly messageBytes: number;
+  readonly keep: number;
+  readonly set: { readonly [key: string]: JsonValue };
+  readonly unset: readonly string[];
+  readonly replace: readonly (readonly [index: number, message: Message])[];
+  readonly append: readonly Message[];
+}
+
+/** Ends a generation: `seal` carries the document over to the next one, `delete` leaves nothing to carry. */
+export interface EndRecord extends AnyRecord {
+  readonly kind: "seal" | "delete";
+}
+
+/** One line of a journal. */
+export type JournalRecord = SaveRecord | EndRecord;
+
+/** A save's parts as JSON text: serialised once, for the size check and the record alike. */
+export interface SaveTexts {
+  readonly set: readonly (readonly [key: string, json: string])[];
+  readonly replace: readonly (readonly [index: number, json: string])[];
+  readonly append: readonly string[];
+}
+
+/** The line of a save; the short fields first, for a person who reads the file. */
+export function encodeSave(
+  record: Omit<SaveRecord, "kind" | "set" | "replace" | "append">,
+  texts: SaveTexts,
+): Buffer {
+  const { prev, rev, op, at, ids, messageBytes, keep, unset } = record;
+  const fields = [
+    JSON.stringify({ kind: "save", ids, prev, rev, op, at, messageBytes, keep }).slice(1, -1),
+  ];
+  if (unset.length > 0) fields.push(`"unset":${JSON.stringify(unset)}`);
+  if (texts.set.length > 0)
+    fields.push(`"set":{${texts.set.map(([k, json]) => `${JSON.stringify(k)}:${json}`).join()}}`);
+  if (texts.replace.length > 0)
+    fields.push(`"replace":[${texts.replace.map(([i, json]) => `[${i},${json}]`).join()}]`);
+  if (texts.append.length > 0) fields.push(`"append":[${texts.append.join()}]`);
+  return encodeLine(fields.join());
+}
+
+/** The line that ends a generation. */
+export function encodeEnd({ kind, prev, op, at }: EndRecord): Buffer {
+  return encodeLine(JSON.stringify({ kind, prev, op, at }).slice(1, -1));
+}
+
+/** The record in a whole line; `too_new` for a kind that only a newer release knows, null when it is none of ours. */
+export function decodeRecord(line: Buffer): JournalRecord | "too_new" | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line.toString("utf8"));
+  } catch {
+    return null;
+  }
+  if (!isRecord(value)) return null;
+  const { kind, prev, op, at } = value;
+  if (prev !== null && typeof prev !== "string") return null;
+  if (typeof op !== "string" || typeof at !== "string") return null;
+  if (kind === "seal" || kind === "delete") return { kind, prev, op, at };
+  if (kind === "save") return saveIn(value, { prev, op, at });
+  return typeof kind === "string" ? "too_new" : null;
+}
+
+function saveIn(value: Record<string, unknown>, { prev, op, at }: AnyRecord): SaveRecord | null {
+  const { rev, keep, messageBytes, ids } = value;
+  const set = value["set"] ?? {};
+  const unset = value["unset"] ?? [];
+  const replace = value["replace"] ?? [];
+  const append = value["append"] ?? [];
+  if (typeof rev !== "string" || typeof keep !== "number" || typeof messageBytes !== "number")
+    return null;
+  if (ids !== undefined && !Array.isArray(ids)) return null;
+  if (!isRecord(set) || !Array.isArray(unset)) return null;
+  if (!Array.isArray(replace) || !Array.isArray(append)) return null;
+  return {
+    kind: "save",
+    prev,
+    rev,
+    op,
+    at,
+    ids,
+    messageBytes,
+    keep,
+    set: set as SaveRecord["set"],
+    unset,
+    replace,
+    append,
+  };
+}

@@ -1,0 +1,111 @@
+import { isRecord, type JsonValue, type Message, type Revision } from "@holdfast/core";
+import type { Chain } from "./chain.js";
+import type { Contents } from "./contents.js";
+import type { DocumentIds } from "./record.js";
+import { checksum } from "./record-line.js";
+
+const FORMAT = "holdfast.snapshot";
+const END = /^\n"crc":"([0-9a-f]{8})"\}\n$/;
+const END_BYTES = 19;
+
+/** The first line of a snapshot: all that a listing needs. */
+export interface SnapshotTitle {
+  readonly ids: DocumentIds;
+  readonly generation: number;
+  readonly revision: Revision | null;
+  /** Set where a document was deleted: the generation starts from nothing. */
+  readonly deleted: boolean;
+}
+
+/** What a generation starts from. The chain does not know the head yet. */
+export interface Snapshot extends SnapshotTitle {
+  readonly chain: Chain;
+  readonly contents: Contents;
+}
+
+/**
+ * The whole document as readable JSON: a title, the head, one message per line, and a checksum over all of it.
+ *
+ * The chain must have ended its generation; the snapshot starts `generation`.
+ */
+export function encodeSnapshot(
+  ids: DocumentIds,
+  generation: number,
+  chain: Chain,
+  contents: Contents,
+): Buffer {
+  const messages = contents.messages.map((message) => JSON.stringify(message));
+  const title = JSON.stringify({
+    format: FORMAT,
+    v: 1,
+    ids,
+    generation,
+    revision: chain.revision,
+    deleted: chain.state === "deleted" ? true : undefined,
+    newest: chain.newest,
+    updatedAt: chain.updatedAt,
+    ops: chain.ops,
+    count: messages.length,
+    messageBytes: messages.reduce((sum, json) => sum + Buffer.byteLength(json, "utf8"), 0),
+  });
+  const head = JSON.stringify(Object.fromEntries(contents.head), null, 2);
+  const text = `${title.slice(0, -1)},\n"head":${head},\n"messages":[\n${messages.join(",\n")}\n],`;
+  const body = Buffer.from(text, "utf8");
+  return Buffer.concat([body, Buffer.from(`\n"crc":"${checksum(body)}"}\n`)]);
+}
+
+/** The snapshot in these bytes; `too_new` for a newer form, null when they are not exactly what was written. */
+export function decodeSnapshot(bytes: Buffer): Snapshot | "too_new" | null {
+  const end = END.exec(bytes.toString("latin1", Math.max(0, bytes.length - END_BYTES)));
+  if (end === null || checksum(bytes.subarray(0, -END_BYTES)) !== end[1]) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return null;
+  }
+  if (!isRecord(value)) return null;
+  if (value["format"] === FORMAT && typeof value["v"] === "number" && value["v"] > 1)
+    return "too_new";
+  const title = titleIn(value);
+  if (title === null) return null;
+  const { head, messages, ops, newest, updatedAt, count, messageBytes } = value;
+  if (!isRecord(head) || !Array.isArray(messages) || messages.length !== count) return null;
+  if (!Array.isArray(ops) || typeof messageBytes !== "number") return null;
+  return {
+    ...title,
+    chain: {
+      revision: title.revision,
+      newest: typeof newest === "string" ? newest : null,
+      state: "open",
+      ops,
+      updatedAt: typeof updatedAt === "string" ? updatedAt : "",
+      count,
+      messageBytes,
+      head: new Map(),
+      past: new Set([title.revision]),
+    },
+    contents: {
+      head: new Map(Object.entries(head as { [key: string]: JsonValue })),
+      messages: messages as Message[],
+    },
+  };
+}
+
+/** The title in the first bytes of a snapshot, unchecked by the checksum; null when it is not there. */
+export function decodeSnapshotTitle(start: Buffer): SnapshotTitle | null {
+  const line = start.subarray(0, start.indexOf(10) + 1).toString("utf8");
+  try {
+    return titleIn(JSON.parse(line.replace(/,\n$/, "}")));
+  } catch {
+    return null;
+  }
+}
+
+function titleIn(value: unknown): SnapshotTitle | null {
+  if (!isRecord(value) || value["format"] !== FORMAT || value["v"] !== 1) return null;
+  const { ids, generation, revision, deleted } = value;
+  if (!Array.isArray(ids) || typeof generation !== "number") return null;
+  if (revision !== null && typeof revision !== "string") return null;
+  return { ids, generation, revision, deleted: deleted === true };
+}

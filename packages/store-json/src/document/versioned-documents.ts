@@ -1,0 +1,133 @@
+import { type LoadedState, type Revision, StoreUnavailableError } from "@holdfast/core";
+import type { Disk } from "../io/disk.js";
+import { unavailable } from "../io/io-error.js";
+import { KeyedQueue } from "../io/keyed-queue.js";
+import { LruMap } from "../io/lru-map.js";
+import type { ReportSink } from "../report.js";
+import { type Change, prepareChange, type SizeLimits } from "./change.js";
+import { headObject } from "./contents.js";
+import { type Attempt, DocumentWriter } from "./document-writer.js";
+import { type OpenDocument, openDocument } from "./open-document.js";
+import type { Place } from "./place.js";
+import { isCurrent, type Position } from "./position.js";
+import { readDocument } from "./read-document.js";
+
+/** What {@link VersionedDocuments} is made of. */
+export interface DocumentsOptions {
+  readonly disk: Disk;
+  readonly limits: SizeLimits;
+  readonly report: ReportSink;
+}
+
+/** How many documents' positions are kept: a kilobyte or two each. */
+const POSITIONS_KEPT = 1_000;
+/** Tries before giving up on a document that other processes keep changing under a command. */
+const ATTEMPTS = 100;
+
+/**
+ * Documents, each a head and messages, in a directory of its own: saved as deltas, compare-and-set between processes,
+ * whole after any crash.
+ */
+export class VersionedDocuments {
+  readonly #options: DocumentsOptions;
+  readonly #writer: DocumentWriter;
+  readonly #queue = new KeyedQueue();
+  readonly #positions = new LruMap<string, Position>(POSITIONS_KEPT);
+
+  constructor(options: DocumentsOptions) {
+    this.#options = options;
+    this.#writer = new DocumentWriter(options.disk, options.report);
+  }
+
+  /**
+   * The document, `"unchanged"` when `known` is its revision, null when there is none.
+   *
+   * @throws StateCorruptError | StoreUnavailableError
+   */
+  read(place: Place, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+    return this.#exclusively(place, `load ${place.label}`, async () => {
+      const position = this.#positions.get(place.directory);
+      if (position !== undefined && position.chain.revision === known)
+        if (await isCurrent(place, position)) return "unchanged";
+      const read = await readDocument(place, this.#options.report, position);
+      if (read === null) return null;
+      if (position !== undefined && isSameFile(position, read.position))
+        read.position.namesSynced = position.namesSynced;
+      this.#remember(place, read.position);
+      const { revision } = read.position.chain;
+      if (revision === null) return null;
+      if (revision === known) return "unchanged";
+      return { revision, head: headObject(read.contents), messages: read.contents.messages };
+    });
+  }
+
+  /**
+   * Saves a change; resolves to the new revision once it is durable.
+   *
+   * @throws StateConflictError | StateTooLargeError | StateCorruptError | StoreUnavailableError | UnknownOutcomeError
+   */
+  async write(place: Place, change: Change): Promise<Revision> {
+    const prepared = prepareChange(place, change, this.#options.limits);
+    return this.#attempt(place, "save", (document) => this.#writer.save(place, document, prepared));
+  }
+
+  /** Deletes a document, if it has the revision `expected`; whether there was one. Throws as {@link write}. */
+  remove(place: Place, expected?: Revision | null): Promise<boolean> {
+    return this.#attempt(place, "delete", (document) =>
+      this.#writer.remove(place, document, expected),
+    );
+  }
+
+  /** Resolves when every command given so far has ended. */
+  async idle(): Promise<void> {
+    await this.#queue.idle();
+    this.#positions.clear();
+  }
+
+  #attempt<T>(
+    place: Place,
+    verb: string,
+    work: (document: OpenDocument) => Promise<Attempt<T>>,
+  ): Promise<T> {
+    const { disk, report } = this.#options;
+    return this.#exclusively(place, `${verb} ${place.label}`, async () => {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const known = this.#positions.get(place.directory);
+        this.#positions.delete(place.directory);
+        const document = await openDocument(disk, place, known, report);
+        if (document === null) continue;
+        try {
+          const outcome = await work(document);
+          if (outcome === "again") continue;
+          if (outcome.position !== null) this.#remember(place, outcome.position);
+          return outcome.done;
+        } finally {
+          // What had to be durable was synced; there is nothing that closing could still lose.
+          await document.journal?.handle.close().catch(() => undefined);
+        }
+      }
+      throw new StoreUnavailableError(
+        `cannot ${verb} ${place.label}: other processes change it too often; nothing was changed: try again`,
+      );
+    });
+  }
+
+  #remember(place: Place, position: Position): void {
+    if (!position.outdated) this.#positions.set(place.directory, position);
+  }
+
+  #exclusively<T>(place: Place, attempt: string, work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(place.directory, async () => {
+      try {
+        return await work();
+      } catch (error) {
+        this.#positions.delete(place.directory);
+        throw unavailable(attempt, error);
+      }
+    });
+  }
+}
+
+function isSameFile(a: Position, b: Position): boolean {
+  return a.generation === b.generation && a.inode === b.inode;
+}

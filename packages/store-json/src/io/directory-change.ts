@@ -1,0 +1,59 @@
+import { type FSWatcher, watch } from "node:fs";
+
+/** How often to look where the system tells nothing: after `firstMs`, then ever less often. */
+export interface PollInterval {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** Whether waiting keeps the process running. */
+  readonly keepsRunning: boolean;
+}
+
+/** Wakes up when something changes in a directory; looks now and then where the system tells nothing. */
+export class DirectoryChange {
+  readonly #watcher: FSWatcher | undefined;
+  readonly #poll: PollInterval;
+  #pollMs: number;
+  #changed = false;
+  #wake: () => void = () => {};
+
+  constructor(directory: string, poll: PollInterval) {
+    this.#poll = poll;
+    this.#pollMs = poll.firstMs;
+    this.#watcher = watchOrNot(directory, () => {
+      this.#changed = true;
+      this.#wake();
+    });
+  }
+
+  /** Resolves after a change since the last call, at the next poll, or when `signal` aborts. */
+  async next(signal?: AbortSignal): Promise<void> {
+    if (!this.#changed && !signal?.aborted) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        timer = setTimeout(resolve, this.#pollMs);
+        if (!this.#poll.keepsRunning) timer.unref();
+        signal?.addEventListener("abort", this.#wake);
+      }).finally(() => clearTimeout(timer));
+      signal?.removeEventListener("abort", this.#wake);
+      this.#pollMs = Math.min(this.#pollMs * 2, this.#poll.lastMs);
+    }
+    this.#changed = false;
+  }
+
+  /** Ends the watch; to be called when nobody waits any more. */
+  close(): void {
+    this.#watcher?.close();
+  }
+}
+
+function watchOrNot(directory: string, onChange: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(directory, { persistent: false }, onChange);
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch {
+    // Too many watchers, or a file system that has none: polling does.
+    return undefined;
+  }
+}

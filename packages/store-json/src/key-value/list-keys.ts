@@ -1,0 +1,75 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type KeyPage, type KeyQuery, StateCorruptError } from "@holdfast/core";
+import { documentIds } from "../document/document-ids.js";
+import { sweepDeleted } from "../document/sweep-deleted.js";
+import { inParallel } from "../io/in-parallel.js";
+import { isMissing, unavailable } from "../io/io-error.js";
+import { idInSegment } from "../layout.js";
+import type { ReportSink } from "../report.js";
+import { keySegment, namespaceDirectory, valuePlace } from "./value-place.js";
+
+/**
+ * The keys of a namespace that have a value, in ascending order; the cursor is the last key of the page.
+ *
+ * @throws StoreUnavailableError
+ */
+export async function listKeys(
+  root: string,
+  namespace: readonly string[],
+  query: KeyQuery & { readonly limit: number },
+  report: ReportSink,
+): Promise<KeyPage> {
+  const { prefix = "", cursor, limit } = query;
+  const directory = namespaceDirectory(root, namespace);
+  try {
+    const names = (await namesIn(directory)).filter((name) => keySegment(name) !== null);
+    const candidates = (await inParallel(names, 16, (name) => keyOf(directory, name)))
+      .filter((key) => key !== null)
+      .filter((key) => key.startsWith(prefix) && (cursor === undefined || key > cursor))
+      .sort();
+    const keys: string[] = [];
+    for (const key of candidates) {
+      if (!(await hasValue(valuePlace(root, namespace, key).directory, report))) continue;
+      const last = keys.at(-1);
+      if (keys.length === limit && last !== undefined) return { keys, cursor: last };
+      keys.push(key);
+    }
+    return { keys };
+  } catch (error) {
+    throw unavailable("list the keys of a namespace", error);
+  }
+}
+
+/** The key a directory is named after; long ones are in its files. */
+async function keyOf(directory: string, name: string): Promise<string | null> {
+  const key = idInSegment(keySegment(name) ?? "");
+  if (key !== null) return key;
+  const ids = await documentIds(join(directory, name)).catch(() => null);
+  return ids?.at(-1) ?? null;
+}
+
+async function hasValue(directory: string, report: ReportSink): Promise<boolean> {
+  try {
+    if ((await documentIds(directory)) !== null) return true;
+    await sweepDeleted(directory);
+  } catch (error) {
+    if (isMissing(error)) return false;
+    if (!StateCorruptError.is(error)) throw error;
+    report({
+      kind: "entry_skipped",
+      message: "a key whose files are damaged was not listed",
+      cause: error,
+    });
+  }
+  return false;
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import { pathSegment } from "@holdfast/core";
+import type { Place } from "../document/place.js";
+import { parentsUpTo } from "../layout.js";
+
+const KEY_PREFIX = "key-";
+
+/** Directory of a namespace: `<root>/ns-<part>/ns-<part>`; the prefix keeps parts of namespaces apart from keys. */
+export function namespaceDirectory(root: string, namespace: readonly string[]): string {
+  return join(root, ...namespace.map((part) => `ns-${pathSegment(part)}`));
+}
+
+/** Where a value is kept. */
+export function valuePlace(root: string, namespace: readonly string[], key: string): Place {
+  const directory = join(namespaceDirectory(root, namespace), `${KEY_PREFIX}${pathSegment(key)}`);
+  return {
+    directory,
+    parents: parentsUpTo(directory, root),
+    ids: [...namespace, key],
+    label: `the value of key ${shown(key)} in namespace ${namespace.map(shown).join("/")}`,
+  };
+}
+
+/** The key's part of a directory name, or null when it is no key's. */
+export function keySegment(name: string): string | null {
+  return name.startsWith(KEY_PREFIX) ? name.slice(KEY_PREFIX.length) : null;
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+}

@@ -1,0 +1,64 @@
+import { dirname, join } from "node:path";
+import { describeSlot, pathSegment, type Slot } from "@holdfast/core";
+import type { Place } from "./document/place.js";
+
+/**
+ * Where things are below a store's root:
+ *
+ * ```
+ * <agent>/<user>/<session>/   the state of a session
+ * @log/ @values/ @gates/ @signals/   the store's companions; "@" is in no agent's directory name
+ * ```
+ */
+export const COMPANION_FOLDERS = {
+  log: "@log",
+  values: "@values",
+  gates: "@gates",
+  signals: "@signals",
+} as const;
+
+/** Name of a user's directory. Named users have a prefix, so that none of them is `anonymous`. */
+export function userFolder(userId: string | null): string {
+  return userId === null ? "anonymous" : `user-${pathSegment(userId)}`;
+}
+
+/** Directory of a slot: `<root>/<agent>/<user>/<session>`. */
+export function slotDirectory(root: string, slot: Slot): string {
+  return join(
+    root,
+    pathSegment(slot.agentId),
+    userFolder(slot.userId),
+    pathSegment(slot.sessionId),
+  );
+}
+
+/** The directories from above `directory` up to `root`, nearest first. */
+export function parentsUpTo(directory: string, root: string): string[] {
+  const parents: string[] = [];
+  for (let above = dirname(directory); above.length >= root.length; above = dirname(above)) {
+    parents.push(above);
+    if (above === root) break;
+  }
+  return parents;
+}
+
+/** Where the state of a slot is kept. */
+export function slotPlace(root: string, slot: Slot): Place {
+  const directory = slotDirectory(root, slot);
+  return {
+    directory,
+    parents: parentsUpTo(directory, root),
+    ids: [slot.agentId, slot.userId, slot.sessionId],
+    label: `the state of ${describeSlot(slot)}`,
+  };
+}
+
+/** The id behind a path segment; null for a long one, which ends in a hash. */
+export function idInSegment(segment: string): string | null {
+  if (segment.includes("~")) return null;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,119 @@
+import { resolve } from "node:path";
+import {
+  type ConversationLog,
+  checkLimit,
+  checkLogDraft,
+  checkSlot,
+  DEFAULT_LOG_LIMIT,
+  type LogDraft,
+  type LogHit,
+  type LogQuery,
+  type LogRange,
+  type LogRecord,
+  type Slot,
+} from "@holdfast/core";
+import { Disk } from "../io/disk.js";
+import { unavailable } from "../io/io-error.js";
+import { KeyedQueue } from "../io/keyed-queue.js";
+import { checkOptions, type FileOptions, fileOptionRules } from "../options.js";
+import { type ReportSink, safeReport } from "../report.js";
+import { readBlob } from "./blob-files.js";
+import { deleteLog } from "./delete-log.js";
+import { type LogPlace, logPlace } from "./log-place.js";
+import { encodeRecord } from "./log-record-line.js";
+import { LogWriter } from "./log-writer.js";
+import { withLog } from "./open-log.js";
+import { readPage } from "./read-page.js";
+import { searchSessions } from "./search-sessions.js";
+
+/** How a {@link JsonlConversationLog} is set up. */
+export type JsonlConversationLogOptions = FileOptions;
+
+/**
+ * Keeps the conversation log in files of one JSON record per line, one file per session, on one host.
+ *
+ * Contract, beyond {@link ConversationLog}'s:
+ * - Any number of processes of the host may append to a session at once; nothing is lost or doubled.
+ * - A line cut short by a crash is skipped and reported to `onReport`; nothing is ever cut from a file.
+ * - A record is recognised as a repeat within the last megabyte of its session's file.
+ * - A read costs what it returns and that megabyte, whatever the length of the file.
+ * - Constructing does no I/O, and nothing stays open between commands.
+ *
+ * @example
+ * const log = new JsonlConversationLog({ root: "./workspace" });
+ */
+export class JsonlConversationLog implements ConversationLog {
+  readonly contract = 1;
+  readonly kind = "json";
+  readonly reach = "host";
+  /** The directory everything is kept in. */
+  readonly root: string;
+  readonly #disk: Disk;
+  readonly #report: ReportSink;
+  readonly #writer: LogWriter;
+  readonly #queue = new KeyedQueue();
+
+  /** @throws ConfigurationError */
+  constructor(options: JsonlConversationLogOptions) {
+    checkOptions("JsonlConversationLog", options, fileOptionRules);
+    const { root, durability = "fsync", onReport } = options;
+    this.root = resolve(root);
+    this.#disk = new Disk(durability);
+    this.#report = safeReport(onReport);
+    this.#writer = new LogWriter(this.#disk, this.#report);
+  }
+
+  async append(slot: Slot, records: readonly LogDraft[]): Promise<void> {
+    const place = this.#placeOf(slot);
+    for (const draft of records) checkLogDraft(draft);
+    const ids = new Set<string>();
+    // Encoded here and now: what the caller does with the records afterwards changes nothing.
+    const encoded = records
+      .filter(({ id }) => !ids.has(id) && ids.add(id))
+      .map((draft) => encodeRecord(draft));
+    if (encoded.length === 0) return;
+    await this.#exclusively(place, "append to", () => this.#writer.append(place, encoded));
+  }
+
+  async read(slot: Slot, range: LogRange = {}): Promise<readonly LogRecord[]> {
+    const place = this.#placeOf(slot);
+    const page = { ...range, limit: checkLimit(range.limit, DEFAULT_LOG_LIMIT) };
+    return attempt(`read ${place.label}`, () =>
+      withLog(place, (log) => readPage(log, page, this.#report), []),
+    );
+  }
+
+  async readBlob(slot: Slot, ref: string): Promise<string | null> {
+    const place = this.#placeOf(slot);
+    return attempt(`read a long text of ${place.label}`, () => readBlob(place, ref));
+  }
+
+  async search(query: LogQuery): Promise<readonly LogHit[]> {
+    return attempt("search the logs", () => searchSessions(this.root, query, this.#report));
+  }
+
+  async delete(slot: Slot): Promise<boolean> {
+    const place = this.#placeOf(slot);
+    return this.#exclusively(place, "delete", () => {
+      this.#writer.forget(place);
+      return deleteLog(this.#disk, place);
+    });
+  }
+
+  #placeOf(slot: Slot): LogPlace {
+    return logPlace(this.root, checkSlot(slot));
+  }
+
+  #exclusively<T>(place: LogPlace, verb: string, work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(place.file, () => attempt(`${verb} ${place.label}`, work));
+  }
+}
+
+/** Turns errors of the system into the one that says what could not be done. */
+async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw unavailable(what, error);
+  }
+}

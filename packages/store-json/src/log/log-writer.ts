@@ -1,0 +1,182 @@
+import type { FileHandle } from "node:fs/promises";
+import { StateTooLargeError, StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
+import type { Disk } from "../io/disk.js";
+import { ioReason, isMissing } from "../io/io-error.js";
+import { LruMap } from "../io/lru-map.js";
+import type { ReportSink } from "../report.js";
+import { storeBlobs } from "./blob-files.js";
+import { headerLine } from "./log-header.js";
+import type { LogPlace } from "./log-place.js";
+import type { EncodedRecord } from "./log-record-line.js";
+import { describeLog, type OpenLog } from "./open-log.js";
+import { SeenIds } from "./seen-ids.js";
+import { sweepTemporaries } from "./sweep-temporaries.js";
+
+/** Logs whose recent ids are kept. Forgetting one costs reading the last megabyte of its file. */
+const SEEN_KEPT = 256;
+/** Forgetting one costs a few needless syncs. */
+const KNOWN_KEPT = 10_000;
+/** One write of the system takes at most 2 GB, and an append is one write. */
+const MAX_APPEND_BYTES = 268_435_456;
+/** Tries before giving up on a file that somebody deletes again and again. */
+const ATTEMPTS = 100;
+
+const LINE_END = Buffer.from("\n");
+
+/** What this process knows of a log file. */
+interface KnownFile {
+  readonly file: string | undefined;
+  /** What is before this offset may never reach the disk, although the system's cache shows it. */
+  trustedFrom: number;
+  syncFailed: boolean;
+}
+
+/** Appends to log files; one call at a time per file. */
+export class LogWriter {
+  readonly #disk: Disk;
+  readonly #report: ReportSink;
+  readonly #seen = new LruMap<string, SeenIds>(SEEN_KEPT);
+  readonly #known = new LruMap<string, KnownFile>(KNOWN_KEPT);
+  readonly #swept = new LruMap<string, true>(KNOWN_KEPT);
+
+  constructor(disk: Disk, report: ReportSink) {
+    this.#disk = disk;
+    this.#report = report;
+  }
+
+  /**
+   * Appends the records that the file does not hold yet, with one write.
+   *
+   * @throws StateCorruptError | StateTooLargeError | StoreUnavailableError | UnknownOutcomeError
+   */
+  async append(place: LogPlace, records: readonly EncodedRecord[]): Promise<void> {
+    const handle = await this.#open(place);
+    try {
+      const log = await describeLog(place, handle);
+      const known = await this.#knownFile(place, log);
+      const seen = await this.#seenIds(place, log, known, bytesOf(records));
+      const fresh: EncodedRecord[] = [];
+      for (const record of records) if (!(await seen.holds(log, record.id))) fresh.push(record);
+      checkSize(place, fresh);
+      const blobs = new Map(fresh.flatMap((record) => [...record.blobs]));
+      await storeBlobs(this.#disk, place, blobs, this.#report);
+      const end = await this.#write(place, log, fresh);
+      // Also when all of them were there: whoever wrote them may have died before they were durable.
+      await this.#sync(place, handle, known);
+      if (fresh.length > 0 && (await sizeOf(handle)) === end)
+        seen.wrote(fresh, end - bytesOf(fresh));
+    } finally {
+      // What had to be durable was synced; there is nothing that closing could still lose.
+      await handle.close().catch(() => undefined);
+    }
+  }
+
+  /** The log was deleted. */
+  forget(place: LogPlace): void {
+    this.#seen.delete(place.file);
+    this.#known.delete(place.file);
+  }
+
+  async #open(place: LogPlace): Promise<FileHandle> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#disk.openForAppend(place.file, false);
+      } catch (error) {
+        if (!isMissing(error) || attempt === ATTEMPTS) throw error;
+      }
+      try {
+        await this.#create(place);
+      } catch (error) {
+        // Somebody who deleted a log took the empty directory away.
+        if (!isMissing(error)) throw error;
+      }
+    }
+  }
+
+  /** Puts a file with a header in place, unless somebody else does. */
+  async #create(place: LogPlace): Promise<void> {
+    await this.#disk.makeDirectory(place.directory, place.root);
+    if (this.#swept.get(place.directory) === undefined) {
+      await sweepTemporaries(place.directory, this.#report);
+      this.#swept.set(place.directory, true);
+    }
+    await this.#disk.publish(place.directory, place.name, headerLine(place.slot));
+  }
+
+  async #knownFile(place: LogPlace, log: OpenLog): Promise<KnownFile> {
+    let known = this.#known.get(place.file);
+    if (known === undefined || known.file !== log.file) {
+      // Whoever made the file may have died before its name was durable.
+      await this.#disk.syncDirectories(...place.directories);
+      known = { file: log.file, trustedFrom: 0, syncFailed: false };
+      this.#known.set(place.file, known);
+    }
+    if (known.syncFailed) {
+      this.#seen.delete(place.file);
+      known.trustedFrom = log.size;
+      known.syncFailed = false;
+    }
+    return known;
+  }
+
+  async #seenIds(place: LogPlace, log: OpenLog, known: KnownFile, bytes: number): Promise<SeenIds> {
+    let seen = this.#seen.get(place.file);
+    if (seen === undefined || seen.file !== log.file) {
+      seen = new SeenIds(log.file);
+      this.#seen.set(place.file, seen);
+    }
+    await seen.catchUp(log, known.trustedFrom, bytes);
+    return seen;
+  }
+
+  /** Where the file ends now, if nobody else wrote to it meanwhile. */
+  async #write(
+    place: LogPlace,
+    { handle, size, file }: OpenLog,
+    records: readonly EncodedRecord[],
+  ): Promise<number> {
+    if (records.length === 0) return size;
+    const header = file === undefined ? [headerLine(place.slot)] : [];
+    // The line end in front keeps the first line apart from one that was cut short.
+    const bytes = Buffer.concat([...header, LINE_END, ...records.map(({ line }) => line)]);
+    const { bytesWritten } = await handle.write(bytes);
+    if (bytesWritten < bytes.length)
+      throw new StoreUnavailableError(
+        `the disk took ${bytesWritten} of ${bytes.length} bytes for ${place.label}: it is full; make room and append the same records again`,
+      );
+    return size + bytes.length;
+  }
+
+  async #sync(place: LogPlace, handle: FileHandle, known: KnownFile): Promise<void> {
+    try {
+      await this.#disk.syncData(handle);
+    } catch (error) {
+      known.syncFailed = true;
+      throw new UnknownOutcomeError(
+        `could not make sure that ${place.label} is on the disk (${ioReason(error)}); the records may or may not be stored: append the same ones again`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+function checkSize(place: LogPlace, records: readonly EncodedRecord[]): void {
+  const bytes = bytesOf(records);
+  if (bytes > MAX_APPEND_BYTES)
+    throw new StateTooLargeError(
+      `${bytes} bytes are too many for one append to ${place.label}; at most ${MAX_APPEND_BYTES} are accepted: append fewer records at once`,
+    );
+}
+
+async function sizeOf(handle: FileHandle): Promise<number | undefined> {
+  try {
+    return (await handle.stat()).size;
+  } catch {
+    // The records are stored; what is not known is only where, and that is found out with the next append.
+    return undefined;
+  }
+}
+
+function bytesOf(records: readonly EncodedRecord[]): number {
+  return records.reduce((sum, { line }) => sum + line.length, 0);
+}

@@ -1,0 +1,64 @@
+import type { EncodedRecord } from "./log-record-line.js";
+import type { OpenLog } from "./open-log.js";
+import { claimedIds, isRecordAt, REPEAT_BYTES, repeatsFrom } from "./repeated-ids.js";
+
+/** More ids of one log are not kept: up to 200 bytes of memory each. */
+const MAX_IDS = 2_000;
+
+/** The ids in the last part of a log file, as far as this process has seen it. */
+export class SeenIds {
+  /** Which file they are from. */
+  readonly file: string | undefined;
+  /** By id, where its line starts; oldest first. */
+  readonly #starts = new Map<string, number>();
+  #seenTo = -1;
+
+  constructor(file: string | undefined) {
+    this.file = file;
+  }
+
+  /**
+   * Reads what is new in the file.
+   *
+   * @param trustedFrom - what is before this offset does not count
+   * @param bytes - how much is to be appended: as much of it may be there already, from an append that was cut short
+   */
+  async catchUp(log: OpenLog, trustedFrom: number, bytes: number): Promise<void> {
+    if (this.#seenTo === log.size) return;
+    const recent = await repeatsFrom(log, log.size - bytes);
+    const from = Math.max(this.#seenTo, trustedFrom, recent);
+    const { starts, end } = await claimedIds(log.handle, from, log.size);
+    for (const [id, start] of starts) this.#keep(id, start);
+    // A line that has not ended is looked at again: its rest may be on its way.
+    this.#seenTo = end;
+  }
+
+  /** Whether the file holds a whole record with this id. */
+  async holds(log: OpenLog, id: string): Promise<boolean> {
+    const start = this.#starts.get(id);
+    return start !== undefined && isRecordAt(log, id, start);
+  }
+
+  /** These were written, one after the other, and the first line starts at `start`. */
+  wrote(records: readonly EncodedRecord[], start: number): void {
+    let end = start;
+    for (const { id, line } of records) {
+      this.#keep(id, end);
+      end += line.length;
+    }
+    this.#seenTo = end;
+    this.#forgetOld();
+  }
+
+  #keep(id: string, start: number): void {
+    this.#starts.delete(id);
+    this.#starts.set(id, start);
+  }
+
+  #forgetOld(): void {
+    for (const [id, start] of this.#starts) {
+      if (start >= this.#seenTo - REPEAT_BYTES && this.#starts.size <= MAX_IDS) break;
+      this.#starts.delete(id);
+    }
+  }
+}

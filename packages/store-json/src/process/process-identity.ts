@@ -1,0 +1,59 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { ioCode } from "../io/io-error.js";
+
+/** Which process this is, for others of the host to see whether it still runs. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** When it started, as the system counts; a later process with the same number has another. */
+  readonly start: string | null;
+  /** Where its number means something: one boot of one machine, and one pid namespace (container) on it. */
+  readonly host: string;
+}
+
+/** This process. */
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, start: startIn(readOr("/proc/self/stat", "")), host: ownHost() };
+}
+
+/** Whether a process runs; `unknown` for one whose number means nothing here. */
+export async function processState(
+  { pid, start, host }: ProcessIdentity,
+  here: ProcessIdentity,
+): Promise<"alive" | "dead" | "unknown"> {
+  if (host !== here.host) return "unknown";
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it runs, as somebody else's.
+    if (ioCode(error) === "ESRCH") return "dead";
+  }
+  if (start === null) return "alive";
+  const now = startIn(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ""));
+  return now === null || now === start ? "alive" : "dead";
+}
+
+function ownHost(): string {
+  const boot = readOr("/proc/sys/kernel/random/boot_id", hostname()).trim();
+  let namespace = "";
+  try {
+    namespace = readlinkSync("/proc/self/ns/pid");
+  } catch {
+    // Not Linux: one namespace.
+  }
+  return `${boot} ${namespace}`.trim();
+}
+
+/** The 22nd field. The 2nd is the program's name in brackets, which may hold anything. */
+function startIn(stat: string): string | null {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+}
+
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return otherwise;
+  }
+}

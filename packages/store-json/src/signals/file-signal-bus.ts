@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import {
+  checkId,
+  checkSlot,
+  deepFreeze,
+  describeSlot,
+  type Signal,
+  type SignalBus,
+  type Slot,
+  type Subscription,
+  slotText,
+} from "@holdfast/core";
+import { unavailable } from "../io/io-error.js";
+import { checkOptions, fileOptionRules } from "../options.js";
+import { callMailboxes, Mailbox } from "./mailbox.js";
+
+/** How a {@link FileSignalBus} is set up. */
+export interface FileSignalBusOptions {
+  /** Directory below which signals are left; made when it is first needed. On a local file system. */
+  readonly root: string;
+}
+
+type Handler = (signal: Signal) => void;
+
+/**
+ * Carries signals between the processes of a host.
+ *
+ * Who listens makes a directory of its own for the call and watches it; who sends leaves a file in each of the call's
+ * directories. It goes with the call, so no signal outlives the call it was meant for.
+ *
+ * @example
+ * const signals = new FileSignalBus({ root: "./signals" });
+ */
+export class FileSignalBus implements SignalBus {
+  readonly contract = 1;
+  readonly kind = "json";
+  readonly reach = "host";
+  readonly #root: string;
+  /** Listeners of this object, by call and mailbox: they are told directly. */
+  readonly #own = new Map<string, Map<string, Handler>>();
+
+  constructor(options: FileSignalBusOptions) {
+    checkOptions("FileSignalBus", options, { root: fileOptionRules.root });
+    this.#root = resolve(options.root);
+  }
+
+  async send(slot: Slot, callId: string, signal: Signal): Promise<boolean> {
+    const owner = checkSlot(slot);
+    const own = this.#own.get(callKey(owner, callId)) ?? new Map<string, Handler>();
+    const text = JSON.stringify(signal);
+    for (const handler of [...own.values()]) deliver(handler, text);
+    let isReached = own.size > 0;
+    try {
+      for (const mailbox of await callMailboxes(this.#root, owner, callId))
+        if (!own.has(mailbox.id) && (await mailbox.put(text))) isReached = true;
+    } catch (error) {
+      throw unavailable(`signal a call of ${describeSlot(owner)}`, error);
+    }
+    return isReached;
+  }
+
+  async listen(slot: Slot, callId: string, handler: Handler): Promise<Subscription> {
+    const owner = checkSlot(slot);
+    const key = callKey(owner, callId);
+    const mailbox = new Mailbox(this.#root, owner, callId, randomUUID());
+    try {
+      await mailbox.open((text) => deliver(handler, text));
+    } catch (error) {
+      throw unavailable(`listen for signals to a call of ${describeSlot(owner)}`, error);
+    }
+    const handlers = this.#own.get(key) ?? new Map<string, Handler>();
+    this.#own.set(key, handlers.set(mailbox.id, handler));
+    return {
+      close: async () => {
+        handlers.delete(mailbox.id);
+        if (handlers.size === 0 && this.#own.get(key) === handlers) this.#own.delete(key);
+        await mailbox.close();
+      },
+    };
+  }
+}
+
+function callKey(slot: Slot, callId: string): string {
+  return slotText(slot) + checkId(callId, "callId");
+}
+
+function deliver(handler: Handler, text: string): void {
+  try {
+    handler(deepFreeze(JSON.parse(text) as Signal));
+  } catch {
+    // A listener that throws does not stand between others and their signals, nor itself and its next one.
+  }
+}

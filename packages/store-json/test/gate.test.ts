@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SessionBusyError, StoreUnavailableError } from "@holdfast/core";
+import { FileSessionGate } from "@holdfast/store-json";
+import { describeSessionGate, eventually, spawnScript } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { scaled } from "./scaled.js";
+import { sessionDirectory, sessionFiles, slot } from "./session.js";
+import { temporaryRoot } from "./temporary-root.js";
+
+const roots = new WeakMap<object, string>();
+
+describeSessionGate("FileSessionGate", {
+  create: () => gateAt(temporaryRoot()),
+  reopen: (gate) => gateAt(roots.get(gate) ?? ""),
+});
+
+function gateAt(root: string): FileSessionGate {
+  const gate = new FileSessionGate({ root });
+  roots.set(gate, root);
+  return gate;
+}
+
+const holder = new URL("./children/holder.mjs", import.meta.url);
+const long = { timeout: 600_000 };
+
+test("two processes never hold a session at once, and both get their turns", long, async () => {
+  const root = temporaryRoot();
+  const times = String(scaled(60, 2_000));
+  const children = [1, 2].map(() => spawnScript(holder, [root, "30000", "loop", times]));
+  for (const child of children) await child.line("end", 300_000);
+  for (const child of children) {
+    expect(child.lines.filter((line) => line === "overlap")).toEqual([]);
+    expect(child.lines.filter((line) => line === "turn")).toHaveLength(Number(times));
+    await child.exited;
+  }
+  // What is left is the mark of the highest number.
+  expect(sessionFiles(root)).toEqual([`${2 * Number(times)}.json`]);
+});
+
+test(
+  "no lease outlives its process: killed holders and waiters are passed over at once",
+  long,
+  async () => {
+    const root = temporaryRoot();
+    for (let round = 0; round < scaled(3, 30); round++) {
+      // The lease is far longer than the test may take: only the process's end can free it.
+      const first = spawnScript(holder, [root, "3600000", "hold"]);
+      await first.line("held");
+      const second = spawnScript(holder, [root, "3600000", "hold"]);
+      const gate = new FileSessionGate({ root, leaseMs: 3_600_000 });
+      await eventually(async () => (await gate.calls(slot)).length === 2, { timeoutMs: 30_000 });
+      const waiting = gate.acquire(slot, { callId: "mine" });
+      await eventually(async () => (await gate.calls(slot)).length === 3);
+      await second.kill9();
+      await first.kill9();
+      const lease = await waiting;
+      expect(await gate.calls(slot)).toEqual(["mine"]);
+      await lease.release();
+    }
+  },
+);
+
+test(
+  "a holder that stands still longer than its lease loses it, and is told when it goes on",
+  long,
+  async () => {
+    const root = temporaryRoot();
+    const child = spawnScript(holder, [root, "1000", "hold"]);
+    await child.line("held");
+    process.kill(child.pid, "SIGSTOP");
+    const gate = new FileSessionGate({ root });
+    const lease = await gate.acquire(slot, { callId: "mine" });
+    process.kill(child.pid, "SIGCONT");
+    await child.line("lost LEASE_LOST");
+    await child.exited;
+    expect(lease.lost.aborted).toBe(false);
+    expect(await gate.calls(slot)).toEqual(["mine"]);
+    await lease.release();
+  },
+);
+
+test("a holder whose ticket was taken away is told", async () => {
+  const root = temporaryRoot();
+  const gate = new FileSessionGate({ root, leaseMs: 60 });
+  const lease = await gate.acquire(slot, { callId: "c" });
+  for (const name of sessionFiles(root)) rmSync(join(sessionDirectory(root), name));
+  await eventually(() => lease.lost.aborted);
+  expect(lease.lost.reason).toMatchObject({ code: "LEASE_LOST" });
+  await lease.release();
+  await (await gate.acquire(slot, { callId: "d", wait: false })).release();
+});
+
+test("a lease that is renewed lasts as long as its holder wants", async () => {
+  const root = temporaryRoot();
+  const held = await new FileSessionGate({ root, leaseMs: 900 }).acquire(slot, { callId: "c" });
+  const other = new FileSessionGate({ root });
+  const controller = new AbortController();
+  const waiting = other.acquire(slot, { callId: "d", signal: controller.signal });
+  const settled = waiting.then(
+    () => "got it",
+    (reason: unknown) => reason,
+  );
+  // Two of its leases, counted by its own signs of life.
+  const seen = new Set<string>();
+  await eventually(() => {
+    const [name = ""] = sessionFiles(root);
+    seen.add(String(statSync(join(sessionDirectory(root), name)).mtimeMs));
+    return seen.size > 6;
+  });
+  controller.abort("enough");
+  expect(await settled).toBe("enough");
+  expect(held.lost.aborted).toBe(false);
+  await held.release();
+});
+
+test("numbers never go back, and a slot leaves one small mark on disk", async () => {
+  const root = temporaryRoot();
+  const gate = new FileSessionGate({ root });
+  for (let count = 0; count < 5; count++)
+    await (await gate.acquire(slot, { callId: "c" })).release();
+  expect(sessionFiles(root)).toEqual(["5.json"]);
+  expect(readFileSync(join(sessionDirectory(root), "5.json"), "utf8")).toBe('{"released":true}\n');
+});
+
+test("an empty ticket, as a power loss may leave it, holds nothing", async () => {
+  const root = temporaryRoot();
+  const gate = new FileSessionGate({ root });
+  await (await gate.acquire(slot, { callId: "c" })).release();
+  writeFileSync(join(sessionDirectory(root), "2.json"), "");
+  const lease = await gate.acquire(slot, { callId: "d", wait: false });
+  expect(sessionFiles(root)).toEqual(["3.json"]);
+  await lease.release();
+});
+
+test("a ticket of another container counts by its age, as its process cannot be looked up", async () => {
+  const root = temporaryRoot();
+  const gate = new FileSessionGate({ root });
+  const held = await gate.acquire(slot, { callId: "c" });
+  const file = join(sessionDirectory(root), "1.json");
+  const ticket = JSON.parse(readFileSync(file, "utf8"));
+  const foreign = { ...ticket, host: "elsewhere", gate: "another", pid: 1, leaseMs: 1_000 };
+  await held.release();
+  writeFileSync(join(sessionDirectory(root), "2.json"), JSON.stringify(foreign));
+  const other = new FileSessionGate({ root });
+  await expect(other.acquire(slot, { callId: "d", wait: false })).rejects.toSatisfy(
+    SessionBusyError.is,
+  );
+  const lease = await other.acquire(slot, { callId: "d" });
+  await lease.release();
+});
+
+test("a gate whose directory cannot be used says so", async () => {
+  const root = temporaryRoot();
+  writeFileSync(join(root, "agent"), "a file where a directory belongs");
+  const gate = new FileSessionGate({ root });
+  await expect(gate.acquire(slot, { callId: "c" })).rejects.toSatisfy(StoreUnavailableError.is);
+  rmSync(join(root, "agent"));
+  await (await gate.acquire(slot, { callId: "c", wait: false })).release();
+  expect(readdirSync(root)).toEqual(["agent"]);
+});

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AgentStateStore, pathSegment, type Slot } from "@holdfast/core";
+import { JsonFileAgentStateStore } from "@holdfast/store-json";
+import { describeAgentStateStore } from "@holdfast/testing";
+import { scaled } from "./scaled.js";
+import { temporaryRoot } from "./temporary-root.js";
+
+// Syncing is all that differs: both are tried when there is time.
+for (const durability of (["fsync", "os"] as const).slice(0, scaled(1, 2)))
+  describeAgentStateStore(`JsonFileAgentStateStore, durability ${durability}`, {
+    create: () => new JsonFileAgentStateStore({ root: temporaryRoot(), durability }),
+    reopen: (store) => new JsonFileAgentStateStore({ root: rootOf(store), durability }),
+    cleanup: (store) => rmSync(rootOf(store), { recursive: true, force: true }),
+    corrupt(store, slot) {
+      const file = journalOf(rootOf(store), slot);
+      const bytes = readFileSync(file);
+      bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+      writeFileSync(file, bytes);
+    },
+    breakBackend(store) {
+      // A file where the root belongs: every path below it fails, also for a superuser whom no permission stops.
+      renameSync(rootOf(store), `${rootOf(store)}.gone`);
+      writeFileSync(rootOf(store), "");
+    },
+  });
+
+function rootOf(store: AgentStateStore): string {
+  return (store as JsonFileAgentStateStore).root;
+}
+
+function journalOf(root: string, slot: Slot): string {
+  const directory = join(
+    root,
+    pathSegment(slot.agentId),
+    slot.userId === null ? "anonymous" : `user-${pathSegment(slot.userId)}`,
+    pathSegment(slot.sessionId),
+  );
+  const name = readdirSync(directory).find((each) => each.startsWith("journal."));
+  return join(directory, name ?? "journal.1.jsonl");
+}

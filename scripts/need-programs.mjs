@@ -1,0 +1,27 @@
+// Makes sure that the programs which tests start are on this machine: installs what is missing where that takes no
+// question (root on a Debian-like system) and says so; elsewhere stops with what to type. Tests are never skipped.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+
+/** Program, and the Debian package it comes in. */
+const needed = [["strace", "strace"]];
+
+const missing = needed.filter(([program]) => spawnSync(program, ["--version"]).error !== undefined);
+if (missing.length > 0) install(missing.map(([, name]) => name));
+
+function install(packages) {
+  const command = `apt-get install -y ${packages.join(" ")}`;
+  if (process.getuid?.() !== 0 || !existsSync("/etc/debian_version")) {
+    console.error(`Tests need ${packages.join(", ")}. Install and run again: sudo ${command}`);
+    process.exit(1);
+  }
+  console.log(`Tests need ${packages.join(", ")}: ${command}`);
+  apt("update");
+  apt("install", "-y", "--no-install-recommends", ...packages);
+}
+
+function apt(...args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const { status } = spawnSync("apt-get", args, { stdio: "inherit", env });
+  if (status !== 0) process.exit(status ?? 1);
+}
