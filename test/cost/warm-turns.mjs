@@ -26,7 +26,11 @@ JSON.stringify = (...args) => {
 // With its usage given: the scripted model would serialise the whole request to estimate it.
 const usage = { inputTokens: 1, outputTokens: 1 };
 const model = scriptedModel(() => ({ text, usage }));
-const agent = new ReActAgent({ name: "cost", model, stateStore: new JsonFileAgentStateStore({ root }) });
+const agent = new ReActAgent({
+  name: "cost",
+  model,
+  stateStore: new JsonFileAgentStateStore({ root }),
+});
 await agent.updateAgentState(session, (state) => {
   for (let n = 0; n < prior; n++) state.contextMutable().push(userMessage(text));
 });
