@@ -78,7 +78,7 @@ describe("a ConfigurationError", () => {
     [{ systemPrompt: 5 as never }, /^systemPrompt: .*string.*, got 5$/],
     [{ model: undefined as never }, /^model: .*stream.*, got undefined$/],
     [{ model: "gpt" as never }, /^model: .*stream.*, got "gpt"$/],
-    [{ fallbackModel: { id: "x" } as Model }, /^fallbackModel: .*stream.*, got object$/],
+    [{ fallbackModel: { id: "x" } as Model }, /^fallbackModel: .*stream.*, got an object$/],
     [{ middleware: [undefined as unknown as Middleware] }, /middleware/],
     [{ middleware: [{} as Middleware] }, /middleware/],
     [{ tools: [undefined as unknown as Tool] }, /tool\(/],

@@ -1,13 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { readdirSync, readFileSync, utimesSync } from "node:fs";
+import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { textOf } from "@holdfast/core";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
-import { eventually } from "@holdfast/testing";
 import { beforeAll, expect, test } from "vitest";
+import { heldUp } from "./held-up.js";
 import { append, loadSession, rotate, sessionDirectory, sessionFiles, slot } from "./session.js";
 import { needStrace } from "./strace.js";
 import { temporaryRoot } from "./temporary-root.js";
@@ -16,7 +12,7 @@ beforeAll(needStrace, 300_000);
 
 // Each test holds one process up in the middle of a step, by a tracer, while this process goes past it.
 const long = { timeout: 120_000 };
-const script = fileURLToPath(new URL("./children/step.mjs", import.meta.url));
+const step = new URL("./children/step.mjs", import.meta.url);
 
 test(
   "of two saves that follow the same revision the first in the file counts, and the other is told",
@@ -25,9 +21,9 @@ test(
     const root = temporaryRoot();
     const store = new JsonFileAgentStateStore({ root });
     await append(store, ["one"]);
-    const slow = await heldUp("write", journalOf(root, 1), root, ["append", "slow"]);
+    const slow = await heldUp("write", journalOf(root, 1), step, [root, "append", "slow"]);
     await append(store, ["fast"]);
-    expect(await slow.outcome).toBe("conflict");
+    expect(await slow.next()).toBe("conflict");
     expect(await texts(store)).toEqual(["one", "fast"]);
     expect(await texts(new JsonFileAgentStateStore({ root }))).toEqual(["one", "fast"]);
   },
@@ -35,10 +31,10 @@ test(
 
 test("two first saves of a session: one of them counts, the other is told", long, async () => {
   const root = temporaryRoot();
-  const slow = await heldUp("write", journalOf(root, 1), root, ["append", "slow"]);
+  const slow = await heldUp("write", journalOf(root, 1), step, [root, "append", "slow"]);
   const store = new JsonFileAgentStateStore({ root });
   await append(store, ["fast"]);
-  expect(await slow.outcome).toBe("conflict");
+  expect(await slow.next()).toBe("conflict");
   expect(await texts(store)).toEqual(["fast"]);
 });
 
@@ -49,9 +45,9 @@ test(
     const root = temporaryRoot();
     const store = new JsonFileAgentStateStore({ root });
     await append(store, ["one"]);
-    const slow = await heldUp("write", journalOf(root, 1), root, ["append", "slow"]);
+    const slow = await heldUp("write", journalOf(root, 1), step, [root, "append", "slow"]);
     await rotate(store);
-    expect(await slow.outcome).toBe("conflict");
+    expect(await slow.next()).toBe("conflict");
     expect(await texts(new JsonFileAgentStateStore({ root }))).toEqual(["one"]);
   },
 );
@@ -62,11 +58,11 @@ test("a journal begun for a generation that is past by then is not written to", 
   await append(store, ["one"]);
   await rotate(store);
   expect(sessionFiles(root)).toEqual(["state.2.json"]);
-  const slow = await heldUp("openat", journalOf(root, 2), root, ["append", "slow"]);
+  const slow = await heldUp("openat", journalOf(root, 2), step, [root, "append", "slow"]);
   await append(store, ["fast"]);
   await rotate(store);
   expect(sessionFiles(root)).toEqual(["state.3.json"]);
-  expect(await slow.outcome).toBe("conflict");
+  expect(await slow.next()).toBe("conflict");
   expect(await texts(new JsonFileAgentStateStore({ root }))).toEqual(["one", "fast"]);
 });
 
@@ -78,7 +74,7 @@ test(
     const store = new JsonFileAgentStateStore({ root });
     await append(store, ["one"]);
     const start = join(sessionDirectory(root), "state.2.json");
-    const slow = await heldUp("link", start, root, ["rotate"]);
+    const slow = await heldUp("link", start, step, [root, "rotate"]);
     await append(store, ["two"]);
     expect(sessionFiles(root).filter((name) => !name.startsWith("tmp."))).toEqual([
       "journal.2.jsonl",
@@ -86,7 +82,7 @@ test(
     ]);
     await rotate(store);
     await append(store, ["three"]);
-    expect(await slow.outcome).toBe("3");
+    expect(await slow.next()).toBe("3");
     expect(await texts(store)).toEqual(["one", "two", "three"]);
     expect(sessionFiles(root)).toEqual(["journal.3.jsonl", "state.3.json"]);
   },
@@ -103,11 +99,12 @@ test(
     const longAgo = Date.now() / 1_000 - 200_000;
     for (const name of sessionFiles(root))
       utimesSync(join(sessionDirectory(root), name), longAgo, longAgo);
-    const sweeper = await heldUp("rename", join(sessionDirectory(root), "state.2.json"), root, [
+    const sweeper = await heldUp("rename", join(sessionDirectory(root), "state.2.json"), step, [
+      root,
       "list",
     ]);
     await append(store, ["anew"]);
-    expect(await sweeper.outcome).toBe("listed");
+    expect(await sweeper.next()).toBe("listed");
     expect(await texts(new JsonFileAgentStateStore({ root }))).toEqual(["anew"]);
     await append(store, ["again"]);
     expect(await texts(store)).toEqual(["anew", "again"]);
@@ -120,64 +117,4 @@ async function texts(store: JsonFileAgentStateStore): Promise<string[]> {
 
 function journalOf(root: string, generation: number): string {
   return join(sessionDirectory(root), `journal.${generation}.jsonl`);
-}
-
-/** Numbers of the calls on x64 and arm64. */
-const numbers: { readonly [call: string]: readonly string[] } = {
-  write: ["1", "64"],
-  openat: ["257", "56"],
-  link: ["86", "37"],
-  rename: ["82", "264", "316", "38", "276"],
-};
-
-/** Starts a step in a process of its own; resolves when that is held up in a call on a file. */
-async function heldUp(
-  call: string,
-  path: string,
-  root: string,
-  step: readonly string[],
-): Promise<{ outcome: Promise<string> }> {
-  const inject = `inject=${call}:delay_enter=1500000`;
-  const options = ["-f", "-qq", "-o", "/dev/null", "-P", path, "-e", `trace=${call}`, "-e", inject];
-  const child = spawn("strace", [...options, process.execPath, script, root, ...step], {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
-  });
-  const lines = linesOf(child);
-  const pid = (await lines.next()).split(" ")[1] ?? "";
-  child.stdin?.end();
-  let looks = 0;
-  await eventually(
-    () => {
-      looks = callsOf(pid).some((number) => numbers[call]?.includes(number)) ? looks + 1 : 0;
-      return looks > 5;
-    },
-    { what: `being held up in ${call}`, timeoutMs: 30_000 },
-  );
-  return { outcome: lines.next() };
-}
-
-/** The system calls that the threads of a process are in. */
-function callsOf(pid: string): string[] {
-  const tasks = `/proc/${pid}/task`;
-  return readdirSync(tasks).map((thread) => {
-    try {
-      return readFileSync(`${tasks}/${thread}/syscall`, "utf8").split(" ")[0] ?? "";
-    } catch {
-      return "";
-    }
-  });
-}
-
-function linesOf(child: ChildProcess): { next(): Promise<string> } {
-  if (child.stdout === null) throw new Error("no output");
-  const reader = createInterface({ input: child.stdout });
-  const waiting: string[] = [];
-  reader.on("line", (line) => waiting.push(line));
-  return {
-    async next() {
-      if (waiting.length === 0) await once(reader, "line");
-      return waiting.shift() ?? "";
-    },
-  };
 }

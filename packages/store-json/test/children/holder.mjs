@@ -1,4 +1,4 @@
-// Takes the lease on a session. `hold`: says `held`, then keeps it until it is ended, and says when it was `lost`.
+// Says `ready <pid>` and takes the lease on a session. `hold`: says `held`, then keeps it until it is ended, and says when it was `lost`.
 // `loop <times>`: takes and gives back, and says `overlap` should somebody else ever be inside at the same time.
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ const gate = new FileSessionGate({ root, leaseMs: Number(leaseMs) });
 const slot = { agentId: "agent", userId: "user", sessionId: "session" };
 const inside = join(root, "inside");
 
+console.log(`ready ${process.pid}`);
 if (mode === "hold") {
   const lease = await gate.acquire(slot, { callId: "held" });
   lease.lost.addEventListener("abort", () => {
