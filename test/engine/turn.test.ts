@@ -1,6 +1,16 @@
-import { InMemoryAgentStateStore, ReActAgent, textOf, tool } from "@holdfast/core";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type AgentStateStore,
+  InMemoryAgentStateStore,
+  ReActAgent,
+  textOf,
+  tool,
+} from "@holdfast/core";
+import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { scriptedModel } from "@holdfast/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 
 const add = tool({
@@ -10,10 +20,18 @@ const add = tool({
   execute: ({ a, b }) => a + b,
 });
 
-// The same turns over a store that serves gate and log inside its saves, and over one that does not.
-describe.each([true, false])("a turn, fused: %s", (fused) => {
-  const store = () => new InMemoryAgentStateStore({ fused });
+function jsonStore(): JsonFileAgentStateStore {
+  const root = mkdtempSync(join(tmpdir(), "holdfast-turn-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  return new JsonFileAgentStateStore({ root });
+}
 
+// The same turns over a store that serves gate and log inside its saves, over one that does not, and over files.
+describe.each<[string, () => AgentStateStore]>([
+  ["memory, fused", () => new InMemoryAgentStateStore()],
+  ["memory, unfused", () => new InMemoryAgentStateStore({ fused: false })],
+  ["JSON files", jsonStore],
+])("a turn over %s", (_, store) => {
   test("ends with the model's answer, saved", async () => {
     const model = scriptedModel(["Hello Alice."]);
     const agent = new ReActAgent({ name: "a", model, stateStore: store() });
@@ -57,6 +75,52 @@ describe.each([true, false])("a turn, fused: %s", (fused) => {
     const model = scriptedModel(["two"]);
     await new ReActAgent({ name: "a", model, stateStore: shared }).call("2", { sessionId: "s" });
     expect(model.requests[0]?.messages.map(textOf)).toEqual(["1", "one", "2"]);
+  });
+
+  test("interrupted in one session, leaves the other sessions alone", async () => {
+    let started = 0;
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const model = scriptedModel(async () => {
+      started++;
+      await held;
+      return "done";
+    });
+    const agent = new ReActAgent({ name: "a", model, stateStore: store() });
+    const calls = ["s1", "s2", "s3"].map((sessionId) =>
+      agent.call("work", { userId: "u", sessionId }),
+    );
+    await expect.poll(() => started).toBe(3);
+    expect(await agent.interrupt("u", "s2", "Stop, please.")).toBe(true);
+    expect((await calls[1])?.reason).toBe("interrupted");
+    goOn();
+    expect((await Promise.all(calls)).map(({ reason }) => reason)).toEqual([
+      "stop",
+      "interrupted",
+      "stop",
+    ]);
+    const state = await agent.getAgentState("u", "s2");
+    expect(state?.context.map(textOf)).toEqual(["work", "Stop, please."]);
+  });
+
+  test("is over before an update and a deletion that were asked for after it", async () => {
+    const agent = new ReActAgent({
+      name: "a",
+      model: scriptedModel(["one"]),
+      stateStore: store(),
+    });
+    let seen = 0;
+    const [reply, , deleted] = await Promise.all([
+      agent.call("1"),
+      agent.updateAgentState({}, (state) => {
+        seen = state.context.length;
+      }),
+      agent.deleteSession({}),
+    ]);
+    expect({ text: reply.text, seen, deleted }).toEqual({ text: "one", seen: 2, deleted: true });
+    expect(await agent.getAgentState()).toBeNull();
   });
 
   test("40 calls at once on one session end in call order, 60 sessions run in parallel", async () => {

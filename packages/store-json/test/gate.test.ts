@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { SessionBusyError, StoreUnavailableError } from "@holdfast/core";
 import { FileSessionGate } from "@holdfast/store-json";
 import { describeSessionGate, eventually, spawnScript } from "@holdfast/testing";
@@ -101,6 +102,21 @@ test(
     expect(lease.lost.aborted).toBe(false);
     expect(await gate.calls(slot)).toEqual(["mine"]);
     await lease.release();
+  },
+);
+
+test(
+  "a holder that stood still for its whole lease gives up, though nobody has come yet",
+  long,
+  async () => {
+    const root = temporaryRoot();
+    const child = spawnScript(holder, [root, "1000", "hold"]);
+    await child.line("held");
+    process.kill(child.pid, "SIGSTOP");
+    await setTimeout(1_500);
+    process.kill(child.pid, "SIGCONT");
+    await child.line("lost LEASE_LOST");
+    await child.exited;
   },
 );
 

@@ -9,10 +9,11 @@ import type { EventBody } from "../events/agent-event.js";
 import type { AgentReply } from "../events/agent-reply.js";
 import { messageBytes } from "../message/read-message.js";
 import type { Subscription } from "../ports/signal-bus.js";
-import { checkId, describeSlot, type Slot } from "../slot/slot.js";
+import { checkId, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
 import { type AgentParts, backgroundEvent } from "./agent-parts.js";
 import type { EventBuffer } from "./agent-run.js";
+import type { ArrivalOrder } from "./arrival-order.js";
 import { type CallInput, type ReadInput, readInput } from "./call-input.js";
 import { UsageMeter } from "./call-scope.js";
 import { recallReply } from "./finished-calls.js";
@@ -27,6 +28,7 @@ export interface CallHost {
   readonly parts: AgentParts;
   readonly cache: StateCache;
   readonly lifecycle: Lifecycle;
+  readonly order: ArrivalOrder;
   /** Runs the plugins' `onStart` once. */
   start(): Promise<void>;
 }
@@ -44,6 +46,7 @@ export class Call implements ActiveCall {
   readonly #began = performance.now();
   /** Aborts while the call waits for its turn. */
   readonly #leave = new AbortController();
+  #subscription: Subscription | undefined;
   #draining = false;
   #seq = 0;
   #ended = false;
@@ -76,17 +79,12 @@ export class Call implements ActiveCall {
 
   async run(): Promise<AgentReply> {
     let leave: (() => void) | undefined;
-    let subscription: Subscription | undefined;
     const detach = this.#heedCaller();
     this.#emit({ type: "call_start" });
     let reason = "error";
     try {
       leave = this.#host.lifecycle.enter(this);
       await this.#host.start();
-      const { signals } = this.#host.parts;
-      subscription = await signals.listen(this.slot, this.callId, ({ kind, message }) =>
-        this.stop.stop(kind, { message }),
-      );
       const reply = await this.#answer();
       reason = reply.reason;
       return reply;
@@ -99,7 +97,7 @@ export class Call implements ActiveCall {
       throw error;
     } finally {
       detach();
-      await subscription?.close().catch(() => undefined);
+      await this.#subscription?.close().catch(() => undefined);
       this.#emit({
         type: "call_end",
         reason,
@@ -126,7 +124,11 @@ export class Call implements ActiveCall {
   }
 
   async #answer(): Promise<AgentReply> {
-    const session = await this.#open();
+    const session = await this.#host.order.arrive(
+      slotText(this.slot),
+      () => this.#listen(),
+      () => this.#open(),
+    );
     const { lease } = session;
     const leaseLost = () => this.stop.stop("lease_lost");
     if (lease.lost.aborted) leaseLost();
@@ -138,6 +140,14 @@ export class Call implements ActiveCall {
       lease.lost.removeEventListener("abort", leaseLost);
       await lease.release().catch(() => undefined);
     }
+  }
+
+  /** Before it enters the queue: from then on the call can be seen, and who sees it may want to interrupt it. */
+  async #listen(): Promise<void> {
+    const { signals } = this.#host.parts;
+    this.#subscription = await signals.listen(this.slot, this.callId, ({ kind, message }) =>
+      this.stop.stop(kind, { message }),
+    );
   }
 
   async #open(): Promise<OpenSession> {

@@ -75,7 +75,7 @@ export class Maintenance {
   async delete(slot: Slot): Promise<boolean> {
     const { parts, cache } = this.#host;
     return this.#visit(async (visit) => {
-      const lease = await acquire(parts, slot, visit);
+      const lease = await this.#arrive(slot, () => acquire(parts, slot, visit));
       try {
         cache.take(slotText(slot));
         // The log goes last but one: while it is there, a half-deleted session can still be explained.
@@ -103,13 +103,18 @@ export class Maintenance {
     return deleted;
   }
 
+  /** Behind the calls that were made before. */
+  #arrive<T>(slot: Slot, enter: () => Promise<T>): Promise<T> {
+    return this.#host.order.arrive(slotText(slot), async () => undefined, enter);
+  }
+
   async #inSession<T>(
     slot: Slot,
     work: (session: OpenSession, save: () => Promise<void>, scope: CallScope) => Promise<T>,
   ): Promise<T> {
     const { parts, cache } = this.#host;
     return this.#visit(async (visit) => {
-      const session = await OpenSession.open(parts, cache, slot, visit);
+      const session = await this.#arrive(slot, () => OpenSession.open(parts, cache, slot, visit));
       const { stop, emit } = visit;
       const save = async () => {
         stop.check();

@@ -14,8 +14,9 @@ import type { InferInput, ToolInputSchema } from "../tool/input-schema.js";
 import type { ReActAgentOptions } from "./agent-options.js";
 import type { AgentParts } from "./agent-parts.js";
 import { AgentRun, EventBuffer } from "./agent-run.js";
+import { ArrivalOrder } from "./arrival-order.js";
 import { assembleAgent } from "./assemble-agent.js";
-import { Call } from "./call.js";
+import { Call, type CallHost } from "./call.js";
 import type { CallInput } from "./call-input.js";
 import { Lifecycle, type LifecycleState } from "./lifecycle.js";
 import { Maintenance, type StateEdit } from "./maintenance.js";
@@ -55,6 +56,7 @@ export class ReActAgent {
   readonly #parts: AgentParts;
   readonly #cache: StateCache;
   readonly #lifecycle: Lifecycle;
+  readonly #host: CallHost;
   readonly #maintenance: Maintenance;
   #started: Promise<void> | undefined;
   #startsRun = 0;
@@ -65,12 +67,14 @@ export class ReActAgent {
     this.#parts = assembleAgent(options);
     this.#cache = new StateCache(this.#parts.settings.stateCache);
     this.#lifecycle = new Lifecycle(this.#parts.settings.name);
-    this.#maintenance = new Maintenance({
+    this.#host = {
       parts: this.#parts,
       cache: this.#cache,
       lifecycle: this.#lifecycle,
+      order: new ArrivalOrder(),
       start: () => this.ready(),
-    });
+    };
+    this.#maintenance = new Maintenance(this.#host);
   }
 
   get name(): string {
@@ -272,13 +276,7 @@ export class ReActAgent {
   }
 
   #call(input: CallInput, ctx: CallContext | undefined, buffer: EventBuffer | null): Call {
-    const host = {
-      parts: this.#parts,
-      cache: this.#cache,
-      lifecycle: this.#lifecycle,
-      start: () => this.ready(),
-    };
-    return new Call(host, input, RuntimeContext.of(ctx ?? {}), buffer);
+    return new Call(this.#host, input, RuntimeContext.of(ctx ?? {}), buffer);
   }
 
   #slot(name: SessionName): Slot {
