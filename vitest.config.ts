@@ -4,5 +4,7 @@ export default defineConfig({
   test: {
     projects: ["packages/*", "test"],
     reporters: ["default", "./scripts/tally-reporter.mjs"],
+    // Many tests wait for processes of their own; vitest would leave one core for itself.
+    maxWorkers: "100%",
   },
 });

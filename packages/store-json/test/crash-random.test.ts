@@ -6,7 +6,7 @@ import { temporaryRoot } from "./temporary-root.js";
 const rounds = scaled(32, 320);
 
 // Two chains of crashes side by side: one of small saves, one whose saves are long enough to be torn.
-test.each([
+test.concurrent.each([
   { name: "small saves", bytes: 50 },
   { name: "saves of up to 300 KB", bytes: 100_000 },
 ])(

@@ -12,7 +12,7 @@ beforeAll(needStrace, 300_000);
 const scenario = { turns: 14, bytes: 12_000, seed: 7 };
 const long = { timeout: 1_200_000 };
 
-test(
+test.concurrent(
   "a sync that fails leaves the outcome unknown, and the repeated save is done in files written anew",
   long,
   async () => {
@@ -29,7 +29,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   "while syncs fail nothing is acknowledged, and what was before stays readable",
   long,
   async () => {
@@ -48,7 +48,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   "a disk that is full for a moment costs an error that says nothing was changed",
   long,
   async () => {
@@ -63,7 +63,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   "a write cut short by a full disk is not a save, and later saves go on behind it",
   long,
   async () => {
@@ -81,7 +81,7 @@ test(
   },
 );
 
-test.each([
+test.concurrent.each([
   ["openat", "EMFILE"],
   ["openat", "EACCES"],
 ])(
@@ -100,7 +100,7 @@ test.each([
   },
 );
 
-test.each([
+test.concurrent.each([
   ["link", "EIO"],
   ["link", "ENOSPC"],
   ["unlink", "EIO"],
@@ -117,16 +117,20 @@ test.each([
   });
 });
 
-test("a load that fails says so, and is never taken for an absent session", long, async () => {
-  const root = temporaryRoot();
-  await runSaver({ ...scenario, turns: 3, root });
-  const before = await storedHash(root);
-  const wrapper = failing(["openat", "EIO", "1", journalOf(root)]);
-  const { lines, exitCode } = await runSaver({ ...scenario, turns: 3, root, wrapper });
-  expect(exitCode).toBe(5);
-  expect(lines).toEqual(["failed load UNAVAILABLE"]);
-  expect(await storedHash(root)).toBe(before);
-});
+test.concurrent(
+  "a load that fails says so, and is never taken for an absent session",
+  long,
+  async () => {
+    const root = temporaryRoot();
+    await runSaver({ ...scenario, turns: 3, root });
+    const before = await storedHash(root);
+    const wrapper = failing(["openat", "EIO", "1", journalOf(root)]);
+    const { lines, exitCode } = await runSaver({ ...scenario, turns: 3, root, wrapper });
+    expect(exitCode).toBe(5);
+    expect(lines).toEqual(["failed load UNAVAILABLE"]);
+    expect(await storedHash(root)).toBe(before);
+  },
+);
 
 function failuresIn(lines: readonly string[]): string[] {
   return lines.filter((line) => line.startsWith("failed ")).map((line) => line.split(" ")[2] ?? "");

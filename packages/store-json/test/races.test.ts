@@ -14,7 +14,7 @@ beforeAll(needStrace, 300_000);
 const long = { timeout: 120_000 };
 const step = new URL("./children/step.mjs", import.meta.url);
 
-test(
+test.concurrent(
   "of two saves that follow the same revision the first in the file counts, and the other is told",
   long,
   async () => {
@@ -29,16 +29,20 @@ test(
   },
 );
 
-test("two first saves of a session: one of them counts, the other is told", long, async () => {
-  const root = temporaryRoot();
-  const slow = await heldUp("write", journalOf(root, 1), step, [root, "append", "slow"]);
-  const store = new JsonFileAgentStateStore({ root });
-  await append(store, ["fast"]);
-  expect(await slow.next()).toBe("conflict");
-  expect(await texts(store)).toEqual(["fast"]);
-});
+test.concurrent(
+  "two first saves of a session: one of them counts, the other is told",
+  long,
+  async () => {
+    const root = temporaryRoot();
+    const slow = await heldUp("write", journalOf(root, 1), step, [root, "append", "slow"]);
+    const store = new JsonFileAgentStateStore({ root });
+    await append(store, ["fast"]);
+    expect(await slow.next()).toBe("conflict");
+    expect(await texts(store)).toEqual(["fast"]);
+  },
+);
 
-test(
+test.concurrent(
   "a save into a generation that ended meanwhile is made in the next one, or told; never lost",
   long,
   async () => {
@@ -52,21 +56,25 @@ test(
   },
 );
 
-test("a journal begun for a generation that is past by then is not written to", long, async () => {
-  const root = temporaryRoot();
-  const store = new JsonFileAgentStateStore({ root });
-  await append(store, ["one"]);
-  await rotate(store);
-  expect(sessionFiles(root)).toEqual(["state.2.json"]);
-  const slow = await heldUp("openat", journalOf(root, 2), step, [root, "append", "slow"]);
-  await append(store, ["fast"]);
-  await rotate(store);
-  expect(sessionFiles(root)).toEqual(["state.3.json"]);
-  expect(await slow.next()).toBe("conflict");
-  expect(await texts(new JsonFileAgentStateStore({ root }))).toEqual(["one", "fast"]);
-});
+test.concurrent(
+  "a journal begun for a generation that is past by then is not written to",
+  long,
+  async () => {
+    const root = temporaryRoot();
+    const store = new JsonFileAgentStateStore({ root });
+    await append(store, ["one"]);
+    await rotate(store);
+    expect(sessionFiles(root)).toEqual(["state.2.json"]);
+    const slow = await heldUp("openat", journalOf(root, 2), step, [root, "append", "slow"]);
+    await append(store, ["fast"]);
+    await rotate(store);
+    expect(sessionFiles(root)).toEqual(["state.3.json"]);
+    expect(await slow.next()).toBe("conflict");
+    expect(await texts(new JsonFileAgentStateStore({ root }))).toEqual(["one", "fast"]);
+  },
+);
 
-test(
+test.concurrent(
   "a process that is late with starting a generation, which is past by then, harms nobody and notices",
   long,
   async () => {
@@ -88,7 +96,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   "a session saved anew while its old directory is being swept keeps that save",
   long,
   async () => {

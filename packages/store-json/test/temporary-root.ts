@@ -13,5 +13,7 @@ export function temporaryRoot(): string {
 }
 
 afterAll(() => {
-  for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true });
+  // A test that takes the root away moves it aside under this name.
+  for (const path of roots.splice(0).flatMap((root) => [root, `${root}.gone`]))
+    rmSync(path, { recursive: true, force: true });
 });
