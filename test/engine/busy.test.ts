@@ -1,12 +1,7 @@
-import {
-  type AgentStateStore,
-  InMemoryAgentStateStore,
-  ReActAgent,
-  type ReActAgentOptions,
-  SessionBusyError,
-} from "@holdfast/core";
+import { InMemoryAgentStateStore, SessionBusyError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { agentOn } from "./agent-on.js";
 import { logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { stallingModel } from "./models.js";
@@ -15,25 +10,17 @@ const ctx = { sessionId: "s" };
 
 describe.each([true, false])("a busy session, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  const answering = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({
-      name: "a",
-      model: scriptedModel(() => "ok"),
-      stateStore: store,
-      ...options,
-    });
-
   test("reject: refused while a call runs, run when none does", async () => {
     const store = newStore();
     const reached = door();
-    const agent = answering(store, { model: stallingModel("", reached.open) });
+    const agent = agentOn(store, { model: stallingModel("", reached.open) });
     const running = agent.call("1", ctx);
     await reached.opened;
     const refused = agent.call("2", { ...ctx, onBusy: "reject" });
     await expect(refused).rejects.toSatisfy(SessionBusyError.is);
     await agent.interrupt(null, "s");
     expect((await running).reason).toBe("interrupted");
-    const other = answering(store);
+    const other = agentOn(store);
     const reply = await other.call("3", { ...ctx, onBusy: "reject" });
     expect(reply.text).toBe("ok");
     expect(outline(await agent.getAgentState(null, "s"))).toEqual([
@@ -46,11 +33,11 @@ describe.each([true, false])("a busy session, fused: %s", (fused) => {
   test("interrupt: the running call ends as interrupted with its work kept, then the new one runs", async () => {
     const store = newStore();
     const reached = door();
-    const first = answering(store, { model: stallingModel("half a sen", reached.open) });
+    const first = agentOn(store, { model: stallingModel("half a sen", reached.open) });
     const running = first.call("1", ctx);
     await reached.opened;
     const model = scriptedModel(["whole"]);
-    const reply = await answering(store, { model }).call("2", { ...ctx, onBusy: "interrupt" });
+    const reply = await agentOn(store, { model }).call("2", { ...ctx, onBusy: "interrupt" });
     expect(reply).toMatchObject({ reason: "stop", text: "whole" });
     expect(await running).toMatchObject({ reason: "interrupted", text: "half a sen" });
     expect(outline(model.requests[0]?.messages)).toEqual([
@@ -62,7 +49,7 @@ describe.each([true, false])("a busy session, fused: %s", (fused) => {
   });
 
   test("interrupt on an idle session is an ordinary call", async () => {
-    const agent = answering(newStore());
+    const agent = agentOn(newStore());
     const reply = await agent.call("1", { ...ctx, onBusy: "interrupt" });
     expect(reply.reason).toBe("stop");
   });
@@ -70,9 +57,9 @@ describe.each([true, false])("a busy session, fused: %s", (fused) => {
   test("interrupt and rollback keep their place among calls made at the same moment", async () => {
     const store = newStore();
     const reached = door();
-    const running = answering(store, { model: stallingModel("", reached.open) }).call("0", ctx);
+    const running = agentOn(store, { model: stallingModel("", reached.open) }).call("0", ctx);
     await reached.opened;
-    const agent = answering(store);
+    const agent = agentOn(store);
     const calls = [
       agent.call("1", ctx),
       agent.call("2", { ...ctx, onBusy: "interrupt" }),

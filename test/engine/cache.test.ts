@@ -1,15 +1,9 @@
-import {
-  type AgentEvent,
-  InProcessSessionGate,
-  ReActAgent,
-  type ReActAgentOptions,
-  type Revision,
-  userMessage,
-} from "@holdfast/core";
+import { type AgentEvent, InProcessSessionGate, type Revision, userMessage } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { StateCache } from "../../packages/core/src/engine/state-cache.js";
 import { AgentState } from "../../packages/core/src/state/agent-state.js";
+import { agentOn } from "./agent-on.js";
 import { outline, slotOf } from "./conversation.js";
 import { type Command, FaultyStore, unavailable } from "./faulty-store.js";
 
@@ -58,8 +52,6 @@ describe("the cache of states", () => {
 });
 
 describe.each([true, false])("what an agent remembers of a session, fused: %s", (fused) => {
-  const agentOn = (store: FaultyStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
   /** The revision the agent said it knows, in its last request for the state. */
   const lastKnown = (store: FaultyStore): Revision | undefined =>
     (store.of(fused ? "acquire" : "load").at(-1) as Command).known;

@@ -4,7 +4,6 @@ import {
   InMemoryAgentStateStore,
   InProcessSessionGate,
   type Middleware,
-  ReActAgent,
   type ReActAgentOptions,
   tool,
   userMessage,
@@ -12,6 +11,7 @@ import {
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { agentOn } from "./agent-on.js";
 import { expectPaired, logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { modelOf, stallingModel } from "./models.js";
@@ -21,14 +21,6 @@ const ctx = { sessionId: "s" };
 
 describe.each([true, false])("a run that died, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  const answering = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({
-      name: "a",
-      model: scriptedModel(() => "ok"),
-      stateStore: store,
-      ...options,
-    });
-
   /** Leaves the step saves of a run in the store whose holder is gone: the next agent has a gate of its own. */
   async function leaveDeadRun(
     store: AgentStateStore,
@@ -47,7 +39,7 @@ describe.each([true, false])("a run that died, fused: %s", (fused) => {
     expect(Object.values(state?.openCalls ?? {})).toEqual(["started"]);
   }
   const successor = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    answering(store, { gate: new InProcessSessionGate(), ...options });
+    agentOn(store, { gate: new InProcessSessionGate(), ...options });
 
   test("enqueue keeps its steps; the call that was running has an unknown outcome", async () => {
     const store = newStore();

@@ -1,29 +1,14 @@
-import {
-  ReActAgent,
-  type ReActAgentOptions,
-  StoreUnavailableError,
-  tool,
-  UnknownOutcomeError,
-} from "@holdfast/core";
+import { StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import { agentOn } from "./agent-on.js";
 import { logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { FaultyStore, lostAnswer, noAnswer, unavailable } from "./faulty-store.js";
+import { callNoop, noop } from "./noop-tool.js";
 
 const ctx = { sessionId: "s" };
-const noop = tool({
-  name: "noop",
-  description: "Does nothing.",
-  input: z.object({}),
-  execute: () => "done",
-});
-const callNoop = { toolCalls: [{ name: "noop", input: {} }] };
 
 describe.each([true, false])("a store that fails, fused: %s", (fused) => {
-  const agentOn = (store: FaultyStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
-
   test("and comes back is asked again with the very same write", async () => {
     const store = new FaultyStore({ fused });
     const agent = agentOn(store);

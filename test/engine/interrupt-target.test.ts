@@ -1,13 +1,11 @@
 import {
-  type AgentStateStore,
   AmbiguousInterruptError,
   InMemoryAgentStateStore,
   keepLastCompactor,
-  ReActAgent,
-  type ReActAgentOptions,
 } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { agentOn } from "./agent-on.js";
 import { outline } from "./conversation.js";
 import { door } from "./door.js";
 import { modelOf, stallingModel } from "./models.js";
@@ -16,9 +14,6 @@ const ctx = { sessionId: "s" };
 
 describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  const answering = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
-
   test("of one session leaves the others alone", async () => {
     const everybody = door();
     const release = door();
@@ -28,7 +23,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
       await release.opened;
       return "done";
     });
-    const agent = answering(newStore(), { model });
+    const agent = agentOn(newStore(), { model });
     const [one, two, other] = [
       agent.call("1", { userId: "u", sessionId: "s1" }),
       agent.call("2", { userId: "u", sessionId: "s2" }),
@@ -45,7 +40,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
   test("of a call that waits: it takes its turn, ends as interrupted, and its input is kept", async () => {
     const store = newStore();
     const [reached, release, waits] = [door(), door(), door()];
-    const first = answering(store, {
+    const first = agentOn(store, {
       model: scriptedModel(async () => {
         reached.open();
         await release.opened;
@@ -54,7 +49,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
     });
     const model = scriptedModel(() => "never");
     // The second call is the only one of its agent, which is how an interrupt reaches one that waits.
-    const second = answering(store, {
+    const second = agentOn(store, {
       model,
       onEvent: ({ type }) => type === "queue_wait" && waits.open(),
     });
@@ -80,7 +75,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
     const model = modelOf((request, index) =>
       (index === 0 ? stallingModel("", reached.open) : scriptedModel(["fine"])).stream(request),
     );
-    const agent = answering(store, { model });
+    const agent = agentOn(store, { model });
     const running = agent.call("1", ctx);
     await reached.opened;
     const next = agent.call("2", ctx);
@@ -90,7 +85,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
   });
 
   test("that comes when everything is over hits nobody", async () => {
-    const agent = answering(newStore());
+    const agent = agentOn(newStore());
     expect(await agent.interrupt(null, "s")).toBe(false);
     await agent.call("1", ctx);
     expect(await agent.interrupt(null, "s")).toBe(false);
@@ -107,7 +102,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
     const model = modelOf((request) =>
       stallingModel("", () => ++inside === 2 && both.open()).stream(request),
     );
-    const agent = answering(store, { model });
+    const agent = agentOn(store, { model });
     const one = agent.call("1", { sessionId: "one" });
     const two = agent.call("2", { sessionId: "two" });
     await both.opened;
@@ -122,7 +117,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
     const store = newStore();
     const [compacting, release, reached] = [door(), door(), door()];
     const slow = keepLastCompactor({ keepMessages: 1 });
-    const agent = answering(store, {
+    const agent = agentOn(store, {
       model: stallingModel("", reached.open),
       plugins: [
         {
@@ -153,7 +148,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
   test("reaches the first waiting call while an update of the state holds the session", async () => {
     const store = newStore();
     const [updating, release, waits] = [door(), door(), door()];
-    const agent = answering(store, {
+    const agent = agentOn(store, {
       onEvent: ({ type, background }) => type === "queue_wait" && !background && waits.open(),
     });
     const update = agent.updateAgentState(null, "s", async () => {

@@ -1,17 +1,16 @@
 import {
   type AgentEvent,
-  type AgentStateStore,
   InMemoryAgentStateStore,
   type InterruptControl,
   type Middleware,
-  ReActAgent,
-  type ReActAgentOptions,
+  type ReActAgent,
   tool,
   userMessage,
 } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { agentOn } from "./agent-on.js";
 import { expectPaired, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { modelOf, stallingModel } from "./models.js";
@@ -21,9 +20,6 @@ const none = z.object({});
 
 describe.each([true, false])("an interrupt, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  const answering = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
-
   test("before the first step keeps the input", async () => {
     const store = newStore();
     const model = scriptedModel(() => "ok");
@@ -34,7 +30,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
         return next();
       },
     };
-    const agent = answering(store, { model, middleware: [early] });
+    const agent = agentOn(store, { model, middleware: [early] });
     const reply = await agent.call("hello", ctx);
     expect(reply).toMatchObject({ reason: "interrupted", text: "" });
     expect(model.requests).toHaveLength(0);
@@ -45,7 +41,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
   test("during a model's reply keeps the text so far and does not wait for the model", async () => {
     const store = newStore();
     const reached = door();
-    const agent = answering(store, { model: stallingModel("half a sen", reached.open) });
+    const agent = agentOn(store, { model: stallingModel("half a sen", reached.open) });
     const running = agent.call("hello", ctx);
     await reached.opened;
     expect(await agent.interrupt({ sessionId: "s" })).toBe(true);
@@ -59,7 +55,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
   test("on a chunk stops before the next one", async () => {
     const store = newStore();
     const events: AgentEvent[] = [];
-    const agent = answering(store, {
+    const agent = agentOn(store, {
       model: scriptedModel([{ text: "abcdef", chunkSize: 1 }]),
       onEvent: (event) => {
         events.push(event);
@@ -84,7 +80,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
       reached.open();
       await new Promise(() => undefined);
     });
-    const agent = answering(store, { model });
+    const agent = agentOn(store, { model });
     const running = agent.call("hello", ctx);
     await reached.opened;
     await agent.interrupt(null, "s");
@@ -110,7 +106,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
       },
     };
     const model = scriptedModel([{ toolCalls: [{ name: "look", input: {} }] }, "never"]);
-    const agent: ReActAgent = answering(store, {
+    const agent: ReActAgent = agentOn(store, {
       model,
       tools: [tool({ name: "look", description: "Looks.", input: none, execute: () => "seen" })],
       middleware: [between],
@@ -140,7 +136,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
     const model = scriptedModel([
       { text: "Let me see.", toolCalls: [{ name: "look", input: {} }] },
     ]);
-    const agent: ReActAgent = answering(store, { model, tools: [look], middleware: [after] });
+    const agent: ReActAgent = agentOn(store, { model, tools: [look], middleware: [after] });
     const reply = await agent.call("hello", ctx);
     expect(reply).toMatchObject({ reason: "interrupted", text: "Let me see." });
     expect(ran).toBe(0);
@@ -187,7 +183,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
       { toolCalls: ["fast", "heeds", "ignores"].map((name) => ({ name, input: {} })) },
       "after",
     ]);
-    const agent = answering(store, {
+    const agent = agentOn(store, {
       model,
       tools,
       onEvent: (event) => {
@@ -238,7 +234,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
         }),
     });
     const toolCalls = Array.from({ length: 20 }, () => ({ name: "wait", input: {} }));
-    const agent = answering(newStore(), { model: scriptedModel([{ toolCalls }]), tools: [wait] });
+    const agent = agentOn(newStore(), { model: scriptedModel([{ toolCalls }]), tools: [wait] });
     const running = agent.call("go", ctx);
     await all.opened;
     await agent.interrupt(null, "s");
@@ -254,13 +250,13 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
     const store = newStore();
     for (const message of ["as text", userMessage("as a message", { id: "m1", name: "boss" })]) {
       const reached = door();
-      const agent = answering(store, { model: stallingModel("…", reached.open) });
+      const agent = agentOn(store, { model: stallingModel("…", reached.open) });
       const running = agent.call("hello", ctx);
       await reached.opened;
       await agent.interrupt(null, "s", message);
       await running;
     }
-    const state = await answering(store).getAgentState(null, "s");
+    const state = await agentOn(store).getAgentState(null, "s");
     expect(outline(state)).toEqual([
       "user: hello",
       "assistant: …",
@@ -288,7 +284,7 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
       },
     });
     const model = scriptedModel([{ toolCalls: [{ name: "zombie", input: {} }] }, "fine"]);
-    const agent = answering(store, { model, tools: [zombie] });
+    const agent = agentOn(store, { model, tools: [zombie] });
     const running = agent.call("1", ctx);
     await started.opened;
     await agent.interrupt(null, "s");

@@ -4,12 +4,11 @@ import {
   InvalidInputError,
   keepLastCompactor,
   type PluginHost,
-  ReActAgent,
-  type ReActAgentOptions,
   userMessage,
 } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { agentOn } from "./agent-on.js";
 import { logged, logRecords, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { FaultyStore } from "./faulty-store.js";
@@ -17,8 +16,6 @@ import { FaultyStore } from "./faulty-store.js";
 const ctx = { sessionId: "s" };
 
 describe.each([true, false])("work on a session beside its turns, fused: %s", (fused) => {
-  const agentOn = (store: FaultyStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
   /** An agent whose model waits until it is released. */
   function heldAgent(store: FaultyStore) {
     const [reached, release] = [door(), door()];

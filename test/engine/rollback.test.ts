@@ -1,13 +1,7 @@
-import {
-  type AgentStateStore,
-  InMemoryAgentStateStore,
-  type Middleware,
-  ReActAgent,
-  type ReActAgentOptions,
-  userMessage,
-} from "@holdfast/core";
+import { InMemoryAgentStateStore, type Middleware, userMessage } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { agentOn } from "./agent-on.js";
 import { logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { unfinishedTurn } from "./unfinished-turn.js";
 
@@ -15,23 +9,15 @@ const ctx = { sessionId: "s" };
 
 describe.each([true, false])("rolling a running call back, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  const answering = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({
-      name: "a",
-      model: scriptedModel(() => "ok"),
-      stateStore: store,
-      ...options,
-    });
-
   describe.each(["call", "step"] as const)("rollback, persistence %s", (persistence) => {
     test("the running call's messages and head changes are gone from the state; the log keeps them", async () => {
       const store = newStore();
-      await answering(store).call("before", ctx);
+      await agentOn(store).call("before", ctx);
       const { agent, reached } = unfinishedTurn(store, { persistence });
       const running = agent.call("taken back", { ...ctx, callId: "running" });
       await reached.opened;
       const model = scriptedModel(["after"]);
-      const reply = await answering(store, { model }).call("again", { ...ctx, onBusy: "rollback" });
+      const reply = await agentOn(store, { model }).call("again", { ...ctx, onBusy: "rollback" });
       expect(reply.text).toBe("after");
       expect((await running).reason).toBe("interrupted");
       expect(outline(model.requests[0]?.messages)).toEqual([
@@ -75,7 +61,7 @@ describe.each([true, false])("rolling a running call back, fused: %s", (fused) =
       const { agent, reached } = unfinishedTurn(store, { persistence, middleware: [pusher] });
       const running = agent.call("taken back", ctx);
       await reached.opened;
-      await answering(store).call("again", { ...ctx, onBusy: "rollback" });
+      await agentOn(store).call("again", { ...ctx, onBusy: "rollback" });
       await running;
       const state = await agent.getAgentState(null, "s");
       expect(outline(state)).toEqual(["user: again", "assistant: ok"]);
@@ -85,7 +71,7 @@ describe.each([true, false])("rolling a running call back, fused: %s", (fused) =
 
     test("a compaction made by the running call stays", async () => {
       const store = newStore();
-      await answering(store).call("old", ctx);
+      await agentOn(store).call("old", ctx);
       const compacting: Middleware = {
         name: "compacting",
         onReasoning: (step, next) => {
@@ -99,7 +85,7 @@ describe.each([true, false])("rolling a running call back, fused: %s", (fused) =
       const { agent, reached } = unfinishedTurn(store, { persistence, middleware: [compacting] });
       const running = agent.call("taken back", ctx);
       await reached.opened;
-      await answering(store).call("again", { ...ctx, onBusy: "rollback" });
+      await agentOn(store).call("again", { ...ctx, onBusy: "rollback" });
       await running;
       expect(outline(await agent.getAgentState(null, "s"))).toEqual([
         "user: hint what was old",

@@ -3,8 +3,6 @@ import {
   assistantMessage,
   CallAbortedError,
   InProcessSessionGate,
-  ReActAgent,
-  type ReActAgentOptions,
   StateCorruptError,
   StoreUnavailableError,
   tool,
@@ -13,24 +11,16 @@ import {
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { agentOn } from "./agent-on.js";
 import { expectPaired, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { FaultyStore, unavailable } from "./faulty-store.js";
 import { stallingModel } from "./models.js";
+import { callNoop, noop } from "./noop-tool.js";
 
 const ctx = { sessionId: "s" };
-const noop = tool({
-  name: "noop",
-  description: "Does nothing.",
-  input: z.object({}),
-  execute: () => "done",
-});
-const callNoop = { toolCalls: [{ name: "noop", input: {} }] };
 
 describe.each([true, false])("saves, fused: %s", (fused) => {
-  const agentOn = (store: FaultyStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
-
   describe("how often", () => {
     test.each([
       ["call", [true], 1],

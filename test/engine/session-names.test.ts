@@ -2,22 +2,19 @@ import {
   InvalidIdError,
   keepLastCompactor,
   type PluginHost,
-  ReActAgent,
-  type ReActAgentOptions,
   type RuntimeContext,
   type SessionName,
   userMessage,
 } from "@holdfast/core";
-import { badIds, scriptedModel } from "@holdfast/testing";
+import { badIds } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { agentOn } from "./agent-on.js";
 import { outline, slotOf } from "./conversation.js";
 import { FaultyStore } from "./faulty-store.js";
 
 const ctx = { sessionId: "s" };
 
 describe.each([true, false])("naming a session, fused: %s", (fused) => {
-  const agentOn = (store: FaultyStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
   const compactor = (keepMessages: number) => ({
     name: "compactor",
     contract: 1 as const,

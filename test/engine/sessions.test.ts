@@ -1,6 +1,7 @@
-import { ReActAgent, type ReActAgentOptions, StateCorruptError } from "@holdfast/core";
+import { StateCorruptError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { agentOn } from "./agent-on.js";
 import { logRecords, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { FaultyStore, unavailable } from "./faulty-store.js";
@@ -8,8 +9,6 @@ import { FaultyStore, unavailable } from "./faulty-store.js";
 const ctx = { sessionId: "s" };
 
 describe.each([true, false])("sessions, fused: %s", (fused) => {
-  const agentOn = (store: FaultyStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
   /** An agent whose model waits until it is released. */
   function heldAgent(store: FaultyStore) {
     const [reached, release] = [door(), door()];

@@ -1,13 +1,8 @@
-import {
-  type AgentStateStore,
-  InMemoryAgentStateStore,
-  ReActAgent,
-  type ReActAgentOptions,
-  tool,
-} from "@holdfast/core";
+import { type AgentStateStore, InMemoryAgentStateStore, tool } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { agentOn } from "./agent-on.js";
 import { expectPaired, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { counting, twoCalls } from "./counting-tools.js";
 import { door } from "./door.js";
@@ -18,9 +13,6 @@ const none = z.object({});
 
 describe.each([true, false])("a session cut short by a shutdown, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  const agentOn = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
-
   /** Shuts an agent down while its model is about to answer with two tool calls. */
   async function cutBeforeTools(store: AgentStateStore, callId?: string) {
     const [reached, release] = [door(), door()];

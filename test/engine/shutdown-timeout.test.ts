@@ -1,16 +1,14 @@
 import {
-  type AgentStateStore,
   InMemoryAgentStateStore,
   listGuard,
   type PluginHost,
-  ReActAgent,
-  type ReActAgentOptions,
   ShuttingDownError,
   tool,
 } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { agentOn } from "./agent-on.js";
 import { expectPaired, outline, slotOf } from "./conversation.js";
 import { counting, twoCalls } from "./counting-tools.js";
 import { door } from "./door.js";
@@ -27,9 +25,6 @@ function afterTimersOf1Ms(): Promise<void> {
 
 describe.each([true, false])("a shutdown whose time is up, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  const agentOn = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
-
   test("a model that hangs is cut; its half reply is left out, to be asked again", async () => {
     const store = newStore();
     const reached = door();

@@ -1,12 +1,7 @@
-import {
-  type AgentStateStore,
-  InMemoryAgentStateStore,
-  ReActAgent,
-  type ReActAgentOptions,
-  ShuttingDownError,
-} from "@holdfast/core";
+import { InMemoryAgentStateStore, ShuttingDownError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { agentOn } from "./agent-on.js";
 import { outline, slotOf } from "./conversation.js";
 import { counting, twoCalls } from "./counting-tools.js";
 import { door } from "./door.js";
@@ -16,9 +11,6 @@ const ctx = { sessionId: "s" };
 
 describe.each([true, false])("shutdown, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  const agentOn = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
-
   test("goes from running over draining to closed, and takes no calls on the way", async () => {
     const [reached, release] = [door(), door()];
     const store = newStore();

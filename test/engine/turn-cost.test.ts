@@ -1,20 +1,12 @@
-import {
-  type Message,
-  ReActAgent,
-  type ReActAgentOptions,
-  StateTooLargeError,
-  userMessage,
-} from "@holdfast/core";
+import { type Message, StateTooLargeError, userMessage } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { agentOn } from "./agent-on.js";
 import { FaultyStore } from "./faulty-store.js";
 
 const ctx = { sessionId: "s" };
 
 describe.each([true, false])("what a turn may cost, fused: %s", (fused) => {
-  const agentOn = (store: FaultyStore, options: Partial<ReActAgentOptions> = {}) =>
-    new ReActAgent({ name: "a", model: scriptedModel(() => "ok"), stateStore: store, ...options });
-
   describe("what a turn costs", () => {
     async function longSession(store: FaultyStore, length: number): Promise<void> {
       const messages: Message[] = Array.from({ length }, (_, n) => userMessage(`old ${n}`));
