@@ -144,9 +144,12 @@ export class Call implements ActiveCall {
 
   /** Before it enters the queue: from then on the call can be seen, and who sees it may want to interrupt it. */
   async #listen(): Promise<void> {
-    const { signals } = this.#host.parts;
-    this.#subscription = await signals.listen(this.slot, this.callId, ({ kind, message }) =>
-      this.stop.stop(kind, { message }),
+    const { signals, gate } = this.#host.parts;
+    this.#subscription = await signals.listen(
+      this.slot,
+      this.callId,
+      ({ kind, message }) => this.stop.stop(kind, { message }),
+      { enters: gate },
     );
   }
 

@@ -116,7 +116,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
     const current = stored?.revision ?? null;
     if (current !== expected) throw stateConflict(owner, expected, current);
 
-    const revision = nextRevision(current);
+    const revision = write.revision ?? nextRevision(current);
     const state: StoredState = {
       slot: owner,
       revision,

@@ -33,6 +33,11 @@ export interface StateWrite {
   readonly op: string;
   /** The revision this write is based on; `null` for a state that does not exist yet. */
   readonly expected: Revision | null;
+  /**
+   * The revision this save is to produce, made with `nextRevision(expected)`; for wrappers that bind what they write to
+   * it. Absent: the store makes one. A repeated `op` is answered with the revision of its first run all the same.
+   */
+  readonly revision?: Revision | undefined;
   readonly head: JsonObject;
   readonly keep: number;
   readonly replace: readonly (readonly [index: number, message: Message])[];

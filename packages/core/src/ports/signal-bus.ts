@@ -1,12 +1,22 @@
 import type { Message } from "../message/message.js";
 import type { Slot } from "../slot/slot.js";
 import type { Reach } from "./agent-state-store.js";
+import type { SessionGate } from "./session-gate.js";
 
 /** What one process tells the call that runs in another. */
 export interface Signal {
   /** `interrupt` stops a call and keeps its work; `rollback` stops it and takes its work back. */
   readonly kind: "interrupt" | "rollback";
   readonly message?: Message | undefined;
+}
+
+/** What a bus may make use of when a call begins to listen. */
+export interface ListenOptions {
+  /**
+   * The gate the call is about to enter under this very call id. A bus on the same backend then finds the call there and
+   * needs no registration of its own, which saves a round trip per call.
+   */
+  readonly enters?: SessionGate | undefined;
 }
 
 /** Ends a subscription; idempotent. */
@@ -27,5 +37,10 @@ export interface SignalBus {
   readonly kind: string;
   readonly reach: Reach;
   send(slot: Slot, callId: string, signal: Signal): Promise<boolean>;
-  listen(slot: Slot, callId: string, handler: (signal: Signal) => void): Promise<Subscription>;
+  listen(
+    slot: Slot,
+    callId: string,
+    handler: (signal: Signal) => void,
+    options?: ListenOptions,
+  ): Promise<Subscription>;
 }

@@ -145,7 +145,7 @@ class DocumentStore implements AgentStateStore {
   }
 
   #next(slot: Slot, document: StateDocument | null, write: StateWrite): StateDocument {
-    const revision = nextRevision(document?.revision ?? null);
+    const revision = write.revision ?? nextRevision(document?.revision ?? null);
     return {
       v: 1,
       slot,

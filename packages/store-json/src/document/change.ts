@@ -15,6 +15,7 @@ export interface Change {
   readonly op: string;
   /** Undefined: whatever is stored. */
   readonly expected: Revision | null | undefined;
+  readonly revision?: Revision | undefined;
   readonly head: JsonObject;
   readonly keep: number;
   readonly replace: readonly (readonly [index: number, message: Message])[];
@@ -31,6 +32,7 @@ export interface SizeLimits {
 export interface PreparedChange {
   readonly op: string;
   readonly expected: Revision | null | undefined;
+  readonly revision: Revision | undefined;
   readonly keep: number;
   readonly messageBytes: number;
   readonly head: ReadonlyMap<string, string>;
@@ -66,6 +68,7 @@ export function prepareChange(place: Place, change: Change, limits: SizeLimits):
   return {
     op: change.op,
     expected: change.expected,
+    revision: change.revision,
     keep: change.keep,
     messageBytes,
     head,

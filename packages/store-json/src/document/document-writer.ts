@@ -101,7 +101,7 @@ export class DocumentWriter {
     const { set, unset } = headChanges(change, chain);
     const { op, keep, messageBytes, replace, append } = change;
     const prev = chain.revision;
-    const rev = nextRevision(chain.newest);
+    const rev = change.revision ?? nextRevision(chain.newest);
     const ids = prev === null ? place.ids : undefined;
     const record = { prev, rev, op, at: new Date().toISOString(), messageBytes, keep, unset };
     const line = encodeSave({ ...record, ids }, { set, replace, append });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { REMEMBERED_OPS, type Revision, type StateWrite } from "@holdfast/core";
+import { nextRevision, REMEMBERED_OPS, type Revision, type StateWrite } from "@holdfast/core";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
@@ -79,6 +79,21 @@ export function opCases(check: StoreCase): ConformanceCase[] {
         head: current.head,
         messages: [...current.messages, ...write.append],
       });
+    }),
+    check("a save may name the revision it is to produce", async (store) => {
+      const first = firstWrite(slot, numberedMessages(1), { revision: nextRevision(null) });
+      assert.equal(await store.save(slot, first), first.revision);
+      const second = nextWrite(await loadState(store, slot), numberedMessages(1), {
+        revision: nextRevision(first.revision ?? null),
+      });
+      assert.equal(await store.save(slot, second), second.revision);
+      assert.equal((await loadState(store, slot)).revision, second.revision);
+      const again = { ...second, revision: nextRevision(first.revision ?? null) };
+      assert.equal(
+        await store.save(slot, again),
+        second.revision,
+        "a repeated save was done before",
+      );
     }),
     check("ops of one slot mean nothing to another", async (store) => {
       const other = { ...slot, sessionId: "other" };

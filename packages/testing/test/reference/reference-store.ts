@@ -80,7 +80,7 @@ export class ReferenceStore implements AgentStateStore {
       throw new StateConflictError(`${describeSlot(slot)} was saved by another writer; load again`);
     const before = stored === undefined ? [] : this.parse(stored.body).messages;
     const body = { head: given.head, messages: this.apply(before, given) };
-    const revision = nextRevision(stored?.revision ?? null);
+    const revision = given.revision ?? nextRevision(stored?.revision ?? null);
     this.backend.states.set(key, {
       slot: checkSlot(slot),
       body: JSON.stringify(body),
