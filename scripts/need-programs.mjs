@@ -4,10 +4,20 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
 /** Program, and the Debian package it comes in. */
-const needed = [["strace", "strace"]];
+const needed = [
+  ["strace", "strace"],
+  ["redis-server", "redis-server"],
+  ["redis-cli", "redis-tools"],
+  ["mariadbd", "mariadb-server"],
+  ["mariadb-install-db", "mariadb-server"],
+];
 
-const missing = needed.filter(([program]) => spawnSync(program, ["--version"]).error !== undefined);
-if (missing.length > 0) install(missing.map(([, name]) => name));
+// Debian keeps servers where only root looks for programs.
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/local/sbin:/usr/sbin` };
+const missing = needed.filter(
+  ([program]) => spawnSync(program, ["--version"], { env }).error !== undefined,
+);
+if (missing.length > 0) install([...new Set(missing.map(([, name]) => name))]);
 
 function install(packages) {
   const command = `apt-get install -y ${packages.join(" ")}`;

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readmes = [
@@ -23,7 +23,7 @@ function firstExample(text: string): string | null {
   return /^```ts\n(.*?)^```$/ms.exec(text)?.[1] ?? null;
 }
 
-/** Runs a module where the workspace's packages resolve, with a state home of its own. */
+/** Runs a module where the workspace's packages resolve, with a state home of its own and servers at hand. */
 function run(source: string): { status: number | null; stdout: string; stderr: string } {
   const base = join(root, "test", ".holdfast");
   mkdirSync(base, { recursive: true });
@@ -34,7 +34,12 @@ function run(source: string): { status: number | null; stdout: string; stderr: s
   const { VITEST: _, ...env } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, ["example.mjs"], {
     cwd: directory,
-    env: { ...env, HOLDFAST_STATE_HOME: join(directory, "state") },
+    env: {
+      ...env,
+      HOLDFAST_STATE_HOME: join(directory, "state"),
+      REDIS_URL: inject("redisUrl"),
+      MYSQL_URL: inject("mysqlUrl"),
+    },
     encoding: "utf8",
     timeout: 30_000,
   });

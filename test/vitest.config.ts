@@ -1,3 +1,5 @@
 import { defineProject } from "vitest/config";
 
-export default defineProject({ test: { include: ["**/*.test.ts"] } });
+export default defineProject({
+  test: { include: ["**/*.test.ts"], globalSetup: ["servers.setup.ts"] },
+});

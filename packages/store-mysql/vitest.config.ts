@@ -1,3 +1,5 @@
 import { defineProject } from "vitest/config";
 
-export default defineProject({ test: { include: ["test/**/*.test.ts"] } });
+export default defineProject({
+  test: { include: ["test/**/*.test.ts"], globalSetup: ["test/mysql.setup.ts"] },
+});
