@@ -1,0 +1,26 @@
+import { AgentState, type DistributedStore, textOf } from "@holdfast/core";
+import { answerTo } from "./support-agent.js";
+
+/** What is wrong with the stored sessions, one sentence each; empty when every one is complete and in order. */
+export async function problemsOf(
+  store: DistributedStore,
+  sessions: ReadonlyMap<string, readonly string[]>,
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [sessionId, questions] of sessions) {
+    const slot = { agentId: "support", userId: "customer", sessionId };
+    const loaded = await store.stateStore.load(slot);
+    const state =
+      loaded === null || loaded === "unchanged" ? undefined : AgentState.fromParts(loaded);
+    const spoken = (state?.context ?? [])
+      .filter(({ role }) => role !== "tool")
+      .map(textOf)
+      .filter((text) => text !== "");
+    const expected = questions.flatMap((question) => [question, answerTo(question)]);
+    if (JSON.stringify(spoken) !== JSON.stringify(expected))
+      problems.push(
+        `${sessionId} holds ${spoken.length} of ${expected.length} messages, or not in order`,
+      );
+  }
+  return problems;
+}

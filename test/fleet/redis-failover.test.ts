@@ -1,0 +1,158 @@
+import { slotKey } from "@holdfast/core";
+import { eventually } from "@holdfast/testing";
+import {
+  privateRedisCluster,
+  privateRedisSentinel,
+  type RedisNode,
+  redisCommand,
+} from "@holdfast/testing/servers";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { codesOf, lossesOf } from "./check-turns.js";
+import { freshPrefix } from "./choices.js";
+import { echoAgent } from "./echo-agent.mjs";
+import { openStore, type StoreChoice } from "./open-store.mjs";
+import { transcript } from "./transcript.js";
+import { turnLoad } from "./turn-load.js";
+
+const timeout = 300_000;
+const rounds = process.env["HOLDFAST_LONG"] === "1" ? 10 : 1;
+/** What a call may end with while its store has an outage. */
+const outageCodes = ["CONFLICT", "LEASE_LOST", "UNAVAILABLE", "UNKNOWN_OUTCOME"];
+
+/** A replicated Redis, whichever keeps it alive. */
+interface Fleet {
+  readonly choice: StoreChoice;
+  /** The master that serves most of the load, or part of it. */
+  master(): Promise<RedisNode>;
+  /** Another node took its place. */
+  replaced(master: RedisNode): Promise<boolean>;
+  /** Everything is whole again. */
+  settled(): Promise<void>;
+  replicasOf(master: RedisNode): Promise<readonly RedisNode[]>;
+}
+
+async function cluster(options: Partial<StoreChoice>): Promise<Fleet> {
+  const servers = await privateRedisCluster();
+  onTestFinished(() => servers.stop());
+  const choice: StoreChoice = {
+    kind: "redis-cluster",
+    nodes: servers.nodes.map(({ host, port }) => ({ host, port })),
+    prefix: freshPrefix(),
+    ...options,
+  };
+  const key = `${choice.prefix}v1:{${slotKey({ agentId: "echo", userId: "u", sessionId: "s-0" })}}:state`;
+  return {
+    choice,
+    master: () => servers.masterOf(key),
+    replaced: async (master) => (await servers.masterOf(key)) !== master,
+    settled: () => servers.settled(),
+    replicasOf: async (master) => replicasAmong(servers.nodes, master),
+  };
+}
+
+async function sentinel(options: Partial<StoreChoice>): Promise<Fleet> {
+  const servers = await privateRedisSentinel();
+  onTestFinished(() => servers.stop());
+  return {
+    choice: {
+      kind: "redis-sentinel",
+      nodes: servers.sentinels.map(({ host, port }) => ({ host, port })),
+      name: servers.name,
+      prefix: freshPrefix(),
+      ...options,
+    },
+    master: () => servers.master(),
+    replaced: async (master) => (await servers.master()) !== master,
+    settled: () => servers.settled(),
+    replicasOf: async (master) => replicasAmong(servers.nodes, master),
+  };
+}
+
+async function replicasAmong(
+  nodes: readonly RedisNode[],
+  master: RedisNode,
+): Promise<readonly RedisNode[]> {
+  const role = await redisCommand(master, "ROLE");
+  return nodes.filter((node) => node !== master && role.includes(String(node.port)));
+}
+
+const topologies = { cluster, sentinel };
+const faults = {
+  "is killed": async (master: RedisNode) => {
+    await master.process.kill9();
+    return () => master.process.restart();
+  },
+  "is wedged": async (master: RedisNode) => {
+    master.process.pause();
+    return async () => master.process.resume();
+  },
+};
+
+describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) => {
+  test.each(["is killed", "is wedged"] as const)(
+    "that %s under load loses no turn acknowledged by a replica, and every call ends",
+    { timeout: timeout * rounds },
+    async (fault) => {
+      const fleet = await topologies[topology]({ minReplicas: 1, leaseMs: 5_000 });
+      const { store, close } = openStore(fleet.choice);
+      onTestFinished(close);
+      for (let round = 0; round < rounds; round++) {
+        const load = turnLoad(store, 12);
+        await eventually(() => load.acknowledged() >= 60, { timeoutMs: 60_000 });
+        const master = await fleet.master();
+        const mend = await faults[fault](master);
+        await eventually(() => fleet.replaced(master), { timeoutMs: 60_000 });
+        await mend();
+        const before = load.acknowledged();
+        await eventually(() => load.acknowledged() >= before + 60, {
+          timeoutMs: 90_000,
+          what: "turns being acknowledged again",
+        });
+        await load.stop();
+        await fleet.settled();
+        expect(outageCodes).toEqual(expect.arrayContaining(codesOf(load)));
+        expect(await lossesOf(store, load)).toEqual(new Map());
+      }
+    },
+  );
+
+  test("that dies with saves no replica had: the loss is reported, never hidden", {
+    timeout,
+  }, async () => {
+    const fleet = await topologies[topology]({ leaseMs: 2_000 });
+    const { store, close } = openStore(fleet.choice);
+    onTestFinished(close);
+    const events: string[] = [];
+    const agent = echoAgent(store, {
+      saveDeadlineMs: 20_000,
+      onEvent: ({ type }) => void events.push(type),
+    });
+    onTestFinished(() => agent.close());
+    const session = { userId: "u", sessionId: "s-0" };
+    const slot = { agentId: "echo", ...session };
+    await agent.call("kept", session);
+    const master = await fleet.master();
+    const replicas = await fleet.replicasOf(master);
+    await eventually(
+      async () => (await redisCommand(master, "WAIT", replicas.length, 1_000)) >= "1",
+    );
+    for (const replica of replicas) replica.process.pause();
+    // Acknowledged by a master whose replicas hear nothing of it any more.
+    expect((await agent.call("lost", session)).text).toBe("re: lost");
+    await master.process.kill9();
+    for (const replica of replicas) replica.process.resume();
+    await eventually(() => fleet.replaced(master), { timeoutMs: 60_000 });
+    expect(events).not.toContain("run_back");
+    await eventually(
+      async () => {
+        await agent.call("after", session);
+        return true;
+      },
+      { timeoutMs: 60_000, what: "a call after the failover" },
+    );
+    const { context } = await transcript(store, slot);
+    expect(context.slice(0, 2)).toEqual(["kept", "re: kept"]);
+    expect(context).not.toContain("lost");
+    expect(events).toContain("run_back");
+  });
+});

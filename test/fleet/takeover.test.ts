@@ -1,0 +1,46 @@
+import { spawnScript } from "@holdfast/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { fleetStores, freshChoice } from "./choices.js";
+import { echoAgent } from "./echo-agent.mjs";
+import { openStore } from "./open-store.mjs";
+import { transcript } from "./transcript.js";
+
+const slot = { agentId: "echo", userId: "u", sessionId: "s" };
+const rounds = process.env["HOLDFAST_LONG"] === "1" ? 200 : 20;
+
+describe.each(fleetStores)("on %s", (kind) => {
+  test(`${rounds} times a node that stood still past its lease wakes up: its save is refused, the other's turn stands`, {
+    timeout: 60_000 + rounds * 5_000,
+  }, async () => {
+    const choice = freshChoice(kind, { leaseMs: 400 });
+    await using stopped = spawnScript(new URL("slow-node.mjs", import.meta.url), [
+      JSON.stringify(choice),
+    ]);
+    const { store, close } = openStore(choice);
+    onTestFinished(close);
+    const other = echoAgent(store);
+    onTestFinished(() => other.close());
+    await stopped.line("ready");
+    const expected: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const seen = stopped.lines.length;
+      stopped.send(`call a-${round}`);
+      await stopped.line(`thinking a-${round}`);
+      process.kill(stopped.pid, "SIGSTOP");
+      const reply = await other.call(`b-${round}`, { userId: "u", sessionId: "s" });
+      expect(reply.text).toBe(`re: b-${round}`);
+      process.kill(stopped.pid, "SIGCONT");
+      stopped.send("go");
+      const outcome = await stopped.line(
+        (line) => /^(reply|failed)/.test(line) && stopped.lines.lastIndexOf(line) >= seen,
+      );
+      expect(outcome).toBe("failed LEASE_LOST CONFLICT");
+      expected.push(`b-${round}`, `re: b-${round}`);
+    }
+    expect(stopped.lines.filter((line) => line.startsWith("tool"))).toEqual([]);
+    const { context, log } = await transcript(store, slot);
+    expect(context).toEqual(expected);
+    // What the stopped node's callers had asked is on record all the same.
+    for (let round = 0; round < rounds; round++) expect(log).toContain(`a-${round}`);
+  });
+});
