@@ -137,6 +137,8 @@ describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) =
       async () => (await redisCommand(master, "WAIT", replicas.length, 1_000)) >= "1",
     );
     for (const replica of replicas) replica.process.pause();
+    // Otherwise what is said now would wait for them in their sockets.
+    await redisCommand(master, "CLIENT", "KILL", "TYPE", "replica");
     // Acknowledged by a master whose replicas hear nothing of it any more.
     expect((await agent.call("lost", session)).text).toBe("re: lost");
     await master.process.kill9();

@@ -1,4 +1,5 @@
 export * from "./context/runtime-context.js";
+export * from "./encryption/index.js";
 export * from "./engine/index.js";
 export * from "./errors/index.js";
 export * from "./events/agent-event.js";

@@ -37,7 +37,7 @@ export async function privateMariadb(options: PrivateMariadbOptions = {}): Promi
     const data = join(group.directory, "data");
     // The server refuses to run as root unless told so.
     const asRoot = process.getuid?.() === 0 ? ["--user=root"] : [];
-    await install(data, asRoot);
+    await install(data, group.directory, asRoot);
     const address = { host: "127.0.0.1", port: await freePort() };
     const setup = join(group.directory, "setup.sql");
     await writeFile(setup, `CREATE DATABASE IF NOT EXISTS ${database};\n`);
@@ -47,6 +47,7 @@ export async function privateMariadb(options: PrivateMariadbOptions = {}): Promi
         ...["--no-defaults", ...asRoot, `--datadir=${data}`, `--init-file=${setup}`],
         ...[`--port=${address.port}`, `--bind-address=${address.host}`],
         ...[`--socket=${join(group.directory, "s.sock")}`, "--skip-name-resolve"],
+        `--tmpdir=${group.directory}`,
         ...["--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M"],
         ...(options.args ?? []),
       ],
@@ -68,12 +69,17 @@ export async function privateMariadb(options: PrivateMariadbOptions = {}): Promi
   }
 }
 
-async function install(data: string, asRoot: readonly string[]): Promise<void> {
+async function install(data: string, directory: string, asRoot: readonly string[]): Promise<void> {
   try {
-    await promisify(execFile)("mariadb-install-db", [
-      ...["--no-defaults", ...asRoot, `--datadir=${data}`, "--skip-test-db"],
-      "--auth-root-authentication-method=normal",
-    ]);
+    await promisify(execFile)(
+      "mariadb-install-db",
+      [
+        ...["--no-defaults", ...asRoot, `--datadir=${data}`, "--skip-test-db"],
+        "--auth-root-authentication-method=normal",
+      ],
+      // A server that starts sweeps its temporary directory, so two must never share one.
+      { env: { ...process.env, TMPDIR: directory } },
+    );
   } catch (cause) {
     throw new Error(
       "mariadb-install-db failed. If it is missing, install it, for example: apt-get install mariadb-server",

@@ -1,0 +1,104 @@
+import type {
+  AgentStateStore,
+  ConversationLog,
+  DistributedStore,
+  LogDraft,
+  Slot,
+} from "@holdfast/core";
+import { StateConflictError, uuidv7 } from "@holdfast/core";
+import {
+  describeAgentStateStore,
+  describeConversationLog,
+  describeKeyValueStore,
+  describeSessionGate,
+  describeSignalBus,
+} from "@holdfast/testing";
+import { tamper } from "./stored.js";
+import {
+  breakFiles,
+  type FileSubject,
+  fileSubject,
+  memorySubject,
+  partsOf,
+  removeFiles,
+  type Subject,
+} from "./subjects.js";
+
+/** By what was made of it, so that the suites can get at what is behind. */
+const subjects = new WeakMap<object, Subject>();
+
+for (const fused of [true, false])
+  describeAgentStateStore(`in-memory, fused: ${fused}, encrypted`, {
+    create() {
+      const subject = memorySubject(fused);
+      subjects.set(subject.store, subject);
+      return subject.store;
+    },
+    fuses: fused ? ["gate", "log"] : [],
+    async corrupt(store, slot) {
+      const { inner } = subjects.get(store) as Subject;
+      await tamper(inner, slot, ({ messages }) => ({ messages: messages.toReversed() }));
+    },
+  });
+describeConversationLog("in-memory, encrypted", { create: () => logOf(memorySubject().store) });
+describeKeyValueStore("in-memory, encrypted", { create: () => part(memorySubject(), "keyValue") });
+describeSessionGate("in-memory, encrypted", { create: () => part(memorySubject(), "gate") });
+describeSignalBus("in-memory, encrypted", { create: () => part(memorySubject(), "signals") });
+
+function onFiles<T extends object>(take: (store: AgentStateStore) => T) {
+  const keep = (subject: FileSubject): T => {
+    const taken = take(subject.store);
+    subjects.set(taken, subject);
+    return taken;
+  };
+  const subjectOf = (taken: T) => subjects.get(taken) as FileSubject;
+  return {
+    create: () => keep(fileSubject()),
+    reopen: (taken: T) => keep(fileSubject(subjectOf(taken).options, subjectOf(taken).root)),
+    cleanup: (taken: T) => removeFiles(subjectOf(taken).root),
+    breakBackend: (taken: T) => breakFiles(subjectOf(taken).root),
+  };
+}
+
+describeAgentStateStore(
+  "JSON files, encrypted",
+  onFiles((store) => store),
+);
+describeConversationLog("JSON files, encrypted", onFiles(logOf));
+describeKeyValueStore(
+  "JSON files, encrypted",
+  onFiles((store) => partsOf(store).keyValue),
+);
+describeSessionGate(
+  "JSON files, encrypted",
+  onFiles((store) => partsOf(store).gate),
+);
+describeSignalBus(
+  "JSON files, encrypted",
+  onFiles((store) => partsOf(store).signals),
+);
+
+function part<P extends keyof DistributedStore>({ store }: Subject, name: P): DistributedStore[P] {
+  return partsOf(store)[name];
+}
+
+/** An encrypted log finds a user's sessions by their states: as in an agent, whatever has records here has a state. */
+function logOf(store: AgentStateStore): ConversationLog {
+  const { log } = partsOf(store);
+  return {
+    contract: log.contract,
+    kind: log.kind,
+    reach: log.reach,
+    async append(slot: Slot, records: readonly LogDraft[]) {
+      await log.append(slot, records);
+      const write = { op: uuidv7(), expected: null, head: {}, keep: 0, replace: [], append: [] };
+      await store.save(slot, write).catch((error) => {
+        if (!StateConflictError.is(error)) throw error;
+      });
+    },
+    read: (slot, range) => log.read(slot, range),
+    readBlob: (slot, ref) => log.readBlob(slot, ref),
+    search: (query) => log.search(query),
+    delete: (slot) => log.delete(slot),
+  };
+}
