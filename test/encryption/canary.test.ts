@@ -1,61 +1,14 @@
-import {
-  type AgentStateStore,
-  assistantMessage,
-  toolResultMessage,
-  userMessage,
-  withEncryption,
-} from "@holdfast/core";
+import { withEncryption } from "@holdfast/core";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { tempDirectory } from "@holdfast/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { canary, filesWith } from "./canary.js";
 import { freshOptions } from "./keys.js";
-import { loadState, marked, said, slotOf, writeOn } from "./stored.js";
+import { loadState, slotOf } from "./stored.js";
 import { partsOf } from "./subjects.js";
+import { writeEverywhere } from "./write-everywhere.js";
 
 const slot = slotOf();
-
-/** Writes the canary wherever something can be written. */
-async function writeEverywhere(store: AgentStateStore): Promise<void> {
-  const { log, keyValue } = partsOf(store);
-  const messages = [
-    userMessage(canary, { name: canary, metadata: { [canary]: canary } }),
-    assistantMessage([
-      { type: "thinking", text: canary, providerMetadata: { signature: canary } },
-      { type: "tool_call", id: canary, name: canary, input: { [canary]: [canary] } },
-    ]),
-    toolResultMessage({
-      type: "tool_result",
-      callId: canary,
-      name: canary,
-      state: "success",
-      output: [
-        { type: "text", text: canary.repeat(200) },
-        {
-          type: "data",
-          mediaType: canary,
-          source: { kind: "base64", data: Buffer.from(canary).toString("base64") },
-        },
-      ],
-      metadata: { canary },
-    }),
-  ];
-  const head = { canary, [canary]: canary, extensions: { plan: [canary] } };
-  await store.save(slot, writeOn(null, messages, { head }));
-  // Often enough that snapshots are written too.
-  for (let round = 0; round < 30; round++) {
-    const loaded = await loadState(store, slot);
-    const replace = [[0, userMessage(`${canary} ${round}`)]] as const;
-    await store.save(slot, writeOn(loaded, [userMessage(`${round} ${canary}`)], { replace }));
-  }
-  const long = `${canary} in a long text. `.repeat(5_000);
-  await log.append(slot, [
-    ...messages.map((message) => said("", { message, id: message.id })),
-    said(long),
-    marked({ name: canary, details: { canary } }),
-  ]);
-  await keyValue.put(["notes"], "key", { [canary]: canary });
-}
 
 test("no file holds anything of what was said, in any form", { timeout: 60_000 }, async () => {
   const directory = await tempDirectory();

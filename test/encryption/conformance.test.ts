@@ -1,11 +1,4 @@
-import type {
-  AgentStateStore,
-  ConversationLog,
-  DistributedStore,
-  LogDraft,
-  Slot,
-} from "@holdfast/core";
-import { StateConflictError, uuidv7 } from "@holdfast/core";
+import type { AgentStateStore, DistributedStore } from "@holdfast/core";
 import {
   describeAgentStateStore,
   describeConversationLog,
@@ -13,6 +6,7 @@ import {
   describeSessionGate,
   describeSignalBus,
 } from "@holdfast/testing";
+import { logWithStates } from "./log-with-states.js";
 import { tamper } from "./stored.js";
 import {
   breakFiles,
@@ -40,7 +34,9 @@ for (const fused of [true, false])
       await tamper(inner, slot, ({ messages }) => ({ messages: messages.toReversed() }));
     },
   });
-describeConversationLog("in-memory, encrypted", { create: () => logOf(memorySubject().store) });
+describeConversationLog("in-memory, encrypted", {
+  create: () => logWithStates(memorySubject().store),
+});
 describeKeyValueStore("in-memory, encrypted", { create: () => part(memorySubject(), "keyValue") });
 describeSessionGate("in-memory, encrypted", { create: () => part(memorySubject(), "gate") });
 describeSignalBus("in-memory, encrypted", { create: () => part(memorySubject(), "signals") });
@@ -64,7 +60,7 @@ describeAgentStateStore(
   "JSON files, encrypted",
   onFiles((store) => store),
 );
-describeConversationLog("JSON files, encrypted", onFiles(logOf));
+describeConversationLog("JSON files, encrypted", onFiles(logWithStates));
 describeKeyValueStore(
   "JSON files, encrypted",
   onFiles((store) => partsOf(store).keyValue),
@@ -80,25 +76,4 @@ describeSignalBus(
 
 function part<P extends keyof DistributedStore>({ store }: Subject, name: P): DistributedStore[P] {
   return partsOf(store)[name];
-}
-
-/** An encrypted log finds a user's sessions by their states: as in an agent, whatever has records here has a state. */
-function logOf(store: AgentStateStore): ConversationLog {
-  const { log } = partsOf(store);
-  return {
-    contract: log.contract,
-    kind: log.kind,
-    reach: log.reach,
-    async append(slot: Slot, records: readonly LogDraft[]) {
-      await log.append(slot, records);
-      const write = { op: uuidv7(), expected: null, head: {}, keep: 0, replace: [], append: [] };
-      await store.save(slot, write).catch((error) => {
-        if (!StateConflictError.is(error)) throw error;
-      });
-    },
-    read: (slot, range) => log.read(slot, range),
-    readBlob: (slot, ref) => log.readBlob(slot, ref),
-    search: (query) => log.search(query),
-    delete: (slot) => log.delete(slot),
-  };
 }

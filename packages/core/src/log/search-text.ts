@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../errors/errors.js";
 import type { JsonValue } from "../json/json.js";
 import type { Block, Message } from "../message/message.js";
-import type { LogQuery } from "../ports/conversation-log.js";
+import type { BlobReference, LogQuery } from "../ports/conversation-log.js";
 import { checkId } from "../slot/slot.js";
 import { cutIndex } from "./cut-text.js";
 
@@ -17,6 +17,16 @@ export function searchableText(message: Message): string {
     .flatMap(textsOf)
     .filter((text) => text !== "")
     .join("\n");
+}
+
+/**
+ * Whether {@link searchableText} looks at this place of a message, which a log may keep apart: not at the bytes of images
+ * and files, nor at metadata.
+ */
+export function isSearched([top, , field, , outputField]: BlobReference["path"]): boolean {
+  if (top !== "content") return false;
+  if (field === "output") return outputField === "text" || outputField === "name";
+  return field === "text" || field === "name" || field === "input";
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import {
   type BlobReference,
+  isSearched,
   type LogRecord,
   StateCorruptError,
   searchableText,
@@ -39,13 +40,6 @@ export async function snippetIn(search: LogSearch, record: LogRecord): Promise<s
     if (found !== null) return found;
   }
   return null;
-}
-
-/** Whether `searchableText` looks at this place of a message: not at the bytes of images and files, nor at metadata. */
-function isSearched([top, , field, , outputField]: BlobReference["path"]): boolean {
-  if (top !== "content") return false;
-  if (field === "output") return outputField === "text" || outputField === "name";
-  return field === "text" || field === "name" || field === "input";
 }
 
 /** The record with these of its texts; without them, and with a report, where they cannot be had. */

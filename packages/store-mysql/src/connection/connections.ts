@@ -1,0 +1,76 @@
+import { type DriverPool, type MysqlPool, promisePool } from "./mysql-pool.js";
+import { readServerError } from "./server-error.js";
+import { Session, StatementError } from "./session.js";
+
+/** The caller's pool, used with a deadline. */
+export class Connections {
+  readonly #pool: DriverPool;
+  /** Connections that have our settings. */
+  readonly #known = new WeakSet<object>();
+  readonly #settings: string;
+
+  constructor(pool: MysqlPool, commandTimeoutMs: number) {
+    this.#pool = promisePool(pool);
+    // The server gives up waiting for a row before we do, so that there is time to try again.
+    const lockWaitSeconds = Math.min(Math.max(Math.floor((commandTimeoutMs * 0.6) / 1_000), 1), 50);
+    this.#settings = `SET SESSION innodb_lock_wait_timeout = ${lockWaitSeconds}, autocommit = 1`;
+  }
+
+  /**
+   * Runs `work` on a connection and gives it back. Waiting for one counts; one that comes too late goes back unused.
+   *
+   * @param deadline - on the clock of `performance.now()`
+   * @throws StatementError when no connection is to be had; what `work` throws is passed on
+   */
+  async use<T>(deadline: number, work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.#take(deadline);
+    try {
+      if (!this.#known.has(session.identity)) {
+        await session.command(this.#settings);
+        this.#known.add(session.identity);
+      }
+      return await work(session);
+    } finally {
+      session.end();
+    }
+  }
+
+  async #take(deadline: number): Promise<Session> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isLate = false;
+    const expired = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => {
+          isLate = true;
+          reject(new StatementError(noConnection));
+        },
+        Math.max(deadline - performance.now(), 0),
+      );
+    });
+    const taking = this.#pool.getConnection().then(
+      (connection) => {
+        if (isLate) connection.release();
+        return new Session(connection, deadline);
+      },
+      (error: unknown) => {
+        throw new StatementError(readServerError(error));
+      },
+    );
+    // It may fail after nobody waits for it any more.
+    taking.catch(() => undefined);
+    try {
+      return await Promise.race([taking, expired]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+const noConnection = {
+  code: "TIMEOUT",
+  verdict: "unavailable",
+  advice:
+    "the pool gave no connection in time; check that the server answers and that the pool's connectionLimit is high enough",
+  isRefusal: false,
+  keepsConnection: false,
+} as const;

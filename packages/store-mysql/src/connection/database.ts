@@ -1,0 +1,156 @@
+import { StoreUnavailableError, sleep, withDeadline } from "@holdfast/core";
+import type { Tables } from "../keys.js";
+import type { Row } from "./cells.js";
+import type { Connections } from "./connections.js";
+import { PacketLimit } from "./packet-limit.js";
+import { type Session, StatementError, type Value, type WriteResult } from "./session.js";
+import { storeFailure } from "./store-failure.js";
+
+/** Statements inside a transaction. Their errors are not to be caught: they end the transaction. */
+export interface Transaction {
+  read(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  write(sql: string, values?: readonly Value[]): Promise<WriteResult>;
+}
+
+/** What a {@link Database} needs. */
+export interface DatabaseParts {
+  readonly connections: Connections;
+  readonly tables: Tables;
+  readonly commandTimeoutMs: number;
+  /** Sees to it that the tables are there; asked before every command, so it must be quick when they are. */
+  prepare(): Promise<void>;
+}
+
+/** How far a piece of work has come: from `write` or `commit` on it cannot be taken back. */
+type Stage = "undoable" | "write" | "commit";
+
+type Work<T> = (session: Session, enter: (stage: Stage) => void) => Promise<T>;
+
+/**
+ * The few things this package wants of the server.
+ *
+ * Contract:
+ * - Everything ends within `commandTimeoutMs`, with a result or a `HoldfastError`. `StoreUnavailableError`: certainly
+ *   not applied. `UnknownOutcomeError`: the answer was lost while a COMMIT, or a write of its own, was under way.
+ * - What lost against another transaction (deadlock, lock wait) is rolled back and run again, so a body may run several
+ *   times. So is, once, what lost its connection before anything can have been applied.
+ * - What is too large for the server is refused before it is sent.
+ * - Rows are lists of cells; read them with `asText`, `asBytes`, `asNumber`.
+ * - Texts of statements must be few and constant: each is prepared once per connection and stays there.
+ * - Errors never carry statements, values or addresses.
+ */
+export class Database {
+  readonly tables: Tables;
+  readonly commandTimeoutMs: number;
+  readonly #connections: Connections;
+  readonly #prepare: () => Promise<void>;
+  readonly #limit = new PacketLimit();
+
+  constructor(parts: DatabaseParts) {
+    this.tables = parts.tables;
+    this.commandTimeoutMs = parts.commandTimeoutMs;
+    this.#connections = parts.connections;
+    this.#prepare = () => parts.prepare();
+  }
+
+  /**
+   * One statement that returns rows, all of one snapshot.
+   *
+   * @param what - for errors: what is attempted, for example `loading session "s"`
+   */
+  read(what: string, sql: string, values: readonly Value[] = []): Promise<readonly Row[]> {
+    return this.#run(what, (session) => session.read(sql, values));
+  }
+
+  /** One statement that changes rows, committed by itself. */
+  write(what: string, sql: string, values: readonly Value[] = []): Promise<WriteResult> {
+    return this.#run(what, async (session, enter) => {
+      await this.#limit.check(session, what, values);
+      enter("write");
+      return session.write(sql, values);
+    });
+  }
+
+  /** One INSERT, committed by itself; `false` when a row with that key is there, which then stays as it is. */
+  insert(what: string, sql: string, values: readonly Value[]): Promise<boolean> {
+    return this.#run(what, async (session, enter) => {
+      await this.#limit.check(session, what, values);
+      enter("write");
+      try {
+        await session.write(sql, values);
+        return true;
+      } catch (error) {
+        if (error instanceof StatementError && error.server.verdict === "duplicate") return false;
+        throw error;
+      }
+    });
+  }
+
+  /** Statements that are committed together; `body` may run several times. */
+  transaction<T>(what: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#run(what, async (session, enter) => {
+      await session.command("START TRANSACTION");
+      let result: T;
+      try {
+        result = await body({
+          read: (sql, values = []) => session.read(sql, values),
+          write: async (sql, values = []) => {
+            await this.#limit.check(session, what, values);
+            return session.write(sql, values);
+          },
+        });
+      } catch (error) {
+        // Where this fails the connection ends, and the server rolls back by itself.
+        await session.command("ROLLBACK").catch(() => undefined);
+        throw error;
+      }
+      enter("commit");
+      await session.command("COMMIT");
+      return result;
+    });
+  }
+
+  /** Runs `work` until it succeeds, fails for good, or the time is up. */
+  async #run<T>(what: string, work: Work<T>): Promise<T> {
+    const deadline = performance.now() + this.commandTimeoutMs;
+    await this.#ready(what);
+    let hasReconnected = false;
+    for (let attempt = 0; ; attempt++) {
+      let stage: Stage = "undoable";
+      try {
+        return await this.#connections.use(deadline, (session) =>
+          work(session, (next) => {
+            stage = next;
+          }),
+        );
+      } catch (error) {
+        if (!(error instanceof StatementError)) throw error;
+        const { verdict } = error.server;
+        const mayHaveApplied = mayBeApplied(stage, error);
+        const mayRepeat = verdict === "retry" || (verdict === "lost" && !hasReconnected);
+        const pauseMs = Math.random() * Math.min(2 ** attempt, 64);
+        if (mayHaveApplied || !mayRepeat || performance.now() + pauseMs >= deadline)
+          throw storeFailure(what, error, mayHaveApplied);
+        hasReconnected ||= verdict === "lost";
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  #ready(what: string): Promise<void> {
+    return withDeadline(
+      this.#prepare,
+      this.commandTimeoutMs,
+      () =>
+        new StoreUnavailableError(
+          `${what} failed: the tables are still being prepared, try again later`,
+        ),
+    );
+  }
+}
+
+function mayBeApplied(stage: Stage, { server }: StatementError): boolean {
+  if (stage === "undoable") return false;
+  // A refused statement was not carried out. A refused COMMIT tells only when the server says why: it was rolled back.
+  return stage === "write" ? !server.isRefusal : server.verdict !== "retry";
+}

@@ -1,0 +1,20 @@
+import { tableNames } from "../keys.js";
+import { ensureTables } from "../migrations/ensure-tables.js";
+import type { ResolvedOptions } from "../options.js";
+import { Connections } from "./connections.js";
+import { Database } from "./database.js";
+
+/** The database behind a part; no I/O happens before its first command. */
+export function openDatabase(
+  options: Pick<ResolvedOptions, "pool" | "tablePrefix" | "migrate" | "commandTimeoutMs">,
+): Database {
+  const { pool, commandTimeoutMs, migrate, tablePrefix } = options;
+  const connections = new Connections(pool, commandTimeoutMs);
+  const tables = tableNames(tablePrefix);
+  return new Database({
+    connections,
+    tables,
+    commandTimeoutMs,
+    prepare: () => ensureTables(pool, connections, tables, migrate),
+  });
+}

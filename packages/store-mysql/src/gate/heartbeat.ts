@@ -1,0 +1,56 @@
+/** How many signs of life are given side by side; the pool is needed for other things, too. */
+const PARALLEL = 4;
+
+/** Gives a sign of life for each of its members, again and again, while it has any. */
+export class Heartbeat<T> {
+  readonly #everyMs: number;
+  readonly #beat: (member: T) => Promise<void>;
+  readonly #members = new Set<T>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  /** @param beat - must not reject */
+  constructor(everyMs: number, beat: (member: T) => Promise<void>) {
+    this.#everyMs = everyMs;
+    this.#beat = beat;
+  }
+
+  add(member: T): void {
+    this.#members.add(member);
+    this.#schedule();
+  }
+
+  remove(member: T): void {
+    this.#members.delete(member);
+    if (this.#members.size === 0) this.#stop();
+  }
+
+  /** No more signs of life. */
+  close(): void {
+    this.#isClosed = true;
+    this.#stop();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #schedule(): void {
+    if (this.#isClosed || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => void this.#beatAll(), this.#everyMs);
+    // What the members stand for keeps a process running, not the signs of its life.
+    this.#timer.unref();
+  }
+
+  async #beatAll(): Promise<void> {
+    const waiting = [...this.#members];
+    const work = async (): Promise<void> => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+        if (this.#members.has(next)) await this.#beat(next);
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, work));
+    this.#timer = undefined;
+    if (this.#members.size > 0) this.#schedule();
+  }
+}

@@ -1,0 +1,177 @@
+import { randomBytes } from "node:crypto";
+import {
+  checkValue,
+  type JsonValue,
+  type KeyPage,
+  type KeyQuery,
+  type KeyValueCondition,
+  type KeyValueStore,
+  StateConflictError,
+  StateCorruptError,
+  UnknownOutcomeError,
+  type VersionedValue,
+  withDeadline,
+} from "@holdfast/core";
+import { asBytes, asText } from "../connection/cells.js";
+import { Database } from "../connection/database.js";
+import { openDatabase } from "../connection/open-database.js";
+import { rowBatches } from "../log/row-batches.js";
+import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
+import { listKeys } from "./list-keys.js";
+import { namespaceHash, type ValuePlace, valuePlace } from "./value-place.js";
+
+/**
+ * Keeps small values in MySQL or MariaDB, compare-and-set between any number of nodes.
+ *
+ * Contract, beyond {@link KeyValueStore}'s:
+ * - A version is 128 random bits made here, so that a `put` whose answer was lost recognises itself.
+ * - Keys are listed in the order of their UTF-8 bytes; a page costs what it shows.
+ * - Constructing does no I/O; the pool stays the caller's.
+ *
+ * @example
+ * const values = new MysqlKeyValueStore({ pool });
+ * const version = await values.put(["notes"], "first", { text: "hello" }, { expected: null });
+ */
+export class MysqlKeyValueStore implements KeyValueStore {
+  readonly contract = 1;
+  readonly kind = "mysql";
+  readonly reach = "distributed";
+  readonly #database: Database;
+  readonly #table: string;
+
+  /**
+   * @param options - a `Database` where several parts share one
+   * @throws ConfigurationError
+   */
+  constructor(options: MysqlPartOptions | Database) {
+    this.#database =
+      options instanceof Database
+        ? options
+        : openDatabase(readOptions("MysqlKeyValueStore", options, partOptions));
+    this.#table = this.#database.tables.kv;
+  }
+
+  async get(namespace: readonly string[], key: string): Promise<VersionedValue | null> {
+    const [value] = await this.getMany(namespace, [key]);
+    return value ?? null;
+  }
+
+  async getMany(
+    namespace: readonly string[],
+    keys: readonly string[],
+  ): Promise<readonly (VersionedValue | null)[]> {
+    const ns = namespaceHash(namespace);
+    const hashes = keys.map((key) => valuePlace(namespace, key).row[1]);
+    const found = new Map<string, VersionedValue>();
+    for (const batch of rowBatches(hashes, (hash) => hash.length)) {
+      const rows = await this.#database.read(
+        "reading values",
+        `SELECT kh, version, body FROM ${this.#table} WHERE ns = ? AND kh IN (${batch.map(() => "?").join(", ")})`,
+        [ns, ...batch],
+      );
+      for (const [kh, version, body] of rows)
+        found.set(asBytes(kh).toString("hex"), {
+          value: valueIn(asText(body)),
+          version: asText(version),
+        });
+    }
+    return hashes.map((hash) => found.get(hash.toString("hex")) ?? null);
+  }
+
+  async put(
+    namespace: readonly string[],
+    key: string,
+    value: JsonValue,
+    condition: KeyValueCondition = {},
+  ): Promise<string> {
+    const place = valuePlace(namespace, key);
+    const body = Buffer.from(checkValue(key, value), "utf8");
+    const version = randomBytes(16).toString("hex");
+    const deadline = performance.now() + this.#database.commandTimeoutMs;
+    try {
+      if (!(await this.#write(place, version, body, condition.expected))) throw conflict(place);
+    } catch (error) {
+      if (!UnknownOutcomeError.is(error)) throw error;
+      // The answer was lost. Where the value is the one just made, it was a yes.
+      const left = deadline - performance.now();
+      const stored = await withDeadline(
+        () => this.#version(place),
+        left,
+        () => error,
+      ).catch(() => null);
+      if (stored !== version) throw error;
+    }
+    return version;
+  }
+
+  async delete(
+    namespace: readonly string[],
+    key: string,
+    condition: KeyValueCondition = {},
+  ): Promise<boolean> {
+    const place = valuePlace(namespace, key);
+    const { expected } = condition;
+    if (expected === null) {
+      if ((await this.#version(place)) !== null) throw conflict(place);
+      return false;
+    }
+    const sql = `DELETE FROM ${this.#table} WHERE ns = ? AND kh = ?`;
+    const what = `deleting ${place.label}`;
+    if (expected === undefined)
+      return (await this.#database.write(what, sql, place.row)).affectedRows > 0;
+    const values = [...place.row, Buffer.from(expected, "utf8")];
+    const { affectedRows } = await this.#database.write(what, `${sql} AND version = ?`, values);
+    if (affectedRows === 0) throw conflict(place);
+    return true;
+  }
+
+  async list(namespace: readonly string[], query: KeyQuery = {}): Promise<KeyPage> {
+    return listKeys(this.#database, namespaceHash(namespace), query);
+  }
+
+  /** Whether the condition held and the value was written. */
+  async #write(
+    { row, name, head, label }: ValuePlace,
+    version: string,
+    body: Buffer,
+    expected: string | null | undefined,
+  ): Promise<boolean> {
+    const what = `writing ${label}`;
+    const made = Buffer.from(version, "utf8");
+    const insert = `INSERT INTO ${this.#table} (ns, kh, name, head, version, body) VALUES (?, ?, ?, ?, ?, ?)`;
+    if (expected === null)
+      return this.#database.insert(what, insert, [...row, name, head, made, body]);
+    if (expected === undefined) {
+      const sql = `${insert} ON DUPLICATE KEY UPDATE version = VALUES(version), body = VALUES(body)`;
+      await this.#database.write(what, sql, [...row, name, head, made, body]);
+      return true;
+    }
+    const { affectedRows } = await this.#database.write(
+      what,
+      `UPDATE ${this.#table} SET version = ?, body = ? WHERE ns = ? AND kh = ? AND version = ?`,
+      [made, body, ...row, Buffer.from(expected, "utf8")],
+    );
+    return affectedRows > 0;
+  }
+
+  async #version({ row, label }: ValuePlace): Promise<string | null> {
+    const sql = `SELECT version FROM ${this.#table} WHERE ns = ? AND kh = ?`;
+    const [found] = await this.#database.read(`reading ${label}`, sql, row);
+    return found === undefined ? null : asText(found[0]);
+  }
+}
+
+function valueIn(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    // The parser's own message quotes the text, and contents stay out of errors.
+    throw new StateCorruptError("a stored value is damaged: it is not JSON; put it again");
+  }
+}
+
+function conflict({ label }: ValuePlace): StateConflictError {
+  return new StateConflictError(
+    `${label} was not changed: it holds another version, or none; read it again and repeat the change`,
+  );
+}

@@ -1,0 +1,86 @@
+import {
+  type ConversationLog,
+  checkSlot,
+  describeSlot,
+  type LogDraft,
+  type LogHit,
+  type LogQuery,
+  type LogRange,
+  type LogRecord,
+  type Slot,
+} from "@holdfast/core";
+import { Database } from "../connection/database.js";
+import { openDatabase } from "../connection/open-database.js";
+import { slotHash } from "../keys.js";
+import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
+import { SLOT_COLUMNS, slotValues } from "../state/state-row.js";
+import { insertLog, prepareLog, writeBlobs } from "./append-log.js";
+import { deleteLog } from "./delete-log.js";
+import { readBlob } from "./log-blobs.js";
+import { readLog } from "./read-log.js";
+import { searchLog } from "./search-log.js";
+
+/**
+ * Keeps the conversation log in MySQL or MariaDB, for any number of nodes.
+ *
+ * Contract, beyond {@link ConversationLog}'s:
+ * - An append is one transaction: a reader sees all of its records or none, and those of a slot appear in the order of
+ *   their seqs. Whatever the age of a record, it is recognised when it is appended again.
+ * - A search looks at the newest records first and ends, with what it found, after 4,096 sessions, 200,000 records, 64 MB
+ *   or half of `commandTimeoutMs`.
+ * - Constructing does no I/O; the pool stays the caller's.
+ *
+ * @example
+ * const log = new MysqlConversationLog({ pool });
+ */
+export class MysqlConversationLog implements ConversationLog {
+  readonly contract = 1;
+  readonly kind = "mysql";
+  readonly reach = "distributed";
+  readonly #database: Database;
+
+  /**
+   * @param options - a `Database` where several parts share one
+   * @throws ConfigurationError
+   */
+  constructor(options: MysqlPartOptions | Database) {
+    this.#database =
+      options instanceof Database
+        ? options
+        : openDatabase(readOptions("MysqlConversationLog", options, partOptions));
+  }
+
+  async append(slot: Slot, records: readonly LogDraft[]): Promise<void> {
+    const owner = checkSlot(slot);
+    const prepared = prepareLog(owner, records);
+    const count = prepared.records.length;
+    if (count === 0) return;
+    const { tables } = this.#database;
+    const what = `appending to the log of ${describeSlot(owner)}`;
+    await writeBlobs(this.#database, owner, prepared.blobs);
+    await this.#database.transaction(what, async (tx) => {
+      // Holds the slot's row until the end: seqs of a slot become visible in their order.
+      const { insertId: lastSeq } = await tx.write(
+        `INSERT INTO ${tables.slots} (${SLOT_COLUMNS}, log_seq) VALUES (?, ?, ?, ?, ?, ?, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE log_seq = LAST_INSERT_ID(log_seq + ?)`,
+        [...slotValues(owner), count, count],
+      );
+      await insertLog(tx, tables, slotHash(owner), lastSeq, prepared);
+    });
+  }
+
+  async read(slot: Slot, range: LogRange = {}): Promise<readonly LogRecord[]> {
+    return readLog(this.#database, checkSlot(slot), range);
+  }
+
+  async readBlob(slot: Slot, ref: string): Promise<string | null> {
+    return readBlob(this.#database, checkSlot(slot), ref);
+  }
+
+  async search(query: LogQuery): Promise<readonly LogHit[]> {
+    return searchLog(this.#database, query);
+  }
+
+  async delete(slot: Slot): Promise<boolean> {
+    return deleteLog(this.#database, checkSlot(slot));
+  }
+}

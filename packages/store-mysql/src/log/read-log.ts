@@ -1,0 +1,67 @@
+import {
+  checkLimit,
+  DEFAULT_LOG_LIMIT,
+  describeSlot,
+  type LogRange,
+  type LogRecord,
+  readLogRecord,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
+import { asNumber, asText, type Row } from "../connection/cells.js";
+import type { Database } from "../connection/database.js";
+import { slotHash } from "../keys.js";
+
+/** Rows of one statement: two texts to prepare. A longer page is read in several. */
+const SHORT_BATCH = 10;
+const LONG_BATCH = 100;
+
+/**
+ * The records of a slot that a range asks for, in ascending seq.
+ *
+ * @throws InvalidInputError for a limit that is not a whole number of at least 1
+ * @throws StateCorruptError when one of them is damaged
+ */
+export async function readLog(
+  database: Database,
+  slot: Slot,
+  range: LogRange,
+): Promise<readonly LogRecord[]> {
+  const limit = checkLimit(range.limit, DEFAULT_LOG_LIMIT);
+  const isForward = range.after !== undefined;
+  const k = slotHash(slot);
+  const batch = limit <= SHORT_BATCH ? SHORT_BATCH : LONG_BATCH;
+  const sql = `SELECT seq, body FROM ${database.tables.log} WHERE k = ? AND seq > ? AND seq < ? ORDER BY seq ${isForward ? "ASC" : "DESC"} LIMIT ${batch}`;
+  let after = bound(range.after, 0);
+  let before = bound(range.before, Number.MAX_SAFE_INTEGER);
+  const records: LogRecord[] = [];
+  for (;;) {
+    const what = `reading the log of ${describeSlot(slot)}`;
+    const rows = await database.read(what, sql, [k, after, before]);
+    for (const row of rows) if (records.length < limit) records.push(recordIn(slot, row));
+    const last = records.at(-1);
+    if (rows.length < batch || records.length === limit || last === undefined) break;
+    if (isForward) after = last.seq;
+    else before = last.seq;
+  }
+  return isForward ? records : records.reverse();
+}
+
+/**
+ * The record in a row of seq and body.
+ *
+ * @throws StateCorruptError
+ */
+export function recordIn(slot: Slot, [seq, body]: Row): LogRecord {
+  const record = readLogRecord(slot, asText(body));
+  if (record.seq === asNumber(seq)) return record;
+  throw new StateCorruptError(
+    `a log record of ${describeSlot(slot)} is damaged: its seq is not that of its row`,
+  );
+}
+
+/** A seq that the server can compare with; any other number lies beyond all of them. */
+function bound(seq: number | undefined, otherwise: number): number {
+  if (seq === undefined) return otherwise;
+  return Math.min(Math.max(seq, 0), Number.MAX_SAFE_INTEGER);
+}

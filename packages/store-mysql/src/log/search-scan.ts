@@ -1,0 +1,73 @@
+import { asNumber, type Row } from "../connection/cells.js";
+import type { Database } from "../connection/database.js";
+import type { Value } from "../connection/session.js";
+import { LIKE_ESCAPE } from "./like-pattern.js";
+import { rowBatches } from "./row-batches.js";
+import { type SearchedSession, type SearchWindow, WINDOWS } from "./search-windows.js";
+
+/** A record that may match. */
+export interface SearchCandidate {
+  readonly session: SearchedSession;
+  readonly seq: number;
+  readonly bytes: number;
+}
+
+/** A candidate and its row of seq and body. */
+export interface CandidateRow extends SearchCandidate {
+  readonly row: Row;
+}
+
+const what = "searching the log";
+const IN_WINDOW = "(k = ? AND seq > ? AND seq <= ?)";
+
+/** The messages in the windows that may match, newest first in each. Records with texts of their own may always. */
+export async function scanWindows(
+  database: Database,
+  windows: readonly SearchWindow[],
+  pattern: string | null,
+): Promise<SearchCandidate[]> {
+  const places = windows.length === 1 ? 1 : WINDOWS;
+  const values: Value[] = Array.from({ length: places }, (_, at) => windows[at]).flatMap(
+    // An empty window where there are fewer.
+    (window) => [
+      window?.session.k ?? windows[0]?.session.k ?? null,
+      window?.after ?? 0,
+      window?.last ?? 0,
+    ],
+  );
+  const like = `CONVERT(body USING utf8mb4) LIKE CONVERT(? USING utf8mb4) COLLATE utf8mb4_general_ci ESCAPE '${LIKE_ESCAPE}'`;
+  const rows = await database.read(
+    what,
+    `SELECT k, seq, LENGTH(body) FROM ${database.tables.log} WHERE (${Array(places).fill(IN_WINDOW).join(" OR ")}) AND kind = 'message'${pattern === null ? "" : ` AND (has_blobs = 1 OR ${like})`}`,
+    pattern === null ? values : [...values, Buffer.from(pattern, "utf8")],
+  );
+  return windows.flatMap(({ session, after, last }) =>
+    rows
+      .filter(
+        ([k, seq]) =>
+          session.k.equals(k as Buffer) && asNumber(seq) > after && asNumber(seq) <= last,
+      )
+      .map(([, seq, bytes]) => ({ session, seq: asNumber(seq), bytes: asNumber(bytes) }))
+      .sort((one, other) => other.seq - one.seq),
+  );
+}
+
+/** The candidates' rows in their order, some at a time; those deleted meanwhile are left out. */
+export async function* candidateRows(
+  database: Database,
+  candidates: readonly SearchCandidate[],
+): AsyncGenerator<readonly CandidateRow[]> {
+  for (const batch of rowBatches(candidates, ({ bytes }) => bytes)) {
+    const rows = await database.read(
+      what,
+      `SELECT k, seq, body FROM ${database.tables.log} WHERE ${batch.map(() => "(k = ? AND seq = ?)").join(" OR ")}`,
+      batch.flatMap(({ session, seq }) => [session.k, seq]),
+    );
+    yield batch.flatMap((candidate) => {
+      const row = rows.find(
+        ([k, seq]) => candidate.session.k.equals(k as Buffer) && asNumber(seq) === candidate.seq,
+      );
+      return row === undefined ? [] : { ...candidate, row: row.slice(1) };
+    });
+  }
+}

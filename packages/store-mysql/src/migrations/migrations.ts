@@ -1,0 +1,42 @@
+import { tableNames } from "../keys.js";
+import { tables } from "./0001-tables.js";
+import { reports } from "./0002-report-views.js";
+import type { Migration } from "./migration.js";
+
+/** Every migration, in order. */
+export const migrations: readonly Migration[] = [tables, reports];
+
+/** The number of the newest migration this release knows. */
+export const newestMigration: number = migrations.length;
+
+/** The table that says which migrations were run. */
+export function migrationsTable(table: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${table} (
+  number INT UNSIGNED NOT NULL,
+  name VARBINARY(64) NOT NULL,
+  min_reader INT UNSIGNED NOT NULL,
+  applied_at DATETIME(6) NOT NULL,
+  PRIMARY KEY (number)
+) ENGINE=InnoDB`;
+}
+
+/** The statement that records a migration. */
+export function recordStatement(table: string, { number, name, minReader }: Migration): string {
+  return `INSERT INTO ${table} (number, name, min_reader, applied_at) VALUES (${number}, '${name}', ${minReader}, UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE number = number`;
+}
+
+/**
+ * Everything `migrate` runs, for those who would rather run it themselves and set `migrate: false`.
+ *
+ * @param tablePrefix - as in the options; `holdfast_` by default
+ */
+export function migrationStatements(tablePrefix = "holdfast_"): readonly string[] {
+  const t = tableNames(tablePrefix);
+  return [
+    migrationsTable(t.migrations),
+    ...migrations.flatMap((migration) => [
+      ...migration.statements(t),
+      recordStatement(t.migrations, migration),
+    ]),
+  ];
+}

@@ -1,0 +1,105 @@
+import { ConfigurationError, StateTooNewError, StoreUnavailableError } from "@holdfast/core";
+import { asNumber } from "../connection/cells.js";
+import { type Session, StatementError } from "../connection/session.js";
+import type { Tables } from "../keys.js";
+import type { Migration } from "./migration.js";
+import { migrations, migrationsTable, recordStatement } from "./migrations.js";
+
+/** What a run of the migrations did. */
+export interface MigrationReport {
+  /** Numbers of the migrations that were run now. */
+  readonly applied: readonly number[];
+  /** Migrations left out because the pool's user may not run them, and what is missing without them. */
+  readonly leftOut: readonly { readonly number: number; readonly missing: string }[];
+}
+
+/** How long to wait for another node that is migrating. */
+const LOCK_SECONDS = 30;
+const MISSING_TABLE = /^ER_NO_SUCH_TABLE /;
+const NO_RIGHT = /^ER_\w*ACCESS_DENIED\w* /;
+
+/**
+ * The migrations that are not recorded as run.
+ *
+ * @throws StateTooNewError when the tables need a newer release
+ */
+export async function pendingMigrations(
+  session: Session,
+  t: Tables,
+): Promise<readonly Migration[]> {
+  let numbers: number[];
+  try {
+    const rows = await session.read(`SELECT number, min_reader FROM ${t.migrations}`, []);
+    numbers = rows.map(([number]) => asNumber(number));
+    const needed = Math.max(0, ...rows.map(([, minReader]) => asNumber(minReader)));
+    if (needed > migrations.length)
+      throw new StateTooNewError(
+        `the tables ${t.prefix}* need a release of @holdfast/store-mysql that knows migration ${needed}; this one knows ${migrations.length}, upgrade it`,
+      );
+  } catch (error) {
+    if (!(error instanceof StatementError) || !MISSING_TABLE.test(error.server.code)) throw error;
+    numbers = [];
+  }
+  return migrations.filter(({ number }) => !numbers.includes(number));
+}
+
+/** @throws ConfigurationError that names what is missing, unless it is optional */
+export function refusePending(t: Tables, pending: readonly Migration[]): void {
+  const required = pending.filter(({ optional }) => optional === undefined);
+  if (required.length === 0) return;
+  throw new ConfigurationError(
+    required.map(
+      ({ number, name }) =>
+        `migration ${number} (${name}) of the tables ${t.prefix}* was not run; run migrate() or the statements of migrationStatements(), or do not set migrate: false`,
+    ),
+  );
+}
+
+/**
+ * Runs what is pending; of several nodes one does it while the others wait.
+ *
+ * @throws StateTooNewError
+ */
+export async function runMigrations(session: Session, t: Tables): Promise<MigrationReport> {
+  return withLock(session, t, async () => {
+    const applied: number[] = [];
+    const leftOut: { number: number; missing: string }[] = [];
+    const pending = await pendingMigrations(session, t);
+    // Where only optional ones are pending the table is there, and the user may have no right to make one.
+    if (pending.some(({ optional }) => optional === undefined))
+      await session.command(migrationsTable(t.migrations));
+    for (const migration of pending) {
+      const { number, optional } = migration;
+      try {
+        for (const statement of migration.statements(t)) await session.command(statement);
+        await session.command(recordStatement(t.migrations, migration));
+        applied.push(number);
+      } catch (error) {
+        if (optional === undefined || !lacksRights(error)) throw error;
+        leftOut.push({ number, missing: optional });
+      }
+    }
+    return { applied, leftOut };
+  });
+}
+
+async function withLock<T>(session: Session, t: Tables, work: () => Promise<T>): Promise<T> {
+  // Such locks are the whole server's, so the database is part of the name; 64 characters are allowed.
+  const name = "CONCAT('holdfast_', SHA1(CONCAT(COALESCE(DATABASE(), ''), '.', ?)))";
+  const prefix = Buffer.from(t.prefix, "utf8");
+  const [locked] = await session.read(`SELECT GET_LOCK(${name}, ${LOCK_SECONDS})`, [prefix]);
+  if (asNumber(locked?.[0]) !== 1)
+    throw new StoreUnavailableError(
+      `another node has been migrating the tables ${t.prefix}* for ${LOCK_SECONDS} s; try again when it is done`,
+    );
+  try {
+    return await work();
+  } finally {
+    // A connection that failed is ended, and its lock with it.
+    await session.read(`SELECT RELEASE_LOCK(${name})`, [prefix]).catch(() => undefined);
+  }
+}
+
+function lacksRights(error: unknown): boolean {
+  return error instanceof StatementError && NO_RIGHT.test(error.server.code);
+}

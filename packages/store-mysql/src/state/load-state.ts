@@ -1,0 +1,87 @@
+import {
+  describeSlot,
+  isRecord,
+  type JsonObject,
+  type LoadedState,
+  type Message,
+  type Revision,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
+import { asNumber, asText, asTextOrNull, type Row } from "../connection/cells.js";
+import type { Database } from "../connection/database.js";
+import { slotHash } from "../keys.js";
+
+/** What is stored for a slot, of one moment. */
+export async function loadState(
+  database: Database,
+  slot: Slot,
+  known?: Revision,
+): Promise<LoadedState | "unchanged" | null> {
+  const what = `loading ${describeSlot(slot)}`;
+  const k = slotHash(slot);
+  const { slots, messages } = database.tables;
+  if (known !== undefined) {
+    const [row] = await database.read(what, `SELECT rev FROM ${slots} WHERE k = ?`, [k]);
+    const stored = asTextOrNull(row?.[0]);
+    if (stored === null) return null;
+    if (stored === known) return "unchanged";
+  }
+  // One statement sees one moment; the head comes as position -1.
+  const rows = await database.read(
+    what,
+    `SELECT -1, head, rev, n, agent_id, user_id, session_id FROM ${slots} WHERE k = ? AND rev IS NOT NULL
+UNION ALL SELECT pos, body, NULL, NULL, NULL, NULL, NULL FROM ${messages} WHERE k = ?`,
+    [k, k],
+  );
+  return readRows(slot, rows);
+}
+
+function readRows(slot: Slot, rows: readonly Row[]): LoadedState | null {
+  const head = rows.find(([pos]) => asNumber(pos) === -1);
+  if (head === undefined) {
+    if (rows.length === 0) return null;
+    throw corrupt(slot, "there are messages without a head");
+  }
+  checkIds(slot, head);
+  const messages = rows.filter((row) => row !== head);
+  const count = asNumber(head[3]);
+  if (messages.length !== count)
+    throw corrupt(slot, `the head counts ${count} messages, there are ${messages.length}`);
+  const ordered = messages
+    .map(([pos, body]) => ({ pos: asNumber(pos), text: asText(body) }))
+    .sort((a, b) => a.pos - b.pos);
+  return {
+    revision: asText(head[2]),
+    head: parse(slot, asText(head[1]), "the head") as JsonObject,
+    messages: ordered.map(({ pos, text }, index) => {
+      if (pos !== index) throw corrupt(slot, `message ${index} is missing`);
+      return parse(slot, text, `message ${index}`) as unknown as Message;
+    }),
+  };
+}
+
+/** The key is a hash of the ids; a row under a key that is not its own was put there by somebody else. */
+function checkIds(slot: Slot, [, , , , agentId, userId, sessionId]: Row): void {
+  if (
+    asText(agentId) !== slot.agentId ||
+    asTextOrNull(userId) !== slot.userId ||
+    asText(sessionId) !== slot.sessionId
+  )
+    throw corrupt(slot, "the row has the ids of another session");
+}
+
+function parse(slot: Slot, text: string, what: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text, and contents stay out of errors.
+  }
+  if (isRecord(value)) return value;
+  throw corrupt(slot, `${what} is not a JSON object`);
+}
+
+function corrupt(slot: Slot, problem: string): StateCorruptError {
+  return new StateCorruptError(`the stored state of ${describeSlot(slot)} is damaged: ${problem}`);
+}

@@ -1,0 +1,116 @@
+import {
+  type AgentStateStore,
+  checkSlot,
+  type DistributedStore,
+  type LoadedState,
+  type Revision,
+  type Slot,
+  type SlotPage,
+  type SlotQuery,
+  type StateWrite,
+} from "@holdfast/core";
+import type { Database } from "../connection/database.js";
+import { openDatabase } from "../connection/open-database.js";
+import { MysqlSessionGate } from "../gate/mysql-session-gate.js";
+import { MysqlKeyValueStore } from "../key-value/mysql-key-value-store.js";
+import { listSlots } from "../listing/list-slots.js";
+import { MysqlConversationLog } from "../log/mysql-conversation-log.js";
+import {
+  leaseOptions,
+  type MysqlLeaseOptions,
+  type MysqlPartOptions,
+  readOptions,
+} from "../options.js";
+import { MysqlSignalBus } from "../signals/mysql-signal-bus.js";
+import { deleteState } from "./delete-state.js";
+import { loadState } from "./load-state.js";
+import { prepareWrite } from "./prepare-write.js";
+import { saveState } from "./save-state.js";
+
+/** How a {@link MysqlAgentStateStore} is set up. */
+export interface MysqlStoreOptions extends MysqlPartOptions, MysqlLeaseOptions {}
+
+/** The parts beside the store, on the same database. */
+export interface MysqlCompanions extends DistributedStore {
+  readonly stateStore: MysqlAgentStateStore;
+  readonly log: MysqlConversationLog;
+  readonly keyValue: MysqlKeyValueStore;
+  readonly gate: MysqlSessionGate;
+  readonly signals: MysqlSignalBus;
+}
+
+/**
+ * Keeps agent states in MySQL 8 or MariaDB 10.6 and later, for any number of nodes.
+ *
+ * Contract, beyond {@link AgentStateStore}'s:
+ * - A save is one transaction over state, log and lease; it sends what changed, whatever the length of the session.
+ * - What was acknowledged is as durable as the server's commits (`innodb_flush_log_at_trx_commit = 1`).
+ * - Constructing does no I/O. The tables are made when first needed, unless `migrate` is false.
+ * - The pool stays the caller's: `close` ends timers, not the pool.
+ *
+ * @example
+ * const store = new MysqlAgentStateStore({ pool: createPool(process.env["MYSQL_URL"]) });
+ */
+export class MysqlAgentStateStore implements AgentStateStore {
+  readonly contract = 1;
+  readonly kind = "mysql";
+  readonly reach = "distributed";
+  /** Gate and log of {@link companions}: a save carries their part along. */
+  readonly fuses: { readonly gate: MysqlSessionGate; readonly log: MysqlConversationLog };
+  readonly #database: Database;
+  readonly #gate: MysqlSessionGate;
+  readonly #signals: MysqlSignalBus;
+  readonly #companions: MysqlCompanions;
+
+  /** @throws ConfigurationError */
+  constructor(options: MysqlStoreOptions) {
+    const resolved = readOptions("MysqlAgentStateStore", options, leaseOptions);
+    const { pool, leaseMs, signalPollMs } = resolved;
+    this.#database = openDatabase(resolved);
+    this.#gate = new MysqlSessionGate({ pool, leaseMs }, this.#database);
+    this.#signals = new MysqlSignalBus(
+      { pool, leaseMs, signalPollMs, gate: this.#gate },
+      this.#database,
+    );
+    this.#companions = {
+      stateStore: this,
+      log: new MysqlConversationLog(this.#database),
+      keyValue: new MysqlKeyValueStore(this.#database),
+      gate: this.#gate,
+      signals: this.#signals,
+    };
+    this.fuses = { gate: this.#gate, log: this.#companions.log };
+  }
+
+  async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+    return loadState(this.#database, checkSlot(slot), known);
+  }
+
+  async save(slot: Slot, write: StateWrite): Promise<Revision> {
+    const owner = checkSlot(slot);
+    const prepared = prepareWrite(owner, write);
+    const save = () => saveState(this.#database, owner, prepared);
+    if (prepared.lease === undefined || !prepared.release) return save();
+    return this.#gate.whileReleasing(prepared.lease, save);
+  }
+
+  async delete(slot: Slot): Promise<boolean> {
+    const owner = checkSlot(slot);
+    const wasThere = await deleteState(this.#database, owner);
+    this.#gate.stateDeleted(owner);
+    return wasThere;
+  }
+
+  async list(query: SlotQuery = {}): Promise<SlotPage> {
+    return listSlots(this.#database, query);
+  }
+
+  companions(): MysqlCompanions {
+    return this.#companions;
+  }
+
+  /** Ends the timers of gate and signals; the pool is the caller's. */
+  async close(): Promise<void> {
+    await Promise.all([this.#gate.close(), this.#signals.close()]);
+  }
+}

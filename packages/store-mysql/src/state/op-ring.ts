@@ -1,0 +1,43 @@
+import { InvalidInputError, REMEMBERED_OPS, type Revision } from "@holdfast/core";
+import { digest } from "../keys.js";
+
+/** Bytes of the hash of an op, and of an entry: the hash, the number of the revision, its 128 random bits. */
+const OP_BYTES = 16;
+const ENTRY_BYTES = OP_BYTES + 8 + 16;
+
+/** Bytes of a full ring: what `ops` is cut to. */
+export const RING_BYTES: number = ENTRY_BYTES * REMEMBERED_OPS;
+
+const form = /^(0|[1-9]\d{0,15})\.([0-9a-f]{32})$/;
+
+/** What stands for an op in the ring: entries have one width, so that one statement can add to them and search them. */
+export function opHash(op: string): Buffer {
+  return digest(op).subarray(0, OP_BYTES);
+}
+
+/**
+ * The entry of a save, to be put before the others.
+ *
+ * @throws InvalidInputError for a revision that `nextRevision` did not make
+ */
+export function opEntry(op: string, revision: Revision): Buffer {
+  const [, seq = "", token = ""] = form.exec(revision) ?? [];
+  if (seq === "")
+    throw new InvalidInputError("the revision of a save must be one that nextRevision() made");
+  const entry = Buffer.alloc(ENTRY_BYTES);
+  opHash(op).copy(entry);
+  entry.writeBigUInt64BE(BigInt(seq), OP_BYTES);
+  entry.write(token, OP_BYTES + 8, "hex");
+  return entry;
+}
+
+/** The revision `op` produced, if the ring remembers it. */
+export function revisionInRing(ring: Buffer, op: string): Revision | undefined {
+  const hash = opHash(op);
+  for (let at = 0; at + ENTRY_BYTES <= ring.length; at += ENTRY_BYTES) {
+    if (!ring.subarray(at, at + OP_BYTES).equals(hash)) continue;
+    const seq = ring.readBigUInt64BE(at + OP_BYTES);
+    return `${seq}.${ring.subarray(at + OP_BYTES + 8, at + ENTRY_BYTES).toString("hex")}`;
+  }
+  return undefined;
+}

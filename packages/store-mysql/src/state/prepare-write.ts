@@ -1,0 +1,76 @@
+import {
+  applyWrite,
+  describeSlot,
+  InvalidInputError,
+  nextRevision,
+  type Revision,
+  type Slot,
+  type StateWrite,
+} from "@holdfast/core";
+import { type PreparedLog, prepareLog } from "../log/prepare-log.js";
+import type { MessageRow } from "./message-rows.js";
+import { opEntry } from "./op-ring.js";
+
+/** A write as it will be sent: copied, so that what the caller does with its values afterwards changes nothing. */
+export interface PreparedWrite {
+  readonly op: string;
+  readonly expected: Revision | null;
+  readonly revision: Revision;
+  readonly opEntry: Buffer;
+  readonly head: Buffer;
+  readonly keep: number;
+  /** Messages after this write. */
+  readonly count: number;
+  /** Replaced and appended messages. */
+  readonly rows: readonly MessageRow[];
+  readonly lease: string | undefined;
+  readonly release: boolean;
+  readonly log: PreparedLog;
+  /** @throws StateCorruptError when the write does not fit `stored` messages */
+  checkFits(stored: number): void;
+}
+
+/**
+ * Checks and encodes a write. Call it before the first `await`.
+ *
+ * @throws StateCorruptError for a write that fits no state
+ * @throws InvalidInputError
+ */
+export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
+  const { op, expected, keep, replace, append, lease, release = false } = write;
+  if (typeof op !== "string" || op === "")
+    throw new InvalidInputError(`${describeSlot(slot)} was not saved: the save has no op`);
+  if (release && lease === undefined)
+    throw new InvalidInputError(
+      `${describeSlot(slot)} was not saved: it is to release a lease and names none`,
+    );
+  const places = replace.map(([index]) => [index, null] as const);
+  const checkFits = (stored: number): void => {
+    applyWrite<null>(Array(stored).fill(null), { keep, replace: places, append: [] }, slot);
+  };
+  // What does not even fit a state of exactly the kept messages fits none.
+  const fitsSome = Number.isSafeInteger(keep) && keep >= 0;
+  if (!fitsSome || replace.length > 0) checkFits(fitsSome ? keep : 0);
+  const revision = write.revision ?? nextRevision(expected);
+  return {
+    op,
+    expected,
+    revision,
+    opEntry: opEntry(op, revision),
+    head: encode(write.head),
+    keep,
+    count: keep + append.length,
+    rows: [
+      ...replace.map(([pos, message]) => ({ pos, body: encode(message) })),
+      ...append.map((message, index) => ({ pos: keep + index, body: encode(message) })),
+    ],
+    lease,
+    release,
+    log: prepareLog(slot, write.log ?? []),
+    checkFits,
+  };
+}
+
+function encode(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value), "utf8");
+}

@@ -1,0 +1,24 @@
+import type { Slot } from "@holdfast/core";
+import type { Value } from "../connection/session.js";
+import { agentHash, ownerHash, slotHash, type Tables } from "../keys.js";
+
+/** Columns that name a slot; every statement that may make a row gives all of them. */
+export const SLOT_COLUMNS = "k, agent_id, user_id, session_id, agent, owner";
+
+/** The values of {@link SLOT_COLUMNS}. */
+export function slotValues(slot: Slot): readonly Value[] {
+  const { agentId, userId, sessionId } = slot;
+  return [
+    slotHash(slot),
+    Buffer.from(agentId, "utf8"),
+    userId === null ? null : Buffer.from(userId, "utf8"),
+    Buffer.from(sessionId, "utf8"),
+    agentHash(agentId),
+    ownerHash(agentId, userId),
+  ];
+}
+
+/** Deletes the row of a slot of which nothing is left: no state, no log, no holder, nobody who waits. */
+export function deleteEmptyRow({ slots }: Tables): string {
+  return `DELETE FROM ${slots} WHERE k = ? AND rev IS NULL AND log_seq = 0 AND lease_token IS NULL AND waiting = 0`;
+}

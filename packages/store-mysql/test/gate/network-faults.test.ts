@@ -1,0 +1,132 @@
+import { LeaseLostError, UnknownOutcomeError } from "@holdfast/core";
+import { MysqlDistributedStore, MysqlSessionGate } from "@holdfast/store-mysql";
+import { eventually } from "@holdfast/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { dropTables, freshPrefix, proxiedPool, rowsOf, testPool } from "../log/fresh-tables.js";
+import { slotNamed, turnWrite } from "../state/turns.js";
+
+const pool = testPool();
+const slot = slotNamed("held");
+let prefix: string;
+let network: Awaited<ReturnType<typeof proxiedPool>>;
+let store: MysqlDistributedStore;
+let near: MysqlSessionGate;
+let far: MysqlSessionGate;
+
+beforeEach(async () => {
+  prefix = freshPrefix();
+  network = await proxiedPool();
+  store = MysqlDistributedStore.from(pool, { tablePrefix: prefix });
+  near = store.gate;
+  far = new MysqlSessionGate({ pool: network.pool, tablePrefix: prefix, commandTimeoutMs: 1_000 });
+  await (await near.acquire(slot, { callId: "first use" })).release();
+  await (await far.acquire(slot, { callId: "first use" })).release();
+});
+afterEach(async () => {
+  await store.close();
+  await far.close();
+  await network[Symbol.asyncDispose]();
+  await dropTables(pool, prefix);
+});
+
+/** Loses the replies to the first `times` requests that hold `text`. */
+function loseReplies(text: string, times = 1): () => number {
+  let lost = 0;
+  network.proxy.losesReply = (request) => request.includes(text) && lost++ < times;
+  return () => lost;
+}
+
+test.each(["new", "old"])(
+  "a call on a session that is %s has its lease although the answer was lost",
+  async (age) => {
+    if (age === "old") await store.stateStore.save(slot, turnWrite(slot, null, 0));
+    const lost = loseReplies("call-with-a-lost-reply");
+    const lease = await far.acquire(slot, { callId: "call-with-a-lost-reply" });
+    expect(lost()).toBeGreaterThan(0);
+    expect(await near.calls(slot)).toEqual(["call-with-a-lost-reply"]);
+    expect(lease.lost.aborted).toBe(false);
+    expect(lease.loaded === null).toBe(age === "new");
+    network.proxy.losesReply = undefined;
+    await lease.release();
+    expect(await near.calls(slot)).toEqual([]);
+  },
+);
+
+test("a call that lost the answer to joining waits once, and one that lost the answer to its turn has it", async () => {
+  const held = await near.acquire(slot, { callId: "c-1" });
+  loseReplies("COMMIT");
+  const waiting = far.acquire(slot, { callId: "c-2" });
+  await eventually(async () => (await near.calls(slot)).length === 2);
+  const behind = near.acquire(slot, { callId: "c-3" });
+  await eventually(async () => (await near.calls(slot)).length === 3);
+  expect(await near.calls(slot)).toEqual(["c-1", "c-2", "c-3"]);
+  const lost = loseReplies("COMMIT");
+  await held.release();
+  const lease = await waiting;
+  expect(lost()).toBeGreaterThan(0);
+  network.proxy.losesReply = undefined;
+  expect(await near.calls(slot)).toEqual(["c-2", "c-3"]);
+  await lease.release();
+  await (await behind).release();
+  const [row] = await rowsOf(pool, `SELECT COUNT(*) FROM ${prefix}waiters`);
+  expect(row).toEqual([0]);
+});
+
+test("a call that never gets an answer fails, and its lease is given back when the network is", async () => {
+  network.proxy.losesReply = (request) => request.includes("call-without-answers");
+  const failure = await far
+    .acquire(slot, { callId: "call-without-answers" })
+    .catch((error) => error);
+  expect(UnknownOutcomeError.is(failure)).toBe(true);
+  expect(await near.calls(slot), "its release names the token only, and gets through").toEqual([]);
+});
+
+test("a call that waits puts up with an outage shorter than its ticket", async () => {
+  const held = await near.acquire(slot, { callId: "c-1" });
+  const waiting = far.acquire(slot, { callId: "c-2" });
+  await eventually(async () => (await near.calls(slot)).length === 2);
+  network.proxy.mode = "hold";
+  await held.release();
+  network.proxy.reset();
+  network.proxy.mode = "pass";
+  await (await waiting).release();
+  expect(await near.calls(slot)).toEqual([]);
+});
+
+test("a holder that cannot reach the server counts its lease as lost when its time is over", async () => {
+  const gate = new MysqlSessionGate({
+    pool: network.pool,
+    tablePrefix: prefix,
+    leaseMs: 600,
+    commandTimeoutMs: 300,
+  });
+  const lease = await gate.acquire(slot, { callId: "c-1" });
+  network.proxy.mode = "hold";
+  const next = await near.acquire(slot, { callId: "c-2" });
+  expect(lease.lost.aborted, "known by the time another can have it").toBe(true);
+  expect(LeaseLostError.is(lease.lost.reason)).toBe(true);
+  await next.release();
+  await gate.close();
+});
+
+test("a lease that a save gave back is not taken for lost, although the answer to the save was", async () => {
+  const parts = MysqlDistributedStore.from(network.pool, { tablePrefix: prefix, leaseMs: 1_500 });
+  const lease = await parts.gate.acquire(slot, { callId: "c-1" });
+  const write = turnWrite(slot, null, 0, { lease: lease.token, release: true });
+  loseReplies("COMMIT");
+  const failure = await parts.stateStore.save(slot, write).catch((error) => error);
+  expect(UnknownOutcomeError.is(failure)).toBe(true);
+  let renewals = 0;
+  network.proxy.losesReply = (request) => {
+    if (request.includes(lease.token)) renewals++;
+    return false;
+  };
+  await eventually(() => renewals > 0);
+  // The renewal's answer, that there is no such lease, comes before this one's.
+  await eventually(async () => (await parts.gate.calls(slot)).length === 0);
+  expect(lease.lost.aborted).toBe(false);
+  await parts.stateStore.save(slot, write);
+  await lease.release();
+  expect(lease.lost.aborted).toBe(false);
+  await parts.close();
+});

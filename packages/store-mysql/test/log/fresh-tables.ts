@@ -1,0 +1,62 @@
+import { randomBytes } from "node:crypto";
+import { tcpProxy } from "@holdfast/testing/servers";
+import { createPool, type Pool, type RowDataPacket } from "mysql2/promise";
+import { afterAll, inject, vi } from "vitest";
+
+/** A pool to the run's server, ended with the test file. */
+export function testPool(): Pool {
+  // Making the tables of a test takes seconds where many tests run at once.
+  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+  const pool = createPool({ uri: inject("mysqlUrl"), connectionLimit: 8 });
+  afterAll(() => pool.end());
+  return pool;
+}
+
+/** A table prefix nobody else uses. */
+export function freshPrefix(): string {
+  return `t${randomBytes(6).toString("hex")}_`;
+}
+
+/** The rows of a statement, columns by position. */
+export async function rowsOf(
+  pool: Pool,
+  sql: string,
+  values: readonly (string | number | Buffer)[] = [],
+): Promise<unknown[][]> {
+  const [rows] = await pool.query<(RowDataPacket & unknown[])[]>({
+    sql,
+    values: [...values],
+    rowsAsArray: true,
+  });
+  return rows;
+}
+
+/** Drops what was made under a prefix. */
+export async function dropTables(pool: Pool, prefix: string): Promise<void> {
+  const rows = await rowsOf(
+    pool,
+    "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = DATABASE() AND LEFT(table_name, ?) = ?",
+    [prefix.length, prefix],
+  );
+  for (const [name, type] of rows)
+    await pool.query(`DROP ${type === "VIEW" ? "VIEW" : "TABLE"} \`${name}\``);
+}
+
+/** A pool that reaches the run's server through a bad network. */
+export async function proxiedPool(): Promise<
+  AsyncDisposable & { pool: Pool; proxy: Awaited<ReturnType<typeof tcpProxy>> }
+> {
+  const url = new URL(inject("mysqlUrl"));
+  const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port || 3306) });
+  url.host = `${proxy.host}:${proxy.port}`;
+  const pool = createPool({ uri: url.href, connectionLimit: 4 });
+  return {
+    pool,
+    proxy,
+    async [Symbol.asyncDispose]() {
+      // First, so that ending the pool finds nobody to say goodbye to.
+      await proxy.close();
+      await pool.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { SEARCH_LIMITS, SearchBudget } from "../../src/log/search-budget.js";
+import { searchWindows, WINDOW_RECORDS, WINDOWS } from "../../src/log/search-windows.js";
+import { loggedSlot as slot } from "./log-records.js";
+
+test("a search may go on until records, bytes or time are spent", () => {
+  const budget = new SearchBudget(60_000, undefined);
+  budget.spendRecords(SEARCH_LIMITS.records - 1);
+  budget.spendBytes(SEARCH_LIMITS.bytes - 1);
+  expect(budget.hasMore()).toBe(true);
+  budget.spendRecords(1);
+  expect(budget.hasMore()).toBe(false);
+  const heavy = new SearchBudget(60_000, undefined);
+  heavy.spendBytes(SEARCH_LIMITS.bytes);
+  expect(heavy.hasMore()).toBe(false);
+  expect(new SearchBudget(0, undefined).hasMore()).toBe(false);
+});
+
+test("windows hold every record once, newest first, few enough for one statement", () => {
+  const lengths = [700, 0, 1, 2, 3, 256, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 255, 257];
+  const sessions = lengths.map((lastSeq, index) => ({
+    k: Buffer.from([index]),
+    slot: { ...slot, sessionId: `${index}` },
+    lastSeq,
+  }));
+  const groups = [...searchWindows(sessions)];
+  for (const group of groups) {
+    expect(group.length).toBeLessThanOrEqual(WINDOWS);
+    const records = group.reduce((sum, { after, last }) => sum + last - after, 0);
+    expect(records).toBeLessThanOrEqual(WINDOW_RECORDS);
+  }
+  const seen = groups
+    .flat()
+    .flatMap(({ session, after, last }) =>
+      Array.from({ length: last - after }, (_, index) => `${session.k[0]}:${last - index}`),
+    );
+  const wanted = lengths.flatMap((length, session) =>
+    Array.from({ length }, (_, index) => `${session}:${length - index}`),
+  );
+  expect(seen).toEqual(wanted);
+});

@@ -1,0 +1,103 @@
+import { ConfigurationError, StateTooNewError, StoreUnavailableError } from "@holdfast/core";
+import { MysqlAgentStateStore, migrate, migrationStatements } from "@holdfast/store-mysql";
+import { spawnScript } from "@holdfast/testing";
+import { createPool } from "mysql2/promise";
+import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { newestMigration } from "../../src/migrations/migrations.js";
+import { dropTables, freshPrefix, rowsOf, testPool } from "../log/fresh-tables.js";
+
+const pool = testPool();
+const migrator = new URL("./children/migrator.mjs", import.meta.url);
+const slot = { agentId: "a", userId: null, sessionId: "s" };
+let prefix: string;
+
+beforeEach(() => {
+  prefix = freshPrefix();
+});
+afterEach(() => dropTables(pool, prefix));
+
+async function tablesMade(): Promise<number> {
+  const rows = await rowsOf(
+    pool,
+    "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND LEFT(table_name, ?) = ?",
+    [prefix.length, prefix],
+  );
+  return Number(rows[0]?.[0]);
+}
+
+test("processes that start at once on an empty database all come to work", async () => {
+  const children = [1, 2, 3].map(() => spawnScript(migrator, [inject("mysqlUrl"), prefix]));
+  for (const child of children) await child.line("ready");
+  for (const child of children) child.send("go");
+  for (const child of children) await child.line("done");
+  const rows = await rowsOf(pool, `SELECT number FROM ${prefix}migrations ORDER BY number`);
+  expect(rows.map(([number]) => number)).toEqual([1, 2]);
+  for (const child of children) await child.exited;
+});
+
+test("of many first uses in one process one migrates", async () => {
+  const stores = [1, 2, 3].map(() => new MysqlAgentStateStore({ pool, tablePrefix: prefix }));
+  expect(await tablesMade(), "constructing does no I/O").toBe(0);
+  await Promise.all(stores.map((store) => store.load(slot)));
+  expect(await migrate(pool, { tablePrefix: prefix })).toEqual({ applied: [], leftOut: [] });
+});
+
+test("migrate says what it did", async () => {
+  const report = await migrate(pool, { tablePrefix: prefix });
+  expect(report).toEqual({ applied: [1, 2], leftOut: [] });
+  expect(report.applied.at(-1)).toBe(newestMigration);
+});
+
+test("with migrate: false nothing is made, and what is missing is named", async () => {
+  const store = new MysqlAgentStateStore({ pool, tablePrefix: prefix, migrate: false });
+  const failure = await store.load(slot).catch((error: unknown) => error);
+  expect(ConfigurationError.is(failure)).toBe(true);
+  expect(String(failure)).toContain(`migration 1 (tables) of the tables ${prefix}*`);
+  expect(await tablesMade()).toBe(0);
+  for (const statement of migrationStatements(prefix)) await pool.query(statement);
+  expect(await store.load(slot), "it looks again after a failure").toBe(null);
+});
+
+test("the statements for administrators may be run twice", async () => {
+  for (const statement of [...migrationStatements(prefix), ...migrationStatements(prefix)])
+    await pool.query(statement);
+  expect(await migrate(pool, { tablePrefix: prefix })).toEqual({ applied: [], leftOut: [] });
+});
+
+test("tables a newer release changed are used while it allows that, and left alone when not", async () => {
+  await migrate(pool, { tablePrefix: prefix });
+  const record = `INSERT INTO ${prefix}migrations (number, name, min_reader, applied_at) VALUES (?, 'x', ?, NOW(6))`;
+  await pool.execute(record, [98, 1]);
+  expect(await new MysqlAgentStateStore({ pool, tablePrefix: prefix }).load(slot)).toBe(null);
+  await pool.execute(record, [99, 99]);
+  const fresh = createPool(inject("mysqlUrl"));
+  for (const options of [{}, { migrate: false }]) {
+    const store = new MysqlAgentStateStore({ pool: fresh, tablePrefix: prefix, ...options });
+    await expect(store.load(slot)).rejects.toSatisfy(StateTooNewError.is);
+  }
+  await expect(migrate(fresh, { tablePrefix: prefix })).rejects.toSatisfy(StateTooNewError.is);
+  await fresh.end();
+});
+
+test("a user who may not make tables works on tables that are there, and is told otherwise", async () => {
+  const user = `u${prefix}`;
+  await pool.query(`CREATE USER '${user}'@'%' IDENTIFIED BY 'pw'`);
+  await pool.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast.* TO '${user}'@'%'`);
+  const url = new URL(inject("mysqlUrl"));
+  url.username = user;
+  url.password = "pw";
+  const limited = createPool(url.href);
+  const store = new MysqlAgentStateStore({ pool: limited, tablePrefix: prefix });
+  const failure = await store.load(slot).catch((error: unknown) => error);
+  expect(StoreUnavailableError.is(failure)).toBe(true);
+  expect(String(failure)).toContain("rights");
+  await migrate(pool, { tablePrefix: prefix });
+  await pool.query(`DELETE FROM ${prefix}migrations WHERE number = 2`);
+  expect(await store.load(slot), "also where an optional migration is missing").toBe(null);
+  await limited.end();
+  await pool.query(`DROP USER '${user}'@'%'`);
+});
+
+test.each(["a-b", "a`b", "a b", "ä", "x".repeat(33), "a;"])("prefix %j is refused", (bad) => {
+  expect(() => new MysqlAgentStateStore({ pool, tablePrefix: bad })).toThrow(ConfigurationError);
+});

@@ -1,0 +1,120 @@
+import {
+  HoldfastError,
+  StoreUnavailableError,
+  sleep,
+  UnknownOutcomeError,
+  withDeadline,
+} from "@holdfast/core";
+import { classifyError, type Failure } from "./classify-error.js";
+import type { Openable } from "./line.js";
+import { type LineKeeper, pauseAfter } from "./line-keeper.js";
+
+/** One thing to do on a line. */
+export interface Errand<L, T> {
+  /** For errors: what is attempted. */
+  readonly what: string;
+  readonly writes: boolean;
+  readonly deadlineMs: number;
+  /** Whether a line that has not answered by the deadline is given up, so that nothing piles up behind it. */
+  readonly dropLate?: boolean | undefined;
+  /** Repeated on a new line when the last one was lost. */
+  exchange(line: L, remainingMs: () => number): Promise<T>;
+}
+
+/**
+ * Runs an errand within its deadline, again and again while that may help. On an open line the first exchange begins
+ * before this function returns.
+ *
+ * @throws UnknownOutcomeError when it writes and any attempt may have reached the server
+ * @throws StoreUnavailableError otherwise; a `HoldfastError` of the exchange is passed on
+ */
+export async function runWithin<L extends Openable, T>(
+  keeper: LineKeeper<L>,
+  errand: Errand<L, T>,
+): Promise<T> {
+  const end = performance.now() + errand.deadlineMs;
+  let isOver = false;
+  // Made when first needed: creating and aborting one costs more than a command.
+  let pause: AbortController | undefined;
+  let mayHaveApplied = false;
+  let busy: L | undefined;
+  let last: Failure | undefined;
+
+  async function once(attempt: number): Promise<{ readonly value: T } | Failure> {
+    try {
+      const line = keeper.line ?? (await keeper.next());
+      if (isOver) return noAnswer;
+      busy = line;
+      try {
+        return { value: await errand.exchange(line, () => end - performance.now()) };
+      } catch (error) {
+        const failure = failureOf(error, true);
+        if (failure.drop) line.drop();
+        if (failure.retry && !isOver) {
+          pause ??= new AbortController();
+          await sleep(pauseAfter(attempt), pause.signal);
+        }
+        return failure;
+      } finally {
+        busy = undefined;
+      }
+    } catch (error) {
+      return failureOf(error, false);
+    }
+  }
+
+  async function repeat(): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      const result = await once(attempt);
+      if ("value" in result) return result.value;
+      mayHaveApplied ||= result.mayHaveApplied;
+      last = keeper.isClosed ? closed : result;
+      if (!last.retry || isOver) throw failed(errand, last, mayHaveApplied);
+    }
+  }
+
+  try {
+    return await withDeadline(repeat, errand.deadlineMs, () => {
+      if (errand.dropLate) busy?.drop();
+      const failure = busy === undefined && last !== undefined ? last : noAnswer;
+      return failed(errand, failure, mayHaveApplied || busy !== undefined);
+    });
+  } finally {
+    isOver = true;
+    pause?.abort();
+  }
+}
+
+const noAnswer: Failure = {
+  reason: "Redis did not answer in time",
+  advice: "check that the server runs and can be reached",
+  mayHaveApplied: false,
+  retry: true,
+  drop: false,
+};
+
+const closed: Failure = {
+  ...noAnswer,
+  reason: "the connection was closed, or the client it was made from has ended",
+  advice: "make a new store from a client that is in use",
+  retry: false,
+};
+
+function failureOf(error: unknown, sent: boolean): Failure {
+  if (HoldfastError.is(error)) throw error;
+  return classifyError(error, sent);
+}
+
+function failed(
+  errand: Pick<Errand<never, unknown>, "what" | "writes">,
+  failure: Failure,
+  mayHaveApplied: boolean,
+): Error {
+  const { what, writes } = errand;
+  const { reason, advice } = failure;
+  return writes && mayHaveApplied
+    ? new UnknownOutcomeError(
+        `${what} may or may not have been applied: ${reason}; ${advice}, then repeat it to find out`,
+      )
+    : new StoreUnavailableError(`${what} failed: ${reason}; ${advice}`);
+}

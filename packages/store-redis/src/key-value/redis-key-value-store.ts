@@ -1,0 +1,170 @@
+import {
+  checkKey,
+  checkLimit,
+  checkValue,
+  describeKey,
+  InvalidInputError,
+  isWellFormed,
+  type JsonValue,
+  type KeyPage,
+  type KeyQuery,
+  type KeyValueCondition,
+  type KeyValueStore,
+  StateConflictError,
+  StateCorruptError,
+  uuidv7,
+  type VersionedValue,
+} from "@holdfast/core";
+import { connect } from "../connection/connect.js";
+import type { RedisConnection } from "../connection/redis-connection.js";
+import type { Script } from "../connection/script.js";
+import { type RedisPartOptions, type RedisStoreOptions, readOptions } from "../options.js";
+import { deleteScript, listScript, putScript } from "./key-value-scripts.js";
+import { type NamespaceKeys, namespaceKeys } from "./namespace-keys.js";
+
+/** Options of {@link RedisKeyValueStore}. */
+export interface RedisKeyValueStoreOptions
+  extends RedisPartOptions,
+    Pick<RedisStoreOptions, "minReplicas"> {}
+
+/**
+ * Keeps small values in Redis, compare-and-set between any number of processes. Keys are listed in the order of their
+ * UTF-8 bytes.
+ *
+ * @example
+ * const values = new RedisKeyValueStore({ client: new Redis() });
+ * const version = await values.put(["notes"], "first", { text: "hello" }, { expected: null });
+ */
+export class RedisKeyValueStore implements KeyValueStore {
+  readonly contract = 1;
+  readonly kind = "redis";
+  readonly reach = "distributed";
+  readonly #connection: RedisConnection;
+  readonly #keyPrefix: string;
+  readonly #minReplicas: number;
+  readonly #markMs: number;
+
+  /** @throws ConfigurationError */
+  constructor(options: RedisKeyValueStoreOptions) {
+    const { client, keyPrefix, commandTimeoutMs, minReplicas } = readOptions(
+      "RedisKeyValueStore",
+      options,
+      ["client", "keyPrefix", "commandTimeoutMs", "minReplicas"],
+    );
+    this.#connection = connect(client, { commandTimeoutMs });
+    this.#keyPrefix = keyPrefix;
+    this.#minReplicas = minReplicas;
+    // A write is repeated within its deadline only.
+    this.#markMs = 2 * commandTimeoutMs;
+  }
+
+  async get(namespace: readonly string[], key: string): Promise<VersionedValue | null> {
+    const [value = null] = await this.getMany(namespace, [key]);
+    return value;
+  }
+
+  async getMany(
+    namespace: readonly string[],
+    keys: readonly string[],
+  ): Promise<readonly (VersionedValue | null)[]> {
+    const { values } = this.#keys(namespace);
+    const names = keys.map(checkKey);
+    if (names.length === 0) return [];
+    const what = names.length === 1 ? `reading ${describeKey(names[0] ?? "")}` : "reading values";
+    const stored = await this.#connection.send(what, "HMGET", [values, ...names]);
+    return (stored as (string | null)[]).map((text, at) => readValue(names[at] ?? "", text));
+  }
+
+  async put(
+    namespace: readonly string[],
+    key: string,
+    value: JsonValue,
+    condition: KeyValueCondition = {},
+  ): Promise<string> {
+    const keys = this.#keys(namespace);
+    const text = checkValue(checkKey(key), value);
+    const version = uuidv7();
+    await this.#write(putScript, keys, key, condition, [version, text]);
+    return version;
+  }
+
+  async delete(
+    namespace: readonly string[],
+    key: string,
+    condition: KeyValueCondition = {},
+  ): Promise<boolean> {
+    const keys = this.#keys(namespace);
+    return (await this.#write(deleteScript, keys, checkKey(key), condition, [])) === "done";
+  }
+
+  async list(namespace: readonly string[], query: KeyQuery = {}): Promise<KeyPage> {
+    const { names } = this.#keys(namespace);
+    const limit = checkLimit(query.limit, 100);
+    const { prefix = "", cursor } = query;
+    if (!isWellFormed(prefix)) throw new InvalidInputError("prefix holds a lone surrogate");
+    // One more than asked for shows whether there is another page.
+    const args = [lowerBound(prefix, cursor), prefix, limit + 1];
+    const found = await this.#connection.run("listing keys", listScript, [names], args);
+    const keys = (found as string[]).slice(0, limit);
+    const last = keys.at(-1);
+    return (found as string[]).length > limit && last !== undefined
+      ? { keys, cursor: last }
+      : { keys };
+  }
+
+  /** Ends this store's use of its connections; the client stays the caller's. */
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #keys(namespace: readonly string[]): NamespaceKeys {
+    return namespaceKeys(this.#keyPrefix, namespace);
+  }
+
+  async #write(
+    script: Script,
+    { values, names, done }: NamespaceKeys,
+    key: string,
+    { expected }: KeyValueCondition,
+    more: readonly string[],
+  ): Promise<string> {
+    const verb = script === putScript ? "putting" : "deleting";
+    const kind = expected === undefined ? "any" : expected === null ? "none" : "version";
+    const outcome = await this.#connection.run(
+      `${verb} ${describeKey(key)}`,
+      script,
+      [values, names, done(uuidv7())],
+      [key, kind, expected ?? "", this.#markMs, ...more],
+      { minReplicas: this.#minReplicas, wrote: (reply) => reply === "done" },
+    );
+    if (outcome === "done" || outcome === "absent") return outcome;
+    const found = outcome === "none" ? "has no value any more" : "holds another version";
+    throw new StateConflictError(
+      `${describeKey(key)} was not changed: it ${found}; read it again and repeat the change`,
+    );
+  }
+}
+
+function readValue(key: string, stored: string | null): VersionedValue | null {
+  if (stored === null) return null;
+  const end = stored.indexOf("\n");
+  try {
+    if (end > 0)
+      return {
+        value: JSON.parse(stored.slice(end + 1)) as JsonValue,
+        version: stored.slice(0, end),
+      };
+  } catch {
+    // Falls through: no JSON is as bad as no version. The parser's error would show what is stored.
+  }
+  throw new StateCorruptError(
+    `the value of ${describeKey(key)} is damaged: what Redis holds was not written by this store; delete it or restore a backup`,
+  );
+}
+
+/** Where a page begins: behind the cursor, but never before the prefix. */
+function lowerBound(prefix: string, cursor: string | undefined): string {
+  if (cursor === undefined || Buffer.compare(Buffer.from(cursor), Buffer.from(prefix)) < 0)
+    return `[${prefix}`;
+  return `(${cursor}`;
+}

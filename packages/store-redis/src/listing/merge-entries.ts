@@ -1,0 +1,52 @@
+import { compareEntries, type IndexEntry } from "./session-index.js";
+
+/** The entries of several indexes in one order, newest first; each index is asked for no more than is taken. */
+export async function* mergeEntries(
+  sources: readonly AsyncGenerator<IndexEntry, void, void>[],
+): AsyncGenerator<IndexEntry, void, void> {
+  const heads = await Promise.all(sources.map((source) => headOf(source)));
+  const waiting = heads.filter((head) => head !== null);
+  waiting.sort((a, b) => compareEntries(a.entry, b.entry));
+  for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
+    yield first.entry;
+    const next = await headOf(first.source);
+    if (next !== null) waiting.splice(placeOf(next, waiting), 0, next);
+  }
+}
+
+/** The next `count` entries, fewer at the end. */
+export async function takeEntries(
+  entries: AsyncGenerator<IndexEntry, void, void>,
+  count: number,
+): Promise<IndexEntry[]> {
+  const taken: IndexEntry[] = [];
+  while (taken.length < count) {
+    const next = await entries.next();
+    if (next.done) break;
+    taken.push(next.value);
+  }
+  return taken;
+}
+
+interface Head {
+  readonly entry: IndexEntry;
+  readonly source: AsyncGenerator<IndexEntry, void, void>;
+}
+
+async function headOf(source: Head["source"]): Promise<Head | null> {
+  const next = await source.next();
+  return next.done ? null : { entry: next.value, source };
+}
+
+/** Where `head` belongs among those in order. */
+function placeOf(head: Head, among: readonly Head[]): number {
+  let low = 0;
+  let high = among.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = among[middle];
+    if (other !== undefined && compareEntries(other.entry, head.entry) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

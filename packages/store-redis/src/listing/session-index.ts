@@ -1,0 +1,120 @@
+import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { defineScript } from "../connection/script.js";
+
+/** One entry of an index: its text and when it was last touched, in ms. */
+export interface IndexEntry {
+  readonly member: string;
+  readonly score: number;
+}
+
+/**
+ * An entry without anything behind it is dropped only when it was not touched for this long: it is written before the
+ * session it stands for.
+ */
+const DROP_AFTER_MS = 600_000;
+
+/** More than one, so that an index shrinks faster than sessions are made. */
+const SWEPT_AT_A_TIME = 4;
+
+const dropEntry = defineScript(
+  "drop-index-entry",
+  true,
+  `local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
+   if score and tonumber(score) <= tonumber(ARGV[2]) then redis.call('ZREM', KEYS[1], ARGV[1]) end
+   return 1`,
+);
+
+/**
+ * Sorted sets of sessions by time, newest first.
+ *
+ * Contract:
+ * - `touch` never moves an entry back in time, so that a listing under way meets none twice.
+ * - Every command is bounded, whatever the size of an index.
+ */
+export class SessionIndex {
+  readonly #connection: RedisConnection;
+
+  constructor(connection: RedisConnection) {
+    this.#connection = connection;
+  }
+
+  async touch(key: string, member: string, at: number): Promise<void> {
+    const args = [key, "GT", at, member];
+    await this.#connection.send("indexing a session", "ZADD", args, { writes: true });
+  }
+
+  async remove(key: string, member: string): Promise<void> {
+    const args = [key, member];
+    await this.#connection.send("removing a session from an index", "ZREM", args, { writes: true });
+  }
+
+  /** Removes an entry that was seen to stand for nothing, unless it may be about to. */
+  async drop(key: string, { member, score }: IndexEntry): Promise<void> {
+    if (score > Date.now() - DROP_AFTER_MS) return;
+    await this.#connection.run("tidying an index", dropEntry, [key], [member, score]);
+  }
+
+  /**
+   * Looks at some of the oldest entries of an index whose sessions expire, and drops those whose session did: otherwise an
+   * index that nobody lists would only grow. An entry whose session lives, because it is being loaded, waits its turn again.
+   *
+   * @param isThere - whether the session of an entry exists
+   */
+  async sweep(
+    key: string,
+    ttlMs: number,
+    at: number,
+    isThere: (member: string) => Promise<boolean>,
+  ): Promise<void> {
+    const before = at - ttlMs - DROP_AFTER_MS;
+    const args = [key, "-inf", before, "WITHSCORES", "LIMIT", 0, SWEPT_AT_A_TIME];
+    const reply = await this.#connection.send("tidying an index", "ZRANGEBYSCORE", args);
+    for (const entry of readEntries(reply))
+      if (await isThere(entry.member)) await this.touch(key, entry.member, at - ttlMs);
+      else await this.drop(key, entry);
+  }
+
+  /** The entries behind `after`, newest first, fetched `batch` at a time. */
+  async *entries(
+    key: string,
+    batch: number,
+    after?: IndexEntry,
+  ): AsyncGenerator<IndexEntry, void, void> {
+    let last = after;
+    // Entries of one millisecond are skipped one by one, up to the last one seen.
+    for (let offset = 0; ; ) {
+      const fetched = await this.#fetch(key, last?.score ?? "+inf", offset, batch);
+      const from = last;
+      const fresh = fetched.filter(
+        (entry) => from === undefined || compareEntries(from, entry) < 0,
+      );
+      yield* fresh;
+      if (fetched.length < batch) return;
+      offset = fresh.length === 0 ? offset + batch : 0;
+      last = fresh.at(-1) ?? last;
+    }
+  }
+
+  async #fetch(
+    key: string,
+    from: number | string,
+    offset: number,
+    count: number,
+  ): Promise<IndexEntry[]> {
+    const args = [key, from, "-inf", "WITHSCORES", "LIMIT", offset, count];
+    return readEntries(await this.#connection.send("listing sessions", "ZREVRANGEBYSCORE", args));
+  }
+}
+
+/** Members and scores in turn, as Redis answers. */
+function readEntries(reply: RedisReply): IndexEntry[] {
+  const flat = Array.isArray(reply) ? reply.map(String) : [];
+  return flat.flatMap((member, index) =>
+    index % 2 === 0 ? { member, score: Number(flat[index + 1]) } : [],
+  );
+}
+
+/** Negative when `a` comes first: the newer one does, and of one millisecond the one with the greater bytes. */
+export function compareEntries(a: IndexEntry, b: IndexEntry): number {
+  return b.score - a.score || Buffer.compare(Buffer.from(b.member), Buffer.from(a.member));
+}

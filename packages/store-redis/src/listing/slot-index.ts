@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import {
+  checkLimit,
+  matchSlot,
+  type Slot,
+  type SlotInfo,
+  type SlotPage,
+  type SlotQuery,
+  slotKey,
+} from "@holdfast/core";
+import type { RedisConnection } from "../connection/redis-connection.js";
+import { agentIndexKey, agentsKey, partKey, userIndexKey } from "../keys.js";
+import { readCursor, writeCursor } from "./list-cursor.js";
+import { mergeEntries, takeEntries } from "./merge-entries.js";
+import { RecentTouches } from "./recent-touches.js";
+import { type IndexEntry, SessionIndex } from "./session-index.js";
+import { readSlotMember, slotMember } from "./slot-member.js";
+
+/** Parts of an agent's index, so that not all sessions of a busy agent are on one node of a cluster. */
+const SHARDS = 16;
+
+/** Sessions looked at side by side. */
+const PARALLEL = 100;
+
+/** Entries that stand for nothing which one page may pass over before it ends short. */
+const PASSED_OVER = 1_000;
+
+/**
+ * Which sessions there are: an index per agent and user, and one per agent, in shards.
+ *
+ * Contract:
+ * - An index is not written in one step with the state, and at most once a minute per slot. Whoever makes a session
+ *   touches it first and whoever deletes one forgets it first: then no session is missing, and an entry whose session
+ *   does not exist is passed over and in time dropped.
+ * - A listing shows no slot twice, whatever is saved meanwhile. One that is saved while being listed moves to the front
+ *   and may be missed by the pages to come.
+ */
+export class SlotIndex {
+  readonly #connection: RedisConnection;
+  readonly #keyPrefix: string;
+  readonly #ttlMs: number | undefined;
+  readonly #index: SessionIndex;
+  readonly #touches = new RecentTouches();
+
+  constructor(
+    connection: RedisConnection,
+    options: { readonly keyPrefix: string; readonly ttlMs: number | undefined },
+  ) {
+    this.#connection = connection;
+    this.#keyPrefix = options.keyPrefix;
+    this.#ttlMs = options.ttlMs;
+    this.#index = new SessionIndex(connection);
+  }
+
+  /**
+   * Puts a slot in front; does nothing when this process did so within the last minute.
+   *
+   * @param isNew - the slot is about to get its first state: another process may have deleted it within that minute
+   */
+  async touch(slot: Slot, at: number, isNew = false): Promise<void> {
+    const member = slotMember(slot);
+    if (!isNew && this.#touches.isRecent(member, at)) return;
+    await Promise.all([
+      ...this.#keysOf(slot).map((key) => this.#touchIn(key, member, at)),
+      this.#connection.send(
+        "indexing an agent",
+        "SADD",
+        [agentsKey(this.#keyPrefix), slot.agentId],
+        { writes: true },
+      ),
+    ]);
+    this.#touches.remember(member, at);
+  }
+
+  /** Takes a slot out, before its state is deleted. */
+  async forget(slot: Slot): Promise<void> {
+    const member = slotMember(slot);
+    this.#touches.forget(member);
+    await Promise.all(this.#keysOf(slot).map((key) => this.#index.remove(key, member)));
+  }
+
+  /** @throws InvalidInputError | InvalidIdError | StoreUnavailableError */
+  async list(query: SlotQuery = {}): Promise<SlotPage> {
+    const limit = checkLimit(query.limit, 100);
+    const matches = matchSlot(query);
+    const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+    const keys = await this.#keysFor(query);
+    const batch = Math.min(Math.ceil(limit / Math.max(keys.length, 1)) + 8, PARALLEL);
+    const entries = mergeEntries(keys.map((key) => this.#index.entries(key, batch, after)));
+    const slots: SlotInfo[] = [];
+    let last = after;
+    for (let room = limit + PASSED_OVER; room > 0 && slots.length < limit; ) {
+      const seen = await takeEntries(entries, Math.min(limit - slots.length, PARALLEL));
+      const infos = await Promise.all(seen.map((entry) => this.#look(entry)));
+      for (const info of infos) if (info !== null && matches(info.slot)) slots.push(info);
+      if (seen.length === 0) return { slots };
+      last = seen.at(-1);
+      room -= seen.length;
+    }
+    const isLast = (await takeEntries(entries, 1)).length === 0;
+    return isLast || last === undefined ? { slots } : { slots, cursor: writeCursor(last) };
+  }
+  async #touchIn(key: string, member: string, at: number): Promise<void> {
+    await this.#index.touch(key, member, at);
+    if (this.#ttlMs === undefined) return;
+    const isThere = async (other: string) => (await this.#infoOf(readSlotMember(other))) !== null;
+    await this.#index.sweep(key, this.#ttlMs, at, isThere);
+  }
+
+  /** What a listing says about an entry; null when its session does not exist. */
+  async #look(entry: IndexEntry): Promise<SlotInfo | null> {
+    const slot = readSlotMember(entry.member);
+    const info = await this.#infoOf(slot);
+    if (info === null && slot !== null)
+      await Promise.all(this.#keysOf(slot).map((key) => this.#index.drop(key, entry)));
+    return info;
+  }
+
+  async #infoOf(slot: Slot | null): Promise<SlotInfo | null> {
+    if (slot === null) return null;
+    const key = partKey(this.#keyPrefix, slot, "state");
+    const reply = await this.#connection.send("listing sessions", "HMGET", [key, "n", "at"]);
+    const [messages, at] = Array.isArray(reply) ? reply : [];
+    if (typeof messages !== "string" || typeof at !== "string") return null;
+    return { slot, updatedAt: new Date(Number(at)).toISOString(), messages: Number(messages) };
+  }
+
+  /** The indexes a slot is in. */
+  #keysOf(slot: Slot): string[] {
+    const { agentId, userId } = slot;
+    return [
+      userIndexKey(this.#keyPrefix, agentId, userId),
+      agentIndexKey(this.#keyPrefix, agentId, shardOf(slot)),
+    ];
+  }
+
+  /** The indexes a query is answered from. */
+  async #keysFor({ agentId, userId }: SlotQuery): Promise<string[]> {
+    const agents = agentId === undefined ? await this.#agents() : [agentId];
+    if (userId !== undefined)
+      return agents.map((agent) => userIndexKey(this.#keyPrefix, agent, userId));
+    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+    return agents.flatMap((agent) =>
+      shards.map((shard) => agentIndexKey(this.#keyPrefix, agent, shard)),
+    );
+  }
+
+  async #agents(): Promise<string[]> {
+    const agents = new Set<string>();
+    let cursor = "0";
+    do {
+      const args = [agentsKey(this.#keyPrefix), cursor, "COUNT", 500];
+      const reply = await this.#connection.send("listing agents", "SSCAN", args);
+      const [next, found] = Array.isArray(reply) ? reply : [];
+      for (const agent of Array.isArray(found) ? found : []) agents.add(String(agent));
+      cursor = String(next ?? "0");
+    } while (cursor !== "0");
+    return [...agents];
+  }
+}
+
+function shardOf(slot: Slot): number {
+  return (createHash("sha256").update(slotKey(slot)).digest()[0] ?? 0) % SHARDS;
+}

@@ -1,0 +1,77 @@
+import { type Slot, slotText } from "@holdfast/core";
+import type { RedisConnection } from "../connection/redis-connection.js";
+import { logIndexKey, partKey } from "../keys.js";
+import { RecentTouches } from "../listing/recent-touches.js";
+import { type IndexEntry, SessionIndex } from "../listing/session-index.js";
+
+/** Sessions asked for at a time. */
+const BATCH = 50;
+
+/**
+ * Which sessions of a user have a log; the state store's index does not tell, a log can be used without it.
+ *
+ * Anonymous sessions are in none: strangers share nothing, so nobody may search them together.
+ */
+export class LogIndex {
+  readonly #connection: RedisConnection;
+  readonly #keyPrefix: string;
+  readonly #ttlMs: number | undefined;
+  readonly #index: SessionIndex;
+  readonly #touches = new RecentTouches();
+
+  constructor(
+    connection: RedisConnection,
+    options: { readonly keyPrefix: string; readonly ttlMs: number | undefined },
+  ) {
+    this.#connection = connection;
+    this.#ttlMs = options.ttlMs;
+    this.#keyPrefix = options.keyPrefix;
+    this.#index = new SessionIndex(connection);
+  }
+
+  /**
+   * Puts a session in front, before its records are appended; at most once a minute.
+   *
+   * @param isNew - its log begins: another process may have deleted the one before within that minute
+   * @returns whether the index was written
+   */
+  async touch(slot: Slot, at: number, isNew = false): Promise<boolean> {
+    if (slot.userId === null) return false;
+    const text = slotText(slot);
+    if (!isNew && this.#touches.isRecent(text, at)) return false;
+    const key = this.#key(slot.agentId, slot.userId);
+    await this.#index.touch(key, slot.sessionId, at);
+    if (this.#ttlMs !== undefined)
+      await this.#index.sweep(key, this.#ttlMs, at, (sessionId) =>
+        this.#hasLog({ ...slot, sessionId }),
+      );
+    this.#touches.remember(text, at);
+    return true;
+  }
+
+  /** Takes a session out, before its log is deleted. */
+  async forget(slot: Slot): Promise<void> {
+    if (slot.userId === null) return;
+    this.#touches.forget(slotText(slot));
+    await this.#index.remove(this.#key(slot.agentId, slot.userId), slot.sessionId);
+  }
+
+  /** The sessions of a user, newest first; the member of each entry is its id. */
+  sessions(agentId: string, userId: string): AsyncGenerator<IndexEntry, void, void> {
+    return this.#index.entries(this.#key(agentId, userId), BATCH);
+  }
+
+  /** Drops an entry whose log was seen to be gone. */
+  async drop(agentId: string, userId: string, entry: IndexEntry): Promise<void> {
+    await this.#index.drop(this.#key(agentId, userId), entry);
+  }
+
+  async #hasLog(slot: Slot): Promise<boolean> {
+    const key = partKey(this.#keyPrefix, slot, "log");
+    return (await this.#connection.send("tidying an index", "EXISTS", [key])) === 1;
+  }
+
+  #key(agentId: string, userId: string): string {
+    return logIndexKey(this.#keyPrefix, agentId, userId);
+  }
+}

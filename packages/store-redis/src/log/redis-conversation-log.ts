@@ -1,0 +1,173 @@
+import {
+  type ConversationLog,
+  checkLimit,
+  checkSlot,
+  DEFAULT_LOG_LIMIT,
+  describeSlot,
+  InvalidInputError,
+  type LogDraft,
+  type LogHit,
+  type LogQuery,
+  type LogRange,
+  type LogRecord,
+  type Slot,
+} from "@holdfast/core";
+import { connect } from "../connection/connect.js";
+import type { RedisConnection } from "../connection/redis-connection.js";
+import { defineScript } from "../connection/script.js";
+import { partKey } from "../keys.js";
+import { type RedisStoreOptions, type ResolvedOptions, readOptions } from "../options.js";
+import { appendLogLua, prepareLog } from "./append-log.js";
+import { LogIndex } from "./log-index.js";
+import { readBlob } from "./read-blob.js";
+import { searchLogs } from "./search-logs.js";
+import { type RecordRange, readStored, storedRecords } from "./stored-records.js";
+import { writeBlobs } from "./write-blobs.js";
+
+const appendScript = defineScript(
+  "append-log",
+  true,
+  `${appendLogLua}
+   local is_new = 1 - redis.call('EXISTS', KEYS[1])
+   append_log(KEYS[1], KEYS[2], 2)
+   for _, key in ipairs(KEYS) do
+     if ARGV[1] ~= '' then redis.call('PEXPIRE', key, ARGV[1]) else redis.call('PERSIST', key) end
+   end
+   return is_new`,
+);
+
+const deleteScript = defineScript("delete-log", true, "return redis.call('UNLINK', unpack(KEYS))");
+
+/** How a {@link RedisConversationLog} is set up. */
+export type RedisConversationLogOptions = RedisStoreOptions;
+
+/**
+ * Keeps the conversation log in Redis: a stream per session, for any number of nodes.
+ *
+ * Contract, beyond {@link ConversationLog}'s:
+ * - An append is one script: all its records are there, or none. It is durable as Redis is; see `minReplicas`.
+ * - A record is recognised as a repeat for as long as its log exists.
+ * - A search looks at 20,000 records, 64 million characters and for 10 seconds at most, and then ends with what it found.
+ * - Constructing does no I/O.
+ *
+ * @example
+ * const log = new RedisConversationLog({ client: new Redis() });
+ */
+export class RedisConversationLog implements ConversationLog {
+  readonly contract = 1;
+  readonly kind = "redis";
+  readonly reach = "distributed";
+  readonly #options: ResolvedOptions;
+  readonly #connection: RedisConnection;
+  readonly #ownsConnection: boolean;
+  readonly #index: LogIndex;
+
+  /**
+   * @param shared - a connection that other parts use too and that is theirs to close; without one the log makes its own
+   * @throws ConfigurationError
+   */
+  constructor(options: RedisConversationLogOptions, shared?: RedisConnection) {
+    this.#options = readOptions("RedisConversationLog", options, [
+      "client",
+      "keyPrefix",
+      "ttlMs",
+      "minReplicas",
+      "commandTimeoutMs",
+    ]);
+    this.#ownsConnection = shared === undefined;
+    this.#connection = shared ?? connect(this.#options.client, this.#options);
+    this.#index = new LogIndex(this.#connection, this.#options);
+  }
+
+  async append(slot: Slot, records: readonly LogDraft[]): Promise<void> {
+    const owner = checkSlot(slot);
+    const { args, isIndexed } = await this.#stage(owner, records, false);
+    if (records.length === 0) return;
+    const { ttlMs = "", minReplicas } = this.#options;
+    const isNew = await this.#connection.run(
+      `appending to the log of ${describeSlot(owner)}`,
+      appendScript,
+      this.#keys(owner),
+      [ttlMs, ...args],
+      { minReplicas },
+    );
+    if (isNew === 1 && !isIndexed) await this.#index.touch(owner, Date.now(), true);
+  }
+
+  /**
+   * Does everything that comes before records are appended: checks and copies them, stores their long texts and enters the
+   * session in the index. Resolves to the arguments of `append_log`, for a store that appends within its save.
+   *
+   * @internal
+   * @param isNew - the session begins with these records, as far as the caller knows
+   */
+  async stage(slot: Slot, records: readonly LogDraft[], isNew = false): Promise<readonly string[]> {
+    return (await this.#stage(slot, records, isNew)).args;
+  }
+
+  async read(slot: Slot, range: LogRange = {}): Promise<readonly LogRecord[]> {
+    const owner = checkSlot(slot);
+    const records: LogRecord[] = [];
+    const { keyPrefix } = this.#options;
+    const wanted = recordRange(range);
+    for await (const batch of storedRecords(this.#connection, keyPrefix, owner, wanted))
+      for (const stored of batch) records.push(readStored(owner, stored));
+    return wanted.newestFirst ? records.reverse() : records;
+  }
+
+  async readBlob(slot: Slot, ref: string): Promise<string | null> {
+    return readBlob(this.#connection, this.#options.keyPrefix, checkSlot(slot), ref);
+  }
+
+  async search(query: LogQuery): Promise<readonly LogHit[]> {
+    const { keyPrefix } = this.#options;
+    return searchLogs({ connection: this.#connection, keyPrefix, index: this.#index }, query);
+  }
+
+  async delete(slot: Slot): Promise<boolean> {
+    const owner = checkSlot(slot);
+    await this.#index.forget(owner);
+    const { minReplicas } = this.#options;
+    const what = `deleting the log of ${describeSlot(owner)}`;
+    const keys = this.#keys(owner);
+    return (await this.#connection.run(what, deleteScript, keys, [], { minReplicas })) !== 0;
+  }
+
+  /** Ends the connections this log made; the caller's client stays open. */
+  async close(): Promise<void> {
+    if (this.#ownsConnection) await this.#connection.close();
+  }
+
+  async #stage(
+    slot: Slot,
+    records: readonly LogDraft[],
+    isNew: boolean,
+  ): Promise<{ readonly args: readonly string[]; readonly isIndexed: boolean }> {
+    const { args, blobs } = prepareLog(slot, records);
+    if (records.length === 0) return { args, isIndexed: false };
+    const [isIndexed] = await Promise.all([
+      this.#index.touch(slot, Date.now(), isNew),
+      writeBlobs(this.#connection, this.#options, slot, blobs),
+    ]);
+    return { args, isIndexed };
+  }
+
+  #keys(slot: Slot): string[] {
+    const { keyPrefix } = this.#options;
+    return (["log", "log-ids", "blobs"] as const).map((part) => partKey(keyPrefix, slot, part));
+  }
+}
+
+/** @throws InvalidInputError */
+function recordRange({ before, after, limit }: LogRange): RecordRange {
+  for (const end of [before, after])
+    if (end !== undefined && (typeof end !== "number" || Number.isNaN(end)))
+      throw new InvalidInputError("before and after are the seqs of log records, so numbers");
+  const largest = Number.MAX_SAFE_INTEGER;
+  return {
+    from: Math.max(Math.min(Math.floor(after ?? -1) + 1, largest), 0),
+    to: Math.min(Math.ceil(before ?? Infinity) - 1, largest),
+    newestFirst: after === undefined,
+    limit: checkLimit(limit, DEFAULT_LOG_LIMIT),
+  };
+}

@@ -1,0 +1,78 @@
+import { ConfigurationError, parseOptions } from "@holdfast/core";
+import { z } from "zod";
+import type { RedisClient } from "./connection/redis-client.js";
+
+/** What every part of this package takes. */
+export interface RedisPartOptions {
+  /**
+   * An ioredis client (standalone, Sentinel or `Cluster`) or one of `redis` (node-redis). It belongs to the caller and is
+   * only the recipe: commands go over connections of their own, made from it with safe options.
+   */
+  readonly client: RedisClient;
+  /** First part of every key and channel; no braces. @default "holdfast:" */
+  readonly keyPrefix?: string | undefined;
+  /** Longest time until a command ends, one way or the other. @default 5_000 */
+  readonly commandTimeoutMs?: number | undefined;
+}
+
+/** Options of stores whose entries may expire. */
+export interface RedisStoreOptions extends RedisPartOptions {
+  /** Everything kept of a session expires when it was neither loaded nor saved for this long. @default never */
+  readonly ttlMs?: number | undefined;
+  /**
+   * A save is acknowledged only once this many replicas have it. Without it a failover may lose acknowledged saves, which
+   * is detected and reported but cannot be undone. @default 0
+   */
+  readonly minReplicas?: number | undefined;
+}
+
+/** Options of the gate and of everything that has one. */
+export interface RedisLeaseOptions {
+  /** A holder that is not heard of for this long loses its lease; it is renewed every third of it. @default 30_000 */
+  readonly leaseMs?: number | undefined;
+}
+
+/** Every option with its default filled in; a part reads the ones it has. */
+export interface ResolvedOptions {
+  readonly client: RedisClient;
+  readonly keyPrefix: string;
+  readonly commandTimeoutMs: number;
+  readonly ttlMs: number | undefined;
+  readonly minReplicas: number;
+  readonly leaseMs: number;
+}
+
+const wholeMs = z.int().positive();
+
+const schema = z.strictObject({
+  client: z.custom<RedisClient>(
+    (value) => typeof value === "object" && value !== null,
+    "a client of ioredis or redis (node-redis)",
+  ),
+  keyPrefix: z
+    .string()
+    .regex(/^[^{}]*$/, "a text without braces")
+    .default("holdfast:"),
+  commandTimeoutMs: wholeMs.default(5_000),
+  ttlMs: wholeMs.optional(),
+  minReplicas: z.int().nonnegative().default(0),
+  leaseMs: wholeMs.min(100).default(30_000),
+});
+
+/**
+ * The options of `where`, of which only those in `accepts` may be given.
+ *
+ * @throws ConfigurationError
+ */
+export function readOptions(
+  where: string,
+  options: object,
+  accepts: readonly (keyof ResolvedOptions)[],
+): ResolvedOptions {
+  const unknown = Object.keys(options).filter(
+    (name) => !accepts.includes(name as keyof ResolvedOptions),
+  );
+  if (unknown.length > 0)
+    throw new ConfigurationError(unknown.map((name) => `${where}: there is no option ${name}`));
+  return { ttlMs: undefined, ...parseOptions(schema, options, where) };
+}

@@ -1,0 +1,52 @@
+import type {
+  AgentStateStore,
+  ConversationLog,
+  DistributedStore,
+  KeyValueStore,
+  SessionGate,
+  SignalBus,
+} from "@holdfast/core";
+import type { RedisClient } from "./connection/redis-client.js";
+import {
+  RedisAgentStateStore,
+  type RedisAgentStateStoreOptions,
+} from "./state/redis-agent-state-store.js";
+
+/**
+ * Everything an agent keeps outside itself, on one Redis: what a builder takes to move to many machines.
+ *
+ * @example
+ * const store = RedisDistributedStore.from(new Redis("redis://127.0.0.1:6379"));
+ */
+export class RedisDistributedStore implements DistributedStore {
+  readonly stateStore: AgentStateStore;
+  readonly log: ConversationLog;
+  readonly keyValue: KeyValueStore;
+  readonly gate: SessionGate;
+  readonly signals: SignalBus;
+
+  private constructor({ stateStore, log, keyValue, gate, signals }: DistributedStore) {
+    this.stateStore = stateStore;
+    this.log = log;
+    this.keyValue = keyValue;
+    this.gate = gate;
+    this.signals = signals;
+  }
+
+  /**
+   * @param client - belongs to the caller and is not closed
+   * @throws ConfigurationError
+   */
+  static from(
+    client: RedisClient,
+    options: Omit<RedisAgentStateStoreOptions, "client"> = {},
+  ): RedisDistributedStore {
+    const store = new RedisAgentStateStore({ ...options, client });
+    return new RedisDistributedStore(store.companions());
+  }
+
+  /** Ends the connections of all parts. */
+  close(): Promise<void> {
+    return this.stateStore.close();
+  }
+}

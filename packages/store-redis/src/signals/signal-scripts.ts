@@ -1,0 +1,51 @@
+import { defineScript, type Script } from "../connection/script.js";
+import { lineLua } from "../gate/line-lua.js";
+
+/**
+ * Registers a listener outside the gate, or gives its sign of life; answers the signals to it. Ended by `leaveScript`.
+ *
+ * KEYS `lineKeys`. ARGV: token, call, node, leaseMs.
+ */
+export const listenScript: Script = defineScript(
+  "listen",
+  true,
+  `${lineLua}
+write_entry('l:' .. ARGV[1], now_ms(), tonumber(ARGV[4]), '1', ARGV[3], ARGV[2])
+return signals_to(ARGV[1])
+`,
+);
+
+/**
+ * Leaves a signal for everybody who listens for a call, and tells their nodes; answers for how many.
+ *
+ * KEYS `lineKeys`. ARGV: call, id, text.
+ */
+export const sendScript: Script = defineScript(
+  "send",
+  true,
+  `${lineLua}
+local call, id, text = ARGV[1], ARGV[2], ARGV[3]
+local now = now_ms()
+local found = 0
+
+local function tell(token, node, for_ms)
+  found = found + 1
+  -- Whoever does not stop after so many will not after one more; what is kept must not grow without bound.
+  if #signal_fields(token) < 100 then redis.call('HSET', CALLS, 's:' .. token .. ':' .. id, text) end
+  keep_at_least(CALLS, for_ms)
+  redis.call('PUBLISH', node, 'signal\\n' .. token .. '\\n' .. id .. '\\n' .. text)
+end
+
+for _, field in ipairs(redis.call('HKEYS', CALLS)) do
+  if string.sub(field, 1, 2) ~= 's:' then
+    local till, listens, node, entry_call = read_entry(field, now)
+    if till and listens == '1' and entry_call == call then
+      tell(string.sub(field, 3), node, till - now)
+    end
+  end
+end
+local holder = redis.call('HMGET', LEASE, 'token', 'call', 'node', 'listens')
+if holder[2] == call and holder[4] == '1' then tell(holder[1], holder[3], redis.call('PTTL', LEASE)) end
+return found
+`,
+);

@@ -1,0 +1,181 @@
+import {
+  type AgentStateStore,
+  checkSlot,
+  type DistributedStore,
+  describeSlot,
+  type LoadedState,
+  leaseLost,
+  type Revision,
+  type Slot,
+  type SlotPage,
+  type SlotQuery,
+  type StateWrite,
+  stateConflict,
+} from "@holdfast/core";
+import { connect } from "../connection/connect.js";
+import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { RedisSessionGate } from "../gate/redis-session-gate.js";
+import { RedisKeyValueStore } from "../key-value/redis-key-value-store.js";
+import { partKey, slotKeys } from "../keys.js";
+import { SlotIndex } from "../listing/slot-index.js";
+import { RedisConversationLog } from "../log/redis-conversation-log.js";
+import {
+  type RedisLeaseOptions,
+  type RedisStoreOptions,
+  type ResolvedOptions,
+  readOptions,
+} from "../options.js";
+import { RedisSignalBus } from "../signals/redis-signal-bus.js";
+import { misfit, saveArgs } from "./save-args.js";
+import { deleteScript, loadScript, saveScript } from "./state-scripts.js";
+import { corruptState, readStoredState, slotField } from "./stored-state.js";
+
+/** How a {@link RedisAgentStateStore} is set up. */
+export interface RedisAgentStateStoreOptions extends RedisStoreOptions, RedisLeaseOptions {}
+
+interface Companions extends DistributedStore {
+  readonly keyValue: RedisKeyValueStore;
+  readonly signals: RedisSignalBus;
+}
+
+/**
+ * Keeps agent states in Redis, for any number of nodes: a list of messages and a hash for the rest.
+ *
+ * Contract, beyond {@link AgentStateStore}'s:
+ * - A save is one script that carries what changed, the log records of the call and the lease given back. With the gate of
+ *   `companions()`, which loads along with the lease, a turn takes two round trips.
+ * - The number of messages is stored beside them: one that went missing is `StateCorruptError`, never a shorter history.
+ * - Acknowledged means applied by the master; a failover may lose it unless `minReplicas` says otherwise.
+ * - A delete whose answer was lost and that is repeated may say that there was nothing.
+ * - Constructing does no I/O. `close` ends the connections made here, those of the companions too; leases still held end
+ *   by themselves.
+ *
+ * @example
+ * const store = new RedisAgentStateStore({ client: new Redis() });
+ */
+export class RedisAgentStateStore implements AgentStateStore {
+  readonly contract = 1;
+  readonly kind = "redis";
+  readonly reach = "distributed";
+  readonly fuses: { readonly gate: RedisSessionGate; readonly log: RedisConversationLog };
+  readonly #options: ResolvedOptions;
+  readonly #connection: RedisConnection;
+  readonly #index: SlotIndex;
+  readonly #companions: Companions;
+  #closed: Promise<void> | undefined;
+
+  /** @throws ConfigurationError */
+  constructor(options: RedisAgentStateStoreOptions) {
+    const resolved = readOptions("RedisAgentStateStore", options, [
+      "client",
+      "keyPrefix",
+      "ttlMs",
+      "minReplicas",
+      "leaseMs",
+      "commandTimeoutMs",
+    ]);
+    const { client, keyPrefix, commandTimeoutMs, ttlMs, minReplicas, leaseMs } = resolved;
+    const connection = connect(client, resolved);
+    const part = { client, keyPrefix, commandTimeoutMs };
+    const gate = new RedisSessionGate({ ...part, leaseMs }, { connection, loading: { ttlMs } });
+    const log = new RedisConversationLog({ ...part, ttlMs, minReplicas }, connection);
+    this.#options = resolved;
+    this.#connection = connection;
+    this.#index = new SlotIndex(connection, resolved);
+    this.fuses = { gate, log };
+    this.#companions = {
+      stateStore: this,
+      log,
+      keyValue: new RedisKeyValueStore({ ...part, minReplicas }),
+      gate,
+      signals: new RedisSignalBus({ ...part, leaseMs }, { connection, gate }),
+    };
+  }
+
+  async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+    const owner = checkSlot(slot);
+    const { keyPrefix, ttlMs = 0 } = this.#options;
+    const reply = await this.#connection.run(
+      `loading ${describeSlot(owner)}`,
+      loadScript,
+      slotKeys(keyPrefix, owner),
+      [slotField(owner), known === undefined ? "" : `r${known}`, ttlMs],
+    );
+    return readStoredState(owner, reply);
+  }
+
+  async save(slot: Slot, write: StateWrite): Promise<Revision> {
+    const owner = checkSlot(slot);
+    const { keyPrefix, ttlMs, minReplicas } = this.#options;
+    const args = saveArgs(owner, write, ttlMs);
+    const staging = this.fuses.log.stage(owner, write.log ?? []);
+    await Promise.all([staging, this.#enterIndex(owner, write)]);
+    const savedAt = performance.now();
+    const reply = await this.#connection.run(
+      `saving ${describeSlot(owner)}`,
+      saveScript,
+      slotKeys(keyPrefix, owner),
+      [...args, ...(await staging)],
+      { minReplicas, wrote: (answer) => Array.isArray(answer) && answer[0] === "saved" },
+    );
+    const revision = savedRevision(owner, write, reply as readonly RedisReply[]);
+    if (write.lease !== undefined && write.release)
+      this.fuses.gate.wasReleased(write.lease, savedAt);
+    return revision;
+  }
+
+  async delete(slot: Slot): Promise<boolean> {
+    const owner = checkSlot(slot);
+    const { keyPrefix, minReplicas } = this.#options;
+    await this.#index.forget(owner);
+    const keys = (["state", "messages"] as const).map((part) => partKey(keyPrefix, owner, part));
+    const what = `deleting ${describeSlot(owner)}`;
+    return (await this.#connection.run(what, deleteScript, keys, [], { minReplicas })) !== 0;
+  }
+
+  async list(query: SlotQuery = {}): Promise<SlotPage> {
+    return this.#index.list(query);
+  }
+
+  /** Log, values, gate and signals on the same Redis. */
+  companions(): DistributedStore {
+    return this.#companions;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { signals, keyValue } = this.#companions;
+    await signals.close();
+    await this.fuses.gate.close();
+    await keyValue.close();
+    await this.#connection.close();
+  }
+
+  /** A session is in the index before it exists, so that none is missing there; later on it may be late. */
+  async #enterIndex(slot: Slot, { expected }: StateWrite): Promise<void> {
+    const touched = this.#index.touch(slot, Date.now(), expected === null);
+    if (expected === null) await touched;
+    else touched.catch(() => undefined);
+  }
+}
+
+/** @throws LeaseLostError | StateConflictError | StateCorruptError */
+function savedRevision(slot: Slot, write: StateWrite, reply: readonly RedisReply[]): Revision {
+  const [verdict, detail] = reply;
+  switch (verdict) {
+    case "saved":
+      return String(detail);
+    case "lease":
+      throw leaseLost(slot);
+    case "conflict":
+      throw stateConflict(slot, write.expected, typeof detail === "string" ? detail : null);
+    case "misfit":
+      throw misfit(slot, `keeps ${write.keep} messages of ${detail}: caller and store disagree`);
+    default:
+      throw corruptState(slot, String(detail));
+  }
+}

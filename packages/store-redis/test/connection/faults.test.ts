@@ -1,0 +1,241 @@
+import { inspect } from "node:util";
+import { StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
+import {
+  type Address,
+  privateRedis,
+  type RedisServer,
+  redisCommand,
+  type TcpProxy,
+  tcpProxy,
+} from "@holdfast/testing/servers";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { connect } from "../../src/connection/connect.js";
+import type { RedisConnection } from "../../src/connection/redis-connection.js";
+import { ioredis, nodeRedis, nodeRedisRecipe, type UserClient } from "./clients.js";
+import { append, ownKey } from "./scripts.js";
+import { settle } from "./settle.js";
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+const deadlineMs = 1_000;
+
+let server: RedisServer;
+let proxy: TcpProxy;
+beforeAll(async () => {
+  server = await privateRedis();
+  proxy = await tcpProxy(server);
+});
+afterAll(async () => {
+  await proxy.close();
+  await server.stop();
+});
+
+const kinds: [string, (at: Address, options?: object) => UserClient | Promise<UserClient>][] = [
+  ["ioredis", ioredis],
+  ["node-redis", nodeRedis],
+];
+
+describe.each(kinds)("with %s", (_, newClient) => {
+  const ends: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    proxy.mode = "pass";
+    proxy.losesReply = undefined;
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+
+  async function open(at: Address = server, options?: object): Promise<RedisConnection> {
+    const user = await newClient(at, options);
+    const connection = connect(user.client, { commandTimeoutMs: deadlineMs });
+    ends.push(user.end, () => connection.close());
+    return connection;
+  }
+
+  function reads(connection: RedisConnection, count = 50): Promise<unknown>[] {
+    return Array.from({ length: count }, () => connection.send("reading", "GET", [ownKey()]));
+  }
+
+  function writes(connection: RedisConnection, key: string, count = 50): Promise<unknown>[] {
+    return Array.from({ length: count }, (_, at) =>
+      connection.run("appending", append, [key], [at]),
+    );
+  }
+
+  test("calls on a wedged server end in time, and all is well once it goes on", async () => {
+    const connection = await open();
+    const key = ownKey();
+    await connection.run("appending", append, [key], ["first"]);
+    server.process.pause();
+    try {
+      const read = await settle(reads(connection), deadlineMs);
+      expect(read.errors.filter(StoreUnavailableError.is)).toHaveLength(50);
+      const written = await settle(writes(connection, key), deadlineMs);
+      expect(written.errors.filter(UnknownOutcomeError.is)).toHaveLength(50);
+    } finally {
+      server.process.resume();
+    }
+    const { replies } = await settle(writes(connection, key), deadlineMs);
+    expect(replies).toHaveLength(50);
+    expect(await connection.send("counting", "LLEN", [key])).toBe(51);
+  });
+
+  test("calls into a dead network end in time, and all is well once it is back", async () => {
+    const connection = await open(proxy);
+    const key = ownKey();
+    await connection.run("appending", append, [key], ["first"]);
+    proxy.mode = "hold";
+    const before = proxy.connections;
+    const outcome = settle([...reads(connection), ...writes(connection, key)], deadlineMs);
+    // The silent connection is given up in time to try another one.
+    await expect.poll(() => proxy.connections, { timeout: 10_000 }).toBeGreaterThan(before);
+    const { errors } = await outcome;
+    expect(errors.filter(StoreUnavailableError.is)).toHaveLength(50);
+    expect(errors.filter(UnknownOutcomeError.is)).toHaveLength(50);
+    proxy.mode = "pass";
+    const { replies } = await settle(writes(connection, key), deadlineMs);
+    expect(replies).toHaveLength(50);
+    expect(await connection.send("counting", "LLEN", [key])).toBe(51);
+  });
+
+  test("a write nobody answers to may have been applied, a read is just unavailable", async () => {
+    const connection = await open(proxy);
+    const key = ownKey();
+    await connection.run("appending", append, [key], ["first"]);
+    proxy.mode = "drop-replies";
+    const [written, read] = await Promise.allSettled([
+      connection.run("appending", append, [key], ["second"]),
+      connection.send("reading", "GET", [key]),
+    ]);
+    expect(written).toMatchObject({ status: "rejected", reason: { code: "UNKNOWN_OUTCOME" } });
+    expect(read).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE" } });
+    expect(await redisCommand(server, "LRANGE", key, 0, -1)).toBe("first\nsecond");
+  });
+
+  test("a write whose reply was lost is repeated and counts once", async () => {
+    const connection = await open(proxy);
+    const key = ownKey();
+    await connection.run("appending", append, [key], ["first"]);
+    let isLost = false;
+    proxy.losesReply = (request) => {
+      const lose = !isLost && request.includes("second");
+      isLost ||= lose;
+      return lose;
+    };
+    expect(await connection.run("appending", append, [key], ["second"])).toBe(2);
+    expect(isLost).toBe(true);
+    expect(await redisCommand(server, "LRANGE", key, 0, -1)).toBe("first\nsecond");
+  });
+
+  test("where nobody listens, a write was certainly not applied", async () => {
+    const gone = await tcpProxy(server);
+    const connection = await open(gone);
+    await gone.close();
+    const { errors } = await settle(
+      [...writes(connection, ownKey()), ...reads(connection)],
+      deadlineMs,
+    );
+    expect(errors.filter(StoreUnavailableError.is)).toHaveLength(100);
+    expect(errors[0]?.message).toContain("appending failed: no connection to Redis (ECONNREFUSED)");
+  });
+
+  test("calls made while the server is down succeed when it is back in time", async () => {
+    await using mortal = await privateRedis();
+    const user = await newClient(mortal);
+    const connection = connect(user.client, { commandTimeoutMs: 20_000 });
+    ends.push(user.end, () => connection.close());
+    const key = ownKey();
+    await connection.run("appending", append, [key], ["lost with the server"]);
+    await mortal.process.kill9();
+    const calls = writes(connection, key);
+    await mortal.process.restart();
+    const { replies } = await settle(calls, 20_000);
+    expect(replies).toHaveLength(50);
+    expect(await connection.send("counting", "LLEN", [key])).toBe(50);
+  });
+
+  test("subscribers are told of a gap when the connection broke, and hear again", async () => {
+    const connection = await open(proxy);
+    const heard: string[] = [];
+    await connection.subscribe("gap", {
+      onMessage: (text) => heard.push(text),
+      onGap: () => heard.push("gap"),
+    });
+    proxy.reset();
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(["gap"]);
+    await connection.send("publishing", "PUBLISH", ["gap", "hello"]);
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(["gap", "hello"]);
+  });
+
+  test("a subscriber notices that its server is wedged, and is told of the gap", async () => {
+    const connection = await open(proxy);
+    const heard: string[] = [];
+    await connection.subscribe("wedged", {
+      onMessage: (text) => heard.push(text),
+      onGap: () => heard.push("gap"),
+    });
+    proxy.mode = "hold";
+    await expect.poll(() => proxy.connections, { timeout: 20_000 }).toBeGreaterThan(2);
+    proxy.mode = "pass";
+    await expect.poll(() => heard, { timeout: 10_000 }).toContain("gap");
+    await connection.send("publishing", "PUBLISH", ["wedged", "hello"]);
+    await expect.poll(() => heard.at(-1), { timeout: 10_000 }).toBe("hello");
+  });
+
+  test("a subscription on a server that does not answer fails in time", async () => {
+    const connection = await open(proxy);
+    proxy.mode = "hold";
+    const calls = [connection.subscribe("late", { onMessage() {}, onGap() {} })];
+    const { errors } = await settle(calls, deadlineMs);
+    expect(errors.map(({ code }) => code)).toEqual(["UNAVAILABLE"]);
+  });
+
+  test("errors show neither keys nor arguments nor passwords, and say what to check", async () => {
+    const secret = "s3cr3t-canary";
+    await using guarded = await privateRedis();
+    await redisCommand(guarded, "CONFIG", "SET", "requirepass", `${secret}-right`);
+    const wrong = connect(clientWith(guarded, `${secret}-wrong`).client, {
+      commandTimeoutMs: deadlineMs,
+    });
+    const right = connect(clientWith(guarded, `${secret}-right`).client, {
+      commandTimeoutMs: deadlineMs,
+    });
+    ends.push(
+      () => wrong.close(),
+      () => right.close(),
+    );
+    const key = `{${secret}}:key`;
+    await right.send("writing", "SET", [key, secret]);
+    const calls = [
+      wrong.run("appending", append, [key], [secret]),
+      wrong.subscribe(secret, { onMessage() {}, onGap() {} }),
+      right.run("appending", append, [key], [secret]),
+      right.send("asking", "NOSUCHCOMMAND", [key, secret]),
+    ];
+    const { errors } = await settle(calls, deadlineMs);
+    for (const error of errors) expect(inspect(error, { depth: 10 })).not.toContain(secret);
+    const messages = errors.map(({ message }) => message).sort();
+    expect(messages).toEqual([
+      "appending failed: Redis answered WRONGPASS; check the client's username and password",
+      expect.stringMatching(/^appending failed: Redis answered (ERR|WRONGTYPE); /),
+      "asking failed: Redis answered ERR; see the server's log",
+      "subscribing to a channel failed: Redis answered WRONGPASS; check the client's username and password",
+    ]);
+    const stuck = await open();
+    server.process.pause();
+    try {
+      const late = await settle([stuck.run("appending", append, [key], [secret])], deadlineMs);
+      expect(inspect(late.errors, { depth: 10 })).not.toContain(secret);
+    } finally {
+      server.process.resume();
+    }
+  });
+
+  function clientWith(at: Address, password: string): UserClient {
+    // A client with a wrong password never gets connected; as a recipe it will do.
+    const user =
+      newClient === ioredis
+        ? ioredis(at, { password, lazyConnect: true })
+        : nodeRedisRecipe(at, { password });
+    ends.push(user.end);
+    return user;
+  }
+});

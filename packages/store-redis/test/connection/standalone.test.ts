@@ -1,0 +1,25 @@
+import { privateRedis, type RedisServer } from "@holdfast/testing/servers";
+import { afterAll, beforeAll } from "vitest";
+import { ioredis, nodeRedis } from "./clients.js";
+import { describeConnection } from "./connection-suite.js";
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await privateRedis();
+});
+afterAll(() => server.stop());
+
+describeConnection("an ioredis client", {
+  newClient: () => ioredis(server),
+  nodes: () => [server],
+});
+
+describeConnection("an ioredis client that is never connected", {
+  newClient: () => ioredis(server, { lazyConnect: true }),
+  nodes: () => [server],
+});
+
+describeConnection("a node-redis client", {
+  newClient: () => nodeRedis(server),
+  nodes: () => [server],
+});

@@ -1,0 +1,184 @@
+import {
+  StateConflictError,
+  StateTooLargeError,
+  StoreUnavailableError,
+  textOf,
+  UnknownOutcomeError,
+  userMessage,
+} from "@holdfast/core";
+import { eventually } from "@holdfast/testing";
+import { privateRedis, tcpProxy } from "@holdfast/testing/servers";
+import { expect, test } from "vitest";
+import { ioredis } from "./servers.js";
+import { firstWrite, loadState, nextWrite, Stores, slot } from "./stores.js";
+
+const stores = new Stores(() => privateRedis());
+
+function proxyToServer() {
+  const { hostname, port } = new URL(stores.url);
+  return tcpProxy({ host: hostname, port: Number(port) });
+}
+
+test("a turn sends as many bytes on a session of 5,000 messages as on one of 10", async () => {
+  const sent = [];
+  for (const count of [10, 5_000]) {
+    await using proxy = await proxyToServer();
+    const store = stores.open({ url: `redis://${proxy.host}:${proxy.port}` });
+    const where = { ...slot, sessionId: `of-${count}` };
+    await store.save(where, firstWrite(Array.from({ length: count }, (_, at) => `text ${at}`)));
+    const loaded = await loadState(store, where);
+    // Connections and scripts are there from the first turn on.
+    await (await store.fuses.gate.acquire(slot, { callId: "warm" })).release();
+    const before = proxy.bytesUp + proxy.bytesDown;
+    const { gate } = store.fuses;
+    const lease = await gate.acquire(where, { callId: "c", known: () => loaded.revision });
+    expect(lease.loaded).toBe("unchanged");
+    const write = nextWrite(loaded, ["a new one"], { lease: lease.token, release: true });
+    await store.save(where, { ...write, replace: [[3, userMessage("replaced")]] });
+    sent.push(proxy.bytesUp + proxy.bytesDown - before);
+    await store.close();
+  }
+  const [small = 0, large = 0] = sent;
+  expect(Math.abs(large - small)).toBeLessThan(50);
+});
+
+test("8 MB in 5,000 messages come back as they were", async () => {
+  const store = stores.open();
+  const text = "漢字🌤é".repeat(140);
+  const write = firstWrite(Array.from({ length: 5_000 }, (_, at) => `${at} ${text}`));
+  expect(Buffer.byteLength(JSON.stringify(write.append))).toBeGreaterThan(8 << 20);
+  const revision = await store.save(slot, write);
+  const lease = await store.fuses.gate.acquire(slot, { callId: "c" });
+  expect(lease.loaded).toEqual({ revision, head: write.head, messages: write.append });
+  await lease.release();
+});
+
+test("a save whose answer was lost is done once, with its log and its release", async () => {
+  await using proxy = await proxyToServer();
+  const store = stores.open({ url: `redis://${proxy.host}:${proxy.port}` });
+  await store.save(slot, firstWrite(["one"]));
+  const loaded = await loadState(store);
+  const lease = await store.fuses.gate.acquire(slot, { callId: "c-1" });
+  const waiting = stores.open().fuses.gate.acquire(slot, { callId: "c-2" });
+  await eventually(async () => (await store.fuses.gate.calls(slot)).length === 2);
+  let lost = 0;
+  proxy.losesReply = (request) => request.includes("only once") && lost++ === 0;
+  const write = nextWrite(loaded, ["only once"], { lease: lease.token, release: true });
+  const revision = await store.save(slot, write);
+  expect(lost).toBeGreaterThan(1);
+  const next = await waiting;
+  const after = await loadState(store);
+  expect(after.revision).toBe(revision);
+  expect(after.messages.map(textOf)).toEqual(["one", "only once"]);
+  expect(await store.save(slot, write), "the next holder keeps its lease").toBe(revision);
+  expect(await store.fuses.gate.calls(slot)).toEqual(["c-2"]);
+  await next.release();
+});
+
+test("a lease that was taken again before its save was repeated goes back with it", async () => {
+  const store = stores.open({ leaseMs: 600 });
+  const { gate } = store.fuses;
+  const lease = await gate.acquire(slot, { callId: "c-1" });
+  const write = firstWrite(["one"], { lease: lease.token, release: true });
+  // Through another store: as if this process had not heard of it.
+  const revision = await stores.open().save(slot, write);
+  await eventually(async () => (await gate.calls(slot)).length === 1);
+  expect(await store.save(slot, write)).toBe(revision);
+  expect(await gate.calls(slot)).toEqual([]);
+  expect(lease.lost.aborted).toBe(false);
+});
+
+test("a replica that is not there is waited for, and asked again by repeating the save", async () => {
+  const store = stores.open({ minReplicas: 1, commandTimeoutMs: 500 });
+  const write = firstWrite(["one"]);
+  await expect(store.save(slot, write)).rejects.toSatisfy(UnknownOutcomeError.is);
+  await expect(store.save(slot, write)).rejects.toSatisfy(UnknownOutcomeError.is);
+  const other = firstWrite(["other"]);
+  await expect(store.save(slot, other), "nothing was written").rejects.toSatisfy(
+    StateConflictError.is,
+  );
+  const plain = stores.open();
+  expect(await plain.save(slot, write)).toBe((await loadState(plain)).revision);
+});
+
+test("a lease that its own sign of life took again while replicas were waited for goes back", async () => {
+  await using master = await privateRedis({ args: ["--repl-diskless-sync-delay", "0"] });
+  const replicaOf = ["--replicaof", master.host, String(master.port)];
+  await using replica = await privateRedis({ args: replicaOf });
+  const { client, end } = ioredis(master.url);
+  const store = stores.open({ url: master.url, minReplicas: 1, leaseMs: 300 });
+  await eventually(async () => (await client.info("replication")).includes("state=online"));
+  const { gate } = store.fuses;
+  const lease = await gate.acquire(slot, { callId: "c-1" });
+  replica.process.pause();
+  const saving = store.save(slot, firstWrite(["one"], { lease: lease.token, release: true }));
+  // The save, which took the lease away, is done on the master; so whoever holds it now has taken it since.
+  await eventually(async () => (await client.exists(stores.key("state"))) === 1);
+  await eventually(async () => (await client.exists(stores.key("lease"))) === 1);
+  replica.process.resume();
+  await saving;
+  await lease.release();
+  expect(await gate.calls(slot)).toEqual([]);
+  await end();
+}, 30_000);
+
+test("what is too large is refused before anything is sent", async () => {
+  const store = stores.open();
+  const large = (bytes: number) => "x".repeat(bytes);
+  const writes = [
+    firstWrite([], { head: { note: large(256 << 10) } }),
+    firstWrite([large(16 << 20)]),
+    firstWrite(Array.from({ length: 5 }, () => large(15 << 20))),
+  ];
+  for (const write of writes) {
+    const error = await store.save(slot, write).catch((reason: unknown) => reason);
+    expect(StateTooLargeError.is(error)).toBe(true);
+    expect(String(error)).not.toContain("xxx");
+  }
+  expect(await stores.keys(stores.keyPrefix)).toEqual([]);
+  const fits = firstWrite([large(1 << 20)], { head: { note: large(250 << 10) } });
+  await store.save(slot, fits);
+});
+
+test("ops of any text are told apart", async () => {
+  const store = stores.open();
+  const ops = ['b"', 'a"b"', "b", "a\tb\n", "", "\ud800", "\n", "b\t1.00"];
+  const done = new Map<string, string>();
+  for (const op of ops) {
+    const loaded = await store.load(slot);
+    const write =
+      loaded === null || loaded === "unchanged"
+        ? firstWrite([op], { op })
+        : nextWrite(loaded, [op], { op });
+    done.set(op, await store.save(slot, write));
+  }
+  expect(new Set(done.values()).size).toBe(ops.length);
+  for (const [op, revision] of done)
+    expect(await store.save(slot, firstWrite([], { op }))).toBe(revision);
+});
+
+test("scripts that the server forgot are sent again", async () => {
+  const store = stores.open();
+  await store.save(slot, firstWrite(["one"]));
+  await stores.client.script("FLUSH");
+  const loaded = await loadState(store);
+  await stores.client.script("FLUSH");
+  await store.save(slot, nextWrite(loaded, ["two"]));
+  await stores.client.script("FLUSH");
+  expect(await store.delete(slot)).toBe(true);
+});
+
+test("a closed store says so, and closing it again is fine", async () => {
+  const store = stores.open();
+  await store.save(slot, firstWrite(["one"]));
+  await Promise.all([store.close(), store.close()]);
+  for (const work of [
+    () => store.load(slot),
+    () => store.save(slot, firstWrite([])),
+    () => store.delete(slot),
+    () => store.list(),
+    () => store.companions().gate.acquire(slot, { callId: "c" }),
+    () => store.companions().signals.send(slot, "c", { kind: "interrupt" }),
+  ])
+    await expect(work()).rejects.toSatisfy(StoreUnavailableError.is);
+});

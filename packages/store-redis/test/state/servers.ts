@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { type Address, privateRedisCluster } from "@holdfast/testing/servers";
+import { Cluster, Redis } from "ioredis";
+import { createClient } from "redis";
+import { inject } from "vitest";
+import type { RedisClient } from "../../src/connection/redis-client.js";
+
+/** A client of a test, and how it is ended. */
+export interface TestClient {
+  readonly client: RedisClient;
+  end(): unknown;
+}
+
+/** A server, or several, and clients of one kind to it. */
+export interface TestRedis {
+  /** A client; `address` where it goes to a single server by another way. */
+  connect(address?: Address): TestClient;
+  /** The server, where there is a single one. */
+  readonly address?: Address;
+  stop(): Promise<void>;
+}
+
+/** A key prefix no other test has. */
+export function ownPrefix(): string {
+  return `${randomUUID()}:`;
+}
+
+/** A client of ioredis; errors of a server that a test takes away are part of the test. */
+export function ioredis(url: string): TestClient & { readonly client: Redis } {
+  const client = new Redis(url, { lazyConnect: true });
+  client.on("error", () => {});
+  return { client, end: () => client.disconnect() };
+}
+
+function nodeRedis(url: string): TestClient {
+  const client = createClient({ url });
+  client.on("error", () => {});
+  // Only a client that was open can end, and take along what was made from it.
+  client.connect().catch(() => {});
+  return { client, end: () => client.isOpen && client.destroy() };
+}
+
+async function single(connect: (url: string) => TestClient): Promise<TestRedis> {
+  const { hostname: host, port } = new URL(inject("redisUrl"));
+  const address = { host, port: Number(port) };
+  return {
+    address,
+    connect: ({ host, port } = address) => connect(`redis://${host}:${port}`),
+    stop: async () => {},
+  };
+}
+
+/** Every client and topology this package supports, by name. */
+export const topologies: { readonly [name: string]: () => Promise<TestRedis> } = {
+  ioredis: () => single(ioredis),
+  "node-redis": () => single(nodeRedis),
+  async "ioredis Cluster"() {
+    const servers = await privateRedisCluster();
+    const nodes = servers.nodes.map(({ host, port }) => ({ host, port }));
+    return {
+      connect() {
+        const client = new Cluster(nodes, { lazyConnect: true });
+        client.on("error", () => {});
+        return { client, end: () => client.disconnect() };
+      },
+      stop: () => servers.stop(),
+    };
+  },
+};
