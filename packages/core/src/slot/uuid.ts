@@ -1,8 +1,7 @@
-import { randomFillSync } from "node:crypto";
+import { randomFromPool } from "./random-pool.js";
 
 let lastMs = 0;
 let counter = 0;
-const random = new Uint8Array(8);
 
 /**
  * A UUIDv7: sorts by creation time, and within one process strictly by creation order (a 12-bit counter follows the
@@ -17,9 +16,9 @@ export function uuidv7(): string {
     lastMs++;
     counter = 0;
   }
-  randomFillSync(random);
+  const random = randomFromPool(8);
   random[0] = ((random[0] as number) & 0x3f) | 0x80;
   const time = lastMs.toString(16).padStart(12, "0");
-  const tail = Buffer.from(random.buffer, random.byteOffset, 8).toString("hex");
+  const tail = random.toString("hex");
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }

@@ -1,12 +1,12 @@
-import { randomBytes } from "node:crypto";
 import type { Revision } from "../ports/agent-state-store.js";
+import { randomFromPool } from "../slot/random-pool.js";
 
 /** How many `op`s of a slot a store remembers. */
 export const REMEMBERED_OPS = 16;
 
 /** The revision that follows `previous` (`null` for the first save of a slot). */
 export function nextRevision(previous: Revision | null): Revision {
-  return `${previous === null ? 1 : revisionSeq(previous) + 1}.${randomBytes(16).toString("hex")}`;
+  return `${previous === null ? 1 : revisionSeq(previous) + 1}.${randomFromPool(16).toString("hex")}`;
 }
 
 /** The number in a revision; for reports, never for deciding. */

@@ -232,27 +232,6 @@ test("what takes too long ends in time, and its connection is not used again", a
   await single.end();
 });
 
-test("what is too large for the server is refused before it is sent", async () => {
-  await using network = await proxiedPool();
-  const database = open(network.pool);
-  const [row] = await database.read("reading", "SELECT @@max_allowed_packet");
-  const limit = Math.min(asNumber(row?.[0]), 16_777_215);
-  const sql = `UPDATE ${numbers} SET body = ? WHERE id = ?`;
-  await database.write("writing", sql, [Buffer.alloc(100_000), 1]);
-  const sentBefore = network.proxy.bytesUp;
-  const tooMuch = [Buffer.alloc(limit + 1), 1];
-  for (const work of [
-    database.write("writing", sql, tooMuch),
-    database.transaction("writing", (tx) => tx.write(sql, tooMuch)),
-  ])
-    expect(StateTooLargeError.is(await failureOf(work))).toBe(true);
-  expect(network.proxy.bytesUp - sentBefore).toBeLessThan(1_000);
-  const most = Buffer.alloc(limit - 2_048, 1);
-  await database.write("writing", sql, [most, 2]);
-  const [stored] = await database.read("reading", `SELECT body FROM ${numbers} WHERE id = 2`);
-  expect(asBytes(stored?.[0]).equals(most)).toBe(true);
-});
-
 test("errors show neither statement nor values, address, user or password", async () => {
   const url = new URL(inject("mysqlUrl"));
   const refused = createPool({

@@ -30,11 +30,6 @@ export function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT");
 }
 
-/** Whether another node of the cluster has the key. */
-export function isRedirection(error: unknown): boolean {
-  return error instanceof Error && /^(?:MOVED|ASK) /.test(error.message);
-}
-
 const lost = {
   reason: "the connection to Redis was lost",
   advice: "check that the server runs and can be reached",

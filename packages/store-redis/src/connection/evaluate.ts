@@ -1,5 +1,5 @@
 import { UnknownOutcomeError } from "@holdfast/core";
-import { classifyError, isNoScript, isRedirection } from "./classify-error.js";
+import { classifyError, isNoScript } from "./classify-error.js";
 import type { CommandWords, Line } from "./line.js";
 import type { RedisReply } from "./redis-connection.js";
 import type { Script } from "./script.js";
@@ -44,11 +44,6 @@ export async function evaluateReplicated(
 ): Promise<RedisReply> {
   let answers = await withWait(line, byHash(call), call, wait);
   if (isNoScript(answers.reply)) answers = await withWait(line, bySource(call), call, wait);
-  // Of a pipeline the cluster client follows no redirection; of a single command it does, and then knows the way.
-  if (isRedirection(answers.reply)) {
-    await evaluate(line, call);
-    answers = await withWait(line, byHash(call), call, wait);
-  }
   if (answers.reply instanceof Error) throw answers.reply;
   if (wait.wrote(answers.reply)) checkConfirmed(answers.confirmed, wait);
   return answers.reply;

@@ -84,29 +84,20 @@ class IoredisClusterLine implements Line {
     return this.#cluster.status === "ready";
   }
 
-  async send(words: CommandWords): Promise<RedisReply> {
-    try {
-      return (await this.#cluster.call(...words)) as RedisReply;
-    } catch (error) {
-      this.#refreshAfter(error);
-      throw error;
-    }
+  send(words: CommandWords): Promise<RedisReply> {
+    return this.#cluster.call(...words) as Promise<RedisReply>;
   }
 
   async sendTogether(all: readonly CommandWords[]): Promise<readonly (RedisReply | Error)[]> {
     const commands = all.map((words) => ["call", ...words]);
     const answers = await this.#cluster.pipeline(commands).exec();
-    this.#refreshAfter(answers[0]?.[0]);
+    // The client follows redirections of single commands only; for these, all it needs is a new map.
+    if (answers.some(([error]) => error !== null)) this.#cluster.refreshSlotsCache();
     return answers.map(([error, reply]) => error ?? (reply as RedisReply));
   }
 
   drop(): void {
     this.#cluster.disconnect();
-  }
-
-  /** The slots of a node that is gone may have a new master; the client itself would only look after a redirection. */
-  #refreshAfter(error: unknown): void {
-    if (error instanceof Error && this.isOpen) this.#cluster.refreshSlotsCache();
   }
 }
 

@@ -5,7 +5,6 @@ import type { Line, LineTiming, Link, SubscriberEvents, SubscriberLine } from ".
 /** Connections like those of an ioredis `Redis`, with sentinels or without. */
 export class IoredisLink implements Link {
   readonly #client: Ioredis;
-  #opened = 0;
 
   constructor(client: Ioredis) {
     this.#client = client;
@@ -32,7 +31,7 @@ export class IoredisLink implements Link {
     const { sentinels } = this.#client.options;
     return this.#client.duplicate({
       ...ioredisOptions(timing),
-      ...(Array.isArray(sentinels) ? sentinelOptions(sentinels, this.#opened++) : {}),
+      ...(Array.isArray(sentinels) ? sentinelOptions : {}),
     });
   }
 }

@@ -36,20 +36,13 @@ export function ioredisOptions(timing: LineTiming): Record<string, unknown> {
   };
 }
 
-/** For clients with sentinels: always the master, and no sentinel is waited for long. */
-export function sentinelOptions(
-  sentinels: readonly unknown[],
-  attempt: number,
-): Record<string, unknown> {
-  const first = attempt % sentinels.length;
-  return {
-    role: "master",
-    // Each attempt starts at another sentinel, so that silent ones in front do not use up the time of every attempt.
-    sentinels: [...sentinels.slice(first), ...sentinels.slice(0, first)],
-    sentinelRetryStrategy: null,
-    sentinelCommandTimeout: 500,
-    failoverDetector: false,
-    // INFO tells whether a sentinel that lags behind named a replica.
-    enableReadyCheck: true,
-  };
-}
+/** For clients with sentinels besides: always the master, and no sentinel is waited for long. */
+export const sentinelOptions: Readonly<Record<string, unknown>> = {
+  role: "master",
+  sentinelRetryStrategy: null,
+  sentinelCommandTimeout: 500,
+  // It would print the errors of sentinels that are down.
+  failoverDetector: false,
+  // INFO tells whether a sentinel that lags behind named a replica.
+  enableReadyCheck: true,
+};

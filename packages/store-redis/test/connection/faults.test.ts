@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
+import { eventually } from "@holdfast/testing";
 import {
   type Address,
   privateRedis,
@@ -123,6 +124,33 @@ describe.each(kinds)("with %s", (_, newClient) => {
     expect(await connection.run("appending", append, [key], ["second"])).toBe(2);
     expect(isLost).toBe(true);
     expect(await redisCommand(server, "LRANGE", key, 0, -1)).toBe("first\nsecond");
+  });
+
+  test("a write whose reply was lost stays unknown when the server cannot be reached after that", async () => {
+    const gone = await tcpProxy(server);
+    const connection = await open(gone);
+    const key = ownKey();
+    await connection.run("appending", append, [key], ["first"]);
+    gone.mode = "drop-replies";
+    const written = connection.run("appending", append, [key], ["second"]);
+    await eventually(async () => (await redisCommand(server, "LLEN", key)) === "2");
+    await gone.close();
+    await expect(written).rejects.toSatisfy(UnknownOutcomeError.is);
+    expect(await redisCommand(server, "LRANGE", key, 0, -1)).toBe("first\nsecond");
+  });
+
+  test("a server that has become a replica is left for a new connection", async () => {
+    await using demoted = await privateRedis();
+    const connection = await open(demoted);
+    const key = ownKey();
+    const before = await connection.send("asking", "CLIENT", ["ID"]);
+    await redisCommand(demoted, "REPLICAOF", server.host, server.port);
+    const { errors } = await settle(writes(connection, key), deadlineMs);
+    expect(errors.filter(StoreUnavailableError.is)).toHaveLength(50);
+    expect(errors[0]?.message).toContain("Redis answered READONLY");
+    expect(await connection.send("asking", "CLIENT", ["ID"])).not.toBe(before);
+    await redisCommand(demoted, "REPLICAOF", "NO", "ONE");
+    expect((await settle(writes(connection, key), deadlineMs)).replies).toHaveLength(50);
   });
 
   test("where nobody listens, a write was certainly not applied", async () => {
