@@ -17,7 +17,8 @@ export const acquireScript: Script = defineScript(
   `${lineLua}${stateLua}
 local token, call, node, listens = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local lease_ms, mode, max_queue = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
-local now = now_ms()
+local crowded = is_crowded()
+local now = crowded and now_ms()
 
 -- Whoever comes new cleans up: what does not count any more must not count against maxQueue, nor pile up.
 local function sweep()
@@ -40,16 +41,22 @@ local function sweep()
   end
 end
 
-if mode ~= 'again' then sweep() end
+if crowded and mode ~= 'again' then sweep() end
 local holder = redis.call('HGET', LEASE, 'token')
-local first = first_waiting(now)
+local first = crowded and first_waiting(now)
 if holder == token or (not holder and (not first or first == token)) then
-  redis.call('LREM', QUEUE, 0, token)
-  redis.call('HDEL', CALLS, 'w:' .. token)
   take_lease(token, lease_ms, listens, node, call)
+  local signals = {}
+  if crowded then
+    redis.call('LREM', QUEUE, 0, token)
+    redis.call('HDEL', CALLS, 'w:' .. token)
+    keep_at_least(CALLS, lease_ms)
+    signals = signals_to(token)
+  end
   local loaded = ARGV[8] == '' and {'none'} or load_state(ARGV[8], ARGV[9], tonumber(ARGV[10]))
-  return {'granted', signals_to(token), loaded}
+  return {'granted', signals, loaded}
 end
+now = now or now_ms()
 
 local place = redis.call('LPOS', QUEUE, token)
 if not place then

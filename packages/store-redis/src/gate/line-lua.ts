@@ -18,6 +18,11 @@ local function now_ms()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
+-- Whether anybody waits, listens or has been signalled: mostly nobody, and then a turn costs a few commands only.
+local function is_crowded()
+  return redis.call('EXISTS', QUEUE, CALLS) > 0
+end
+
 local function keep_at_least(key, ms)
   if redis.call('PTTL', key) < ms then redis.call('PEXPIRE', key, ms) end
 end
@@ -76,12 +81,12 @@ end
 local function take_lease(token, lease_ms, listens, node, call)
   redis.call('HSET', LEASE, 'token', token, 'call', call, 'node', node, 'listens', listens)
   redis.call('PEXPIRE', LEASE, lease_ms)
-  keep_at_least(CALLS, lease_ms)
 end
 
 -- Ends whatever the token stands for, and tells the next in line when the slot is free.
 local function leave(token)
   if redis.call('HGET', LEASE, 'token') == token then redis.call('DEL', LEASE) end
+  if not is_crowded() then return end
   redis.call('LREM', QUEUE, 0, token)
   forget(token)
   if redis.call('EXISTS', LEASE) == 1 then return end

@@ -16,6 +16,7 @@ local holder = redis.call('HGET', LEASE, 'token')
 if holder and holder ~= token then return {'lost'} end
 if not holder and first_waiting(now_ms()) then return {'lost'} end
 take_lease(token, tonumber(ARGV[5]), ARGV[4], ARGV[3], ARGV[2])
+keep_at_least(CALLS, tonumber(ARGV[5]))
 return {'kept', signals_to(token)}
 `,
 );

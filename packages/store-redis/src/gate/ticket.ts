@@ -95,12 +95,14 @@ export class Ticket implements Receiver {
   async #announce(): Promise<number> {
     const { node, commands, caller } = this.#origin;
     const { wait = true, maxQueue = DEFAULT_MAX_QUEUE, known } = this.#request;
-    const sentAt = performance.now();
+    const startedAt = performance.now();
     try {
       await node.ready();
       if (this.#isOver) return 0;
       const mode = this.#heardAt !== undefined ? "again" : wait ? "queue" : "refuse";
-      const deadlineMs = Math.max(sentAt + commands.commandTimeoutMs - performance.now(), 1);
+      // Not before: a lease lasts from when it was asked for, however long it took to connect.
+      const sentAt = performance.now();
+      const deadlineMs = Math.max(startedAt + commands.commandTimeoutMs - sentAt, 1);
       this.#isSent = true;
       const answer = await commands.enter(caller, { mode, maxQueue, known: known?.(), deadlineMs });
       return this.#isOver ? 0 : this.#heed(answer, sentAt);

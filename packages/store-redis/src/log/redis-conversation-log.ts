@@ -10,6 +10,7 @@ import {
   type LogQuery,
   type LogRange,
   type LogRecord,
+  type Message,
   type Slot,
 } from "@holdfast/core";
 import { connect } from "../connection/connect.js";
@@ -17,7 +18,7 @@ import type { RedisConnection } from "../connection/redis-connection.js";
 import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";
 import { type RedisStoreOptions, type ResolvedOptions, readOptions } from "../options.js";
-import { appendLogLua, prepareLog } from "./append-log.js";
+import { appendLogLua, type PreparedLog, prepareLog } from "./append-log.js";
 import { LogIndex } from "./log-index.js";
 import { readBlob } from "./read-blob.js";
 import { searchLogs } from "./search-logs.js";
@@ -99,10 +100,16 @@ export class RedisConversationLog implements ConversationLog {
    * session in the index. Resolves to the arguments of `append_log`, for a store that appends within its save.
    *
    * @internal
+   * @param saved - the messages of that save
    * @param isNew - the session begins with these records, as far as the caller knows
    */
-  async stage(slot: Slot, records: readonly LogDraft[], isNew = false): Promise<readonly string[]> {
-    return (await this.#stage(slot, records, isNew)).args;
+  async stage(
+    slot: Slot,
+    records: readonly LogDraft[],
+    saved: readonly Message[],
+    isNew: boolean,
+  ): Promise<PreparedLog["args"]> {
+    return (await this.#stage(slot, records, isNew, saved)).args;
   }
 
   async read(slot: Slot, range: LogRange = {}): Promise<readonly LogRecord[]> {
@@ -142,8 +149,9 @@ export class RedisConversationLog implements ConversationLog {
     slot: Slot,
     records: readonly LogDraft[],
     isNew: boolean,
-  ): Promise<{ readonly args: readonly string[]; readonly isIndexed: boolean }> {
-    const { args, blobs } = prepareLog(slot, records);
+    saved?: readonly Message[],
+  ): Promise<{ readonly args: PreparedLog["args"]; readonly isIndexed: boolean }> {
+    const { args, blobs } = prepareLog(slot, records, saved);
     if (records.length === 0) return { args, isIndexed: false };
     const [isIndexed] = await Promise.all([
       this.#index.touch(slot, Date.now(), isNew),

@@ -108,7 +108,8 @@ export class RedisAgentStateStore implements AgentStateStore {
     const owner = checkSlot(slot);
     const { keyPrefix, ttlMs, minReplicas } = this.#options;
     const args = saveArgs(owner, write, ttlMs);
-    const staging = this.fuses.log.stage(owner, write.log ?? [], write.expected === null);
+    const { log = [] } = write;
+    const staging = this.fuses.log.stage(owner, log, write.append, write.expected === null);
     await Promise.all([staging, this.#enterIndex(owner, write)]);
     const savedAt = performance.now();
     const reply = await this.#connection.run(

@@ -22,6 +22,9 @@ export const deleteScript: Script = defineScript(
   `return redis.call('UNLINK', KEYS[1], KEYS[2])`,
 );
 
+/** The places of the ring in which the last saves are remembered. */
+const opFields = Array.from({ length: REMEMBERED_OPS }, (_, place) => `, 'o${place}'`).join("");
+
 /**
  * One save: state, log records and the lease given back, together or not at all. Up to the first write anything may be
  * refused; from there on nothing can fail.
@@ -45,18 +48,19 @@ local function holds_lease()
   return redis.call('HGET', LEASE, 'token') == token
 end
 
-local stored = redis.call('HMGET', STATE, 'rev', 'ops', 'n')
-local ops = stored[2] or ''
--- With a line break before it, as an op may end like another.
-local _, op_end = string.find('\\n' .. ops, '\\n' .. op .. '\\t', 1, true)
-if op_end then
-  -- Its holder may have taken the lease again meanwhile, not knowing that it was given back.
-  if releases and holds_lease() then leave(token) end
-  return {'saved', string.match(ops, '^[^\\n]*', op_end)}
+local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n'${opFields})
+local stored_rev = stored[2]
+local done = op .. '\\t'
+for at = 4, #stored do
+  if stored[at] and string.sub(stored[at], 1, #done) == done then
+    -- Its holder may have taken the lease again meanwhile, not knowing that it was given back.
+    if releases and holds_lease() then leave(token) end
+    return {'saved', string.sub(stored[at], #done + 1)}
+  end
 end
 if ARGV[5] ~= '' and not holds_lease() then return {'lease'} end
-if expected ~= (stored[1] and 'r' .. stored[1] or '') then return {'conflict', stored[1]} end
-local problem = damage(slot)
+if expected ~= (stored_rev and 'r' .. stored_rev or '') then return {'conflict', stored_rev} end
+local problem = damage(slot, stored[1], stored_rev, stored[3])
 if problem then return {'corrupt', problem} end
 local count = tonumber(stored[3] or 0)
 if keep > count then return {'misfit', count} end
@@ -68,20 +72,22 @@ for _ = 1, tonumber(ARGV[10]) do
   redis.call('LSET', MESSAGES, ARGV[at], ARGV[at + 1])
   at = at + 2
 end
-local appended = tonumber(ARGV[at])
+local appended, messages_at = tonumber(ARGV[at]), at + 1
 -- In batches: the arguments of a Lua call are limited.
 for first = at + 1, at + appended, 1000 do
   redis.call('RPUSH', MESSAGES, unpack(ARGV, first, math.min(first + 999, at + appended)))
 end
 at = at + appended + 1
 
-local _, remembered = string.gsub(ops, '\\n', '')
-if remembered >= ${REMEMBERED_OPS} then ops = string.match(ops, '\\n(.*)$') end
+local place = 'o' .. tonumber(string.match(rev, '^%d+')) % ${REMEMBERED_OPS}
 redis.call('HSET', STATE, 'slot', slot, 'rev', rev, 'n', keep + appended, 'head', head,
-  'ops', ops .. op .. '\\t' .. rev .. '\\n', 'at', string.format('%.0f', now_ms()))
-append_log(KEYS[6], KEYS[7], at)
-for key = 4, #KEYS do
-  if ttl_ms > 0 then redis.call('PEXPIRE', KEYS[key], ttl_ms) else redis.call('PERSIST', KEYS[key]) end
+  place, done .. rev, 'at', string.format('%.0f', now_ms()))
+append_log(KEYS[6], KEYS[7], at, messages_at)
+if ttl_ms > 0 then
+  for key = 4, #KEYS do redis.call('PEXPIRE', KEYS[key], ttl_ms) end
+elseif redis.call('PTTL', STATE) >= 0 or redis.call('PTTL', KEYS[6]) >= 0 then
+  -- They were stored when there was a ttlMs; state and messages expire together, and so do the parts of the log.
+  for key = 4, #KEYS do redis.call('PERSIST', KEYS[key]) end
 end
 if releases and ARGV[5] ~= '' then leave(token) end
 return {'saved', rev}
