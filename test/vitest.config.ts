@@ -1,5 +1,9 @@
-import { defineProject } from "vitest/config";
+import { configDefaults, defineProject } from "vitest/config";
 
 export default defineProject({
-  test: { include: ["**/*.test.ts"], globalSetup: ["servers.setup.ts"] },
+  test: {
+    include: ["**/*.test.ts"],
+    exclude: [...configDefaults.exclude, "cost/**"],
+    globalSetup: ["servers.setup.ts"],
+  },
 });

@@ -47,6 +47,12 @@ export const leaseOptions: readonly (keyof ResolvedOptions)[] = [
   "signalPollMs",
 ];
 
+/** What a table prefix may be: nothing that could end a quoted name. */
+export const tablePrefixSchema: z.ZodType<string> = z
+  .string()
+  .regex(/^[A-Za-z0-9_]{0,32}$/, "at most 32 letters, digits and _")
+  .default("holdfast_");
+
 const wholeMs = z.int().positive();
 
 const schema = z.strictObject({
@@ -58,10 +64,7 @@ const schema = z.strictObject({
       typeof value.getConnection === "function",
     "a pool of mysql2, made with createPool",
   ),
-  tablePrefix: z
-    .string()
-    .regex(/^[A-Za-z0-9_]{0,32}$/, "at most 32 letters, digits and _")
-    .default("holdfast_"),
+  tablePrefix: tablePrefixSchema,
   migrate: z.boolean().default(true),
   commandTimeoutMs: wholeMs.default(5_000),
   leaseMs: wholeMs.min(100).default(30_000),

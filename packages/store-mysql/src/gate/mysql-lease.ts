@@ -54,12 +54,12 @@ export class MysqlLease implements Lease {
   }
 
   /** Somebody else has the slot, or may have it. */
-  lose(): void {
+  lose(how: "is another's now" | "could not be renewed in time"): void {
     if (!this.#end()) return;
     this.#host.freed(this);
     this.#lost.abort(
       new LeaseLostError(
-        `the lease of ${describeSlot(this.claim.slot)} was not renewed in time; another process may hold the session`,
+        `the lease of ${describeSlot(this.claim.slot)} ${how}; another process may run the session`,
       ),
     );
   }
@@ -85,7 +85,8 @@ export class MysqlLease implements Lease {
   }
 
   #checkTime(): void {
-    if (performance.now() - this.claim.seenAt >= this.#host.leaseMs) this.lose();
+    const isOverdue = performance.now() - this.claim.seenAt >= this.#host.leaseMs;
+    if (isOverdue) this.lose("could not be renewed in time");
   }
 
   #schedule(): void {

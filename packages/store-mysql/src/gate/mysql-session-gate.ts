@@ -7,6 +7,7 @@ import {
   type Lease,
   type SessionGate,
   type Slot,
+  StoreError,
   StoreUnavailableError,
   slotText,
   UnknownOutcomeError,
@@ -84,6 +85,7 @@ export class MysqlSessionGate implements SessionGate {
       line: this.#line,
       claims: this.claims,
       leaseMs: this.leaseMs,
+      commandTimeoutMs: this.#database.commandTimeoutMs,
       onJoin: (claim) => {
         this.#heartbeat.add(claim);
         this.#sweep();
@@ -151,7 +153,9 @@ export class MysqlSessionGate implements SessionGate {
         },
       });
     } catch (error) {
-      await this.#abandon(claim, error);
+      const leaving = this.#abandon(claim, error);
+      // A store that does not answer is not waited for once more.
+      if (!StoreError.is(error) || this.#isClosed) await leaving;
       throw error;
     }
     const lease = this.#hold(claim);
@@ -182,7 +186,7 @@ export class MysqlSessionGate implements SessionGate {
       lease.loaded = await loadState(this.#database, lease.claim.slot, known?.());
       lease.mayBeEmpty = lease.loaded === null;
     } catch (error) {
-      await lease.release().catch(() => undefined);
+      lease.release().catch(() => undefined);
       throw error;
     }
   }
@@ -209,7 +213,7 @@ export class MysqlSessionGate implements SessionGate {
       if (lease === undefined) {
         if (claim.ticket !== undefined && (await this.#line.renew(claim))) claim.seenAt = sentAt;
       } else if (await this.#rows.renew(claim)) lease.renewed(sentAt);
-      else if (!lease.isReleasing) lease.lose();
+      else if (!lease.isReleasing) lease.lose("is another's now");
     } catch {
       // The next one may get through; if none does, time tells.
     }

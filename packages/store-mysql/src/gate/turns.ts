@@ -18,6 +18,7 @@ export interface TurnParts {
   readonly line: WaitingLine;
   readonly claims: Claims;
   readonly leaseMs: number;
+  readonly commandTimeoutMs: number;
   /** The claim waits from now on, and must give signs of life. */
   onJoin(claim: Claim): void;
 }
@@ -70,14 +71,15 @@ export class Turns {
         request.check();
         claim.seenAt = performance.now();
         // Where a call of this process is before it, the statement would be in vain.
-        if (!claims.isTaken(claim.key) && (await known(() => rows.takeFree(claim)))) return "held";
-        const joined = await known(() => line.join(claim, request));
+        if (!claims.isTaken(claim.key) && (await this.#known(() => rows.takeFree(claim))))
+          return "held";
+        const joined = await this.#known(() => line.join(claim, request));
         if (joined !== null) {
           claims.joined(claim, joined.ticket);
           this.#parts.onJoin(claim);
           return joined.ahead;
         }
-        if (await known(() => rows.takeNew(claim))) return "new";
+        if (await this.#known(() => rows.takeNew(claim))) return "new";
       }
     });
   }
@@ -93,7 +95,7 @@ export class Turns {
     const sentAt = performance.now();
     const clears = standing.behind === 0 ? standing.joins : null;
     const hasTurn = await this.#tolerant(claim, () =>
-      known(() => this.#parts.rows.takeTurn(claim, clears)),
+      this.#known(() => this.#parts.rows.takeTurn(claim, clears)),
     );
     if (hasTurn) claim.seenAt = sentAt;
     return hasTurn ?? false;
@@ -106,6 +108,19 @@ export class Turns {
       const isGood = performance.now() - claim.seenAt < this.#parts.leaseMs;
       if (!StoreError.is(error) || !isGood) throw error;
       return undefined;
+    }
+  }
+
+  /** Repeats what may have been applied, as a claim recognises its own token; not after it took all its time. */
+  async #known<T>(run: () => Promise<T>): Promise<T> {
+    const end = performance.now() + this.#parts.commandTimeoutMs;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await run();
+      } catch (error) {
+        const mayRepeat = attempt < ATTEMPTS && performance.now() < end;
+        if (!UnknownOutcomeError.is(error) || !mayRepeat) throw error;
+      }
     }
   }
 }
@@ -124,16 +139,5 @@ class Pauses {
     this.#ahead = ahead;
     this.#lastMs = Math.min(Math.max(grown, firstMs), longestMs);
     return this.#lastMs;
-  }
-}
-
-/** Repeats what may have been applied: a claim recognises its own token. */
-async function known<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run();
-    } catch (error) {
-      if (!UnknownOutcomeError.is(error) || attempt === ATTEMPTS) throw error;
-    }
   }
 }

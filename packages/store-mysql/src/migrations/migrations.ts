@@ -1,4 +1,7 @@
+import { parseOptions } from "@holdfast/core";
+import { z } from "zod";
 import { tableNames } from "../keys.js";
+import { tablePrefixSchema } from "../options.js";
 import { tables } from "./0001-tables.js";
 import { reports } from "./0002-report-views.js";
 import type { Migration } from "./migration.js";
@@ -29,9 +32,11 @@ export function recordStatement(table: string, { number, name, minReader }: Migr
  * Everything `migrate` runs, for those who would rather run it themselves and set `migrate: false`.
  *
  * @param tablePrefix - as in the options; `holdfast_` by default
+ * @throws ConfigurationError
  */
-export function migrationStatements(tablePrefix = "holdfast_"): readonly string[] {
-  const t = tableNames(tablePrefix);
+export function migrationStatements(tablePrefix?: string): readonly string[] {
+  const options = z.strictObject({ tablePrefix: tablePrefixSchema });
+  const t = tableNames(parseOptions(options, { tablePrefix }, "migrationStatements").tablePrefix);
   return [
     migrationsTable(t.migrations),
     ...migrations.flatMap((migration) => [

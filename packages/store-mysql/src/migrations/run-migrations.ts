@@ -3,7 +3,7 @@ import { asNumber } from "../connection/cells.js";
 import { type Session, StatementError } from "../connection/session.js";
 import type { Tables } from "../keys.js";
 import type { Migration } from "./migration.js";
-import { migrations, migrationsTable, recordStatement } from "./migrations.js";
+import { migrations, migrationsTable, newestMigration, recordStatement } from "./migrations.js";
 
 /** What a run of the migrations did. */
 export interface MigrationReport {
@@ -32,9 +32,9 @@ export async function pendingMigrations(
     const rows = await session.read(`SELECT number, min_reader FROM ${t.migrations}`, []);
     numbers = rows.map(([number]) => asNumber(number));
     const needed = Math.max(0, ...rows.map(([, minReader]) => asNumber(minReader)));
-    if (needed > migrations.length)
+    if (needed > newestMigration)
       throw new StateTooNewError(
-        `the tables ${t.prefix}* need a release of @holdfast/store-mysql that knows migration ${needed}; this one knows ${migrations.length}, upgrade it`,
+        `the tables ${t.prefix}* need a release of @holdfast/store-mysql that knows migration ${needed}; this one knows ${newestMigration}, upgrade it`,
       );
   } catch (error) {
     if (!(error instanceof StatementError) || !MISSING_TABLE.test(error.server.code)) throw error;

@@ -76,7 +76,7 @@ function updateRow(
     `UPDATE ${slots} SET rev = ?, head = ?, n = ?, ops = LEFT(CONCAT(?, ops), ${RING_BYTES}), updated_at = UTC_TIMESTAMP(6),
 listed_at = IF(listed_at > UTC_TIMESTAMP(6) - INTERVAL ${LISTED_EVERY_SECONDS} SECOND, listed_at, UTC_TIMESTAMP(6)),
 log_seq = LAST_INSERT_ID(log_seq + ?)${ending}
-WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(?, ops) = 0${holding}`,
+WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}`,
     [
       Buffer.from(write.revision, "utf8"),
       write.head,
@@ -86,7 +86,8 @@ WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(?, ops) = 0${holding}`,
       k,
       write.expected === null ? null : Buffer.from(write.expected, "utf8"),
       stored,
-      opHash(write.op),
+      // As text: what a server takes bare bytes for in such a place differs.
+      opHash(write.op).toString("hex"),
       ...(write.lease === undefined ? [] : [Buffer.from(write.lease, "utf8")]),
     ],
   );

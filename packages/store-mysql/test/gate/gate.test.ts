@@ -112,10 +112,11 @@ test("a lease that is renewed lasts as long as its holder wants", async () => {
 });
 
 test("a holder whose lease another took is told", async () => {
-  const lease = await open(300).acquire(slot, { callId: "c" });
+  const lease = await open(1_500).acquire(slot, { callId: "c" });
   await pool.query(`UPDATE ${prefix}slots SET lease_token = 'another'`);
   await eventually(() => lease.lost.aborted);
   expect(LeaseLostError.is(lease.lost.reason)).toBe(true);
+  expect(String(lease.lost.reason), "by asking, not by waiting").toContain("is another's now");
   await lease.release();
   const [row] = await rowsOf(pool, `SELECT lease_token FROM ${prefix}slots`);
   expect(String(row?.[0]), "its release took nothing from the other").toBe("another");
@@ -148,6 +149,28 @@ test("rows of calls that died long ago are removed when the next call waits", as
   await eventually(async () => (await gate.calls(slot)).length === 2);
   await eventually(async () => (await rowsLeft())[1] === 1);
   await held.release();
+  await (await waiting).release();
+  expect(await rowsLeft()).toEqual([0, 0]);
+});
+
+test("nobody overtakes a call of another node that waits, also when the slot is free", async () => {
+  const gate = open();
+  await (await gate.acquire(slot, { callId: "first use" })).release();
+  const held = await gate.acquire(slot, { callId: "c" });
+  await pool.query(`UPDATE ${prefix}slots SET waiting = 1`);
+  await pool.query(
+    `INSERT INTO ${prefix}waiters (k, kind, token, call_id, alive_until) VALUES (?, 'waiter', 't', 'slow', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR)`,
+    [slotHash(slot)],
+  );
+  await held.release();
+  expect(await gate.calls(slot)).toEqual(["slow"]);
+  await expect(gate.acquire(slot, { callId: "d", wait: false })).rejects.toSatisfy(
+    SessionBusyError.is,
+  );
+  const waiting = gate.acquire(slot, { callId: "d" });
+  await eventually(async () => (await gate.calls(slot)).length === 2);
+  expect(await gate.calls(slot)).toEqual(["slow", "d"]);
+  await pool.query(`DELETE FROM ${prefix}waiters WHERE token = 't'`);
   await (await waiting).release();
   expect(await rowsLeft()).toEqual([0, 0]);
 });

@@ -100,4 +100,5 @@ test("a user who may not make tables works on tables that are there, and is told
 
 test.each(["a-b", "a`b", "a b", "ä", "x".repeat(33), "a;"])("prefix %j is refused", (bad) => {
   expect(() => new MysqlAgentStateStore({ pool, tablePrefix: bad })).toThrow(ConfigurationError);
+  expect(() => migrationStatements(bad)).toThrow(ConfigurationError);
 });

@@ -19,6 +19,7 @@ export interface Ioredis {
 export class IoredisLine implements Line {
   readonly opened: Promise<void>;
   readonly #redis: Ioredis;
+  #isDropped = false;
 
   constructor(redis: Ioredis) {
     this.#redis = redis;
@@ -26,7 +27,7 @@ export class IoredisLine implements Line {
   }
 
   get isOpen(): boolean {
-    return this.#redis.status === "ready";
+    return !this.#isDropped && this.#redis.status === "ready";
   }
 
   send(words: CommandWords): Promise<RedisReply> {
@@ -38,6 +39,8 @@ export class IoredisLine implements Line {
   }
 
   drop(): void {
+    if (this.#isDropped) return;
+    this.#isDropped = true;
     this.#redis.disconnect();
   }
 }
@@ -46,6 +49,7 @@ export class IoredisLine implements Line {
 export class IoredisSubscriberLine implements SubscriberLine {
   readonly opened: Promise<void>;
   readonly #redis: Ioredis;
+  #isDropped = false;
 
   constructor(redis: Ioredis, events: SubscriberEvents) {
     this.#redis = redis;
@@ -55,7 +59,7 @@ export class IoredisSubscriberLine implements SubscriberLine {
   }
 
   get isOpen(): boolean {
-    return this.#redis.status === "ready";
+    return !this.#isDropped && this.#redis.status === "ready";
   }
 
   subscribe(channels: readonly string[]): Promise<unknown> {
@@ -71,6 +75,8 @@ export class IoredisSubscriberLine implements SubscriberLine {
   }
 
   drop(): void {
+    if (this.#isDropped) return;
+    this.#isDropped = true;
     this.#redis.disconnect();
   }
 }

@@ -24,15 +24,25 @@ export class LineKeeper<L extends Openable> {
     return this.#waiting === 0 && this.#line?.isOpen ? this.#line : undefined;
   }
 
-  /** The next line; those who wait get it in the order in which they came. One attempt: rejects when that fails. */
-  async next(): Promise<L> {
+  /**
+   * Uses the line: before this function returns when it is open, else once it is, in the order of the calls. It is one
+   * attempt: rejects when no line could be opened.
+   */
+  use<T>(how: (line: L) => Promise<T>): Promise<T> {
+    const { line } = this;
+    return line === undefined ? this.#useNext(how) : how(line);
+  }
+
+  async #useNext<T>(how: (line: L) => Promise<T>): Promise<T> {
     this.#opening ??= this.#attempt();
     this.#waiting++;
+    let line: L;
     try {
-      return await this.#opening;
+      line = await this.#opening;
     } finally {
       if (--this.#waiting === 0) this.#opening = undefined;
     }
+    return how(line);
   }
 
   get isClosed(): boolean {

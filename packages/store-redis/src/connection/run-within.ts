@@ -40,36 +40,32 @@ export async function runWithin<L extends Openable, T>(
   let busy: L | undefined;
   let last: Failure | undefined;
 
-  async function once(attempt: number): Promise<{ readonly value: T } | Failure> {
-    try {
-      const line = keeper.line ?? (await keeper.next());
-      if (isOver) return noAnswer;
+  async function once(): Promise<T> {
+    return keeper.use((line) => {
+      if (isOver) throw new Error("too late");
       busy = line;
-      try {
-        return { value: await errand.exchange(line, () => end - performance.now()) };
-      } catch (error) {
-        const failure = failureOf(error, true);
-        if (failure.drop) line.drop();
-        if (failure.retry && !isOver) {
-          pause ??= new AbortController();
-          await sleep(pauseAfter(attempt), pause.signal);
-        }
-        return failure;
-      } finally {
-        busy = undefined;
-      }
-    } catch (error) {
-      return failureOf(error, false);
-    }
+      return errand.exchange(line, () => end - performance.now());
+    });
   }
 
   async function repeat(): Promise<T> {
     for (let attempt = 0; ; attempt++) {
-      const result = await once(attempt);
-      if ("value" in result) return result.value;
-      mayHaveApplied ||= result.mayHaveApplied;
-      last = keeper.isClosed ? closed : result;
-      if (!last.retry || isOver) throw failed(errand, last, mayHaveApplied);
+      try {
+        return await once();
+      } catch (error) {
+        const line = busy;
+        busy = undefined;
+        if (HoldfastError.is(error)) throw error;
+        const failure = classifyError(error, line !== undefined);
+        // Noted before the pause, which the deadline may end.
+        mayHaveApplied ||= failure.mayHaveApplied;
+        last = keeper.isClosed ? closed : failure;
+        if (!last.retry || isOver) throw failed(errand, last, mayHaveApplied);
+        if (failure.drop) line?.drop();
+        if (line === undefined) continue; // Between attempts to open a line its keeper pauses.
+        pause ??= new AbortController();
+        await sleep(pauseAfter(attempt), pause.signal);
+      }
     }
   }
 
@@ -99,11 +95,6 @@ const closed: Failure = {
   advice: "make a new store from a client that is in use",
   retry: false,
 };
-
-function failureOf(error: unknown, sent: boolean): Failure {
-  if (HoldfastError.is(error)) throw error;
-  return classifyError(error, sent);
-}
 
 function failed(
   errand: Pick<Errand<never, unknown>, "what" | "writes">,

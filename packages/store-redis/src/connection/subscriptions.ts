@@ -90,7 +90,7 @@ export class Subscriptions {
   async #reopen(): Promise<void> {
     while (!this.#keeper.isClosed && this.#listeners.size > 0) {
       try {
-        await this.#keeper.next();
+        await this.#keeper.use(async () => undefined);
         return;
       } catch {
         // The keeper pauses before the next attempt.

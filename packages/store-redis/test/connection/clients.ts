@@ -50,3 +50,12 @@ export function nodeRedisRecipe(
     end: async () => client.destroy(),
   };
 }
+
+/** The kinds of clients that talk to one server, with their names. */
+export const singleServerKinds: readonly [
+  string,
+  (at: Address, options?: object) => UserClient | Promise<UserClient>,
+][] = [
+  ["ioredis", ioredis],
+  ["node-redis", nodeRedis],
+];

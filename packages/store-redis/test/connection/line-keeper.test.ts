@@ -18,7 +18,7 @@ test("nobody gets a new line before those who wait for it", async () => {
     60_000,
   );
   const order: string[] = [];
-  for (const name of ["first", "second"]) void keeper.next().then(() => order.push(name));
+  for (const name of ["first", "second"]) void keeper.use(async () => order.push(name));
   isOpen = true;
   resolve();
   while (keeper.line === undefined) await Promise.resolve();
@@ -37,9 +37,9 @@ test("a line that cannot be opened is dropped, and the next attempt opens anothe
       drop: () => dropped.push(number),
     };
   }, 60_000);
-  await expect(keeper.next()).rejects.toThrow("refused");
+  await expect(keeper.use(async () => 1)).rejects.toThrow("refused");
   expect(dropped).toEqual([0]);
-  await keeper.next();
+  expect(await keeper.use(async () => 1)).toBe(1);
   expect(keeper.line).toBeDefined();
   keeper.close();
   expect(dropped).toEqual([0, 1]);

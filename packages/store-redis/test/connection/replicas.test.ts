@@ -12,7 +12,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { connect } from "../../src/connection/connect.js";
 import type { RedisConnection } from "../../src/connection/redis-connection.js";
-import { ioredis, nodeRedis, type UserClient } from "./clients.js";
+import { singleServerKinds } from "./clients.js";
 import { append, ownKey } from "./scripts.js";
 import { settle } from "./settle.js";
 
@@ -33,12 +33,7 @@ afterAll(async () => {
   await master.stop();
 });
 
-const kinds: [string, (at: Address) => UserClient | Promise<UserClient>][] = [
-  ["ioredis", ioredis],
-  ["node-redis", nodeRedis],
-];
-
-describe.each(kinds)("a write that replicas must confirm, with %s", (_, newClient) => {
+describe.each(singleServerKinds)("a write that replicas must confirm, with %s", (_, newClient) => {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
     replica.process.resume();
