@@ -18,25 +18,36 @@ async function behindProxy(choice: StoreChoice): Promise<{ choice: StoreChoice; 
 }
 
 /** Says yes to each request that saves a turn, the first time it is sent. */
-function eachSaveOnce(kind: "redis" | "mysql"): {
-  losesReply(request: Buffer): boolean;
+interface SavesOnce {
+  losesReply(request: Buffer, connection: number): boolean;
   lost(): number;
-} {
+}
+
+/** On Redis a save is one command, with the answer of the turn in it. */
+function redisSaves(): SavesOnce {
   const seen = new Set<string>();
-  let commits = 0;
   return {
-    lost: () => (kind === "mysql" ? commits : seen.size),
+    lost: () => seen.size,
     losesReply(request) {
-      // A repeated save is recognised and commits nothing, so every commit is the first of its save.
-      if (kind === "mysql") {
-        if (!request.includes("COMMIT")) return false;
-        commits++;
-        return true;
-      }
       const answers = request.toString("utf8").match(/re: q-s-\d-\d+/g) ?? [];
       const fresh = answers.filter((answer) => !seen.has(answer));
       for (const answer of fresh) seen.add(answer);
       return fresh.length > 0;
+    },
+  };
+}
+
+/** On MySQL it is the COMMIT of a transaction that wrote an answer; a repeated save is recognised and writes none. */
+function mysqlSaves(): SavesOnce {
+  const writing = new Set<number>();
+  let lost = 0;
+  return {
+    lost: () => lost,
+    losesReply(request, connection) {
+      if (request.includes("re: q-s-")) writing.add(connection);
+      if (!request.includes("COMMIT") || !writing.delete(connection)) return false;
+      lost++;
+      return true;
     },
   };
 }
@@ -51,7 +62,7 @@ describe.each(fleetStores)("when the reply to every save on %s is lost once", (k
     onTestFinished(() => agent.close());
     // Connected and, on MySQL, migrated before replies begin to get lost.
     await agent.call("q-first", { userId: "u", sessionId: "warm-up" });
-    const saves = eachSaveOnce(kind);
+    const saves = kind === "redis" ? redisSaves() : mysqlSaves();
     proxy.losesReply = saves.losesReply;
     await Promise.all(
       sessions.map(async (sessionId) => {

@@ -23,8 +23,10 @@ export interface TcpProxy extends Address, AsyncDisposable {
   /**
    * Sees every piece of a request before it is sent on. When it returns true, the reply to it is lost: the connection
    * breaks once the server answers, so that the request was certainly carried out.
+   *
+   * @param connection - which of the connections, counted from 0
    */
-  losesReply: ((request: Buffer) => boolean) | undefined;
+  losesReply: ((request: Buffer, connection: number) => boolean) | undefined;
   /** Breaks all connections. */
   reset(): void;
   close(): Promise<void>;
@@ -47,7 +49,8 @@ class LoopbackProxy implements TcpProxy {
   readonly host = "127.0.0.1";
   bytesUp = 0;
   bytesDown = 0;
-  losesReply: ((request: Buffer) => boolean) | undefined;
+  losesReply: ((request: Buffer, connection: number) => boolean) | undefined;
+  #accepted = 0;
   readonly #target: Address;
   readonly #server: Server;
   readonly #links = new Set<Link>();
@@ -98,10 +101,11 @@ class LoopbackProxy implements TcpProxy {
   #accept(client: Socket): void {
     const server = connect(this.#target.port, this.#target.host);
     const link = new Link(client, server);
+    const connection = this.#accepted++;
     let replyIsLost = false;
     client.on("data", (data) => {
       this.bytesUp += data.length;
-      if (this.losesReply?.(data)) replyIsLost = true;
+      if (this.losesReply?.(data, connection)) replyIsLost = true;
       server.write(data);
     });
     server.on("data", (data) => {
