@@ -1,25 +1,34 @@
 /** How two things compare that were measured in turns, so that noise hits both alike. */
 export interface Comparison {
-  /** Milliseconds of one run, median over the rounds. */
+  /** Milliseconds of one run; of all rounds the one at the lower quartile, as other work on the machine only ever adds. */
   readonly floorMs: number;
   readonly measuredMs: number;
   readonly ratio: number;
 }
 
-/** Runs both `rounds` times, `batch` runs at a time. */
+/** How often things are run. */
+export interface Effort {
+  /** Runs before anything counts: a server's processes have long been compiled and optimised, and so must these be. */
+  readonly warmUp: number;
+  readonly rounds: number;
+  /** Runs per round. */
+  readonly batch: number;
+}
+
+/** Runs both in turns. */
 export async function compare(
   floor: () => Promise<void>,
   measured: () => Promise<void>,
-  { rounds, batch }: { readonly rounds: number; readonly batch: number },
+  { warmUp, rounds, batch }: Effort,
 ): Promise<Comparison> {
-  await timed(floor, batch);
-  await timed(measured, batch);
+  await timed(floor, warmUp);
+  await timed(measured, warmUp);
   const [floors, measurements]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     floors.push(await timed(floor, batch));
     measurements.push(await timed(measured, batch));
   }
-  const [floorMs, measuredMs] = [median(floors), median(measurements)];
+  const [floorMs, measuredMs] = [lowerQuartile(floors), lowerQuartile(measurements)];
   return { floorMs, measuredMs, ratio: measuredMs / floorMs };
 }
 
@@ -29,6 +38,6 @@ async function timed(run: () => Promise<void>, count: number): Promise<number> {
   return (performance.now() - began) / count;
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
+function lowerQuartile(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 2] as number;
 }

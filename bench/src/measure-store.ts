@@ -19,7 +19,7 @@ export interface StoreMeasurement {
   readonly bytes: { readonly at10: number; readonly at5000: number; readonly ratio: number };
 }
 
-const effort = { rounds: 15, batch: 40 };
+const effort = { warmUp: 800, rounds: 25, batch: 25 };
 
 /** Measures warm turns on Redis. */
 export async function measureRedis(url: string): Promise<StoreMeasurement> {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Slot, slotKey, userTag } from "@holdfast/core";
+import { type Slot, slotKey, slotText, userTag } from "@holdfast/core";
 
 /** What is kept of one slot, each under a key of its own. */
 export type SlotPart =
@@ -14,7 +14,22 @@ export type SlotPart =
 
 /** The key of one part of a slot; all parts of a slot have the same hash tag and so live on the same node. */
 export function partKey(prefix: string, slot: Slot, part: SlotPart): string {
-  return `${prefix}v1:{${slotKey(slot)}}:${part}`;
+  return `${prefix}v1:{${tagOf(slot)}}:${part}`;
+}
+
+/** Tags of slots used lately: hashing one costs more than all else that is done for a key. */
+const tags = new Map<string, string>();
+const REMEMBERED_TAGS = 1_000;
+
+function tagOf(slot: Slot): string {
+  const text = slotText(slot);
+  let tag = tags.get(text);
+  if (tag === undefined) {
+    tag = slotKey(slot);
+    if (tags.size >= REMEMBERED_TAGS) tags.clear();
+    tags.set(text, tag);
+  }
+  return tag;
 }
 
 /** The keys of a slot's gate and signals, in the order in which scripts expect them. */
@@ -29,7 +44,7 @@ export function slotKeys(prefix: string, slot: Slot): string[] {
 }
 
 function keysOf(prefix: string, slot: Slot, parts: readonly SlotPart[]): string[] {
-  const tag = `${prefix}v1:{${slotKey(slot)}}:`;
+  const tag = `${prefix}v1:{${tagOf(slot)}}:`;
   return parts.map((part) => tag + part);
 }
 

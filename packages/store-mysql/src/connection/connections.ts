@@ -1,4 +1,4 @@
-import { type DriverPool, type MysqlPool, promisePool } from "./mysql-pool.js";
+import { callbackPool, type DriverPool, type MysqlPool } from "./mysql-pool.js";
 import { readServerError } from "./server-error.js";
 import { Session, StatementError } from "./session.js";
 
@@ -10,7 +10,7 @@ export class Connections {
   readonly #settings: string;
 
   constructor(pool: MysqlPool, commandTimeoutMs: number) {
-    this.#pool = promisePool(pool);
+    this.#pool = callbackPool(pool);
     // The server gives up waiting for a row before we do, so that there is time to try again.
     const lockWaitSeconds = Math.min(Math.max(Math.floor((commandTimeoutMs * 0.6) / 1_000), 1), 50);
     this.#settings = `SET SESSION innodb_lock_wait_timeout = ${lockWaitSeconds}, autocommit = 1`;
@@ -35,34 +35,24 @@ export class Connections {
     }
   }
 
-  async #take(deadline: number): Promise<Session> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isLate = false;
-    const expired = new Promise<never>((_, reject) => {
-      timer = setTimeout(
+  /** @throws StatementError */
+  #take(deadline: number): Promise<Session> {
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const timer = setTimeout(
         () => {
           isLate = true;
           reject(new StatementError(noConnection));
         },
         Math.max(deadline - performance.now(), 0),
       );
+      this.#pool.getConnection((error, connection) => {
+        clearTimeout(timer);
+        if (error) reject(new StatementError(readServerError(error)));
+        else if (isLate) connection.release();
+        else resolve(new Session(connection, deadline));
+      });
     });
-    const taking = this.#pool.getConnection().then(
-      (connection) => {
-        if (isLate) connection.release();
-        return new Session(connection, deadline);
-      },
-      (error: unknown) => {
-        throw new StatementError(readServerError(error));
-      },
-    );
-    // It may fail after nobody waits for it any more.
-    taking.catch(() => undefined);
-    try {
-      return await Promise.race([taking, expired]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

@@ -15,31 +15,39 @@ export interface DriverStatement {
   typeCast(field: unknown, next: () => unknown): unknown;
 }
 
-/** A connection with promises, as a pool hands it out. */
+/** How mysql2 says what became of something. */
+export type DriverCallback<T> = (error: unknown, result: T) => void;
+
+/**
+ * A connection as a pool hands it out. With callbacks: mysql2's promises take a stack trace for every statement, which
+ * costs more than the statement.
+ */
 export interface DriverConnection {
-  execute(statement: DriverStatement): Promise<readonly [unknown, ...unknown[]]>;
-  query(statement: DriverStatement): Promise<readonly [unknown, ...unknown[]]>;
+  execute(statement: DriverStatement, done: DriverCallback<unknown>): unknown;
+  query(statement: DriverStatement, done: DriverCallback<unknown>): unknown;
   release(): void;
   destroy(): void;
-  /** The connection itself; what the pool hands out is wrapped anew each time. */
-  readonly connection?: object;
 }
 
-/** A pool with promises. */
+/** A pool with callbacks. */
 export interface DriverPool {
-  getConnection(): Promise<DriverConnection>;
+  getConnection(done: DriverCallback<DriverConnection>): void;
 }
 
 /**
- * The pool with promises, whichever kind was given.
+ * The pool with callbacks, whichever kind was given.
  *
  * @throws ConfigurationError
  */
-export function promisePool(pool: MysqlPool): DriverPool {
-  if ("promise" in pool && typeof pool.promise === "function") return pool.promise() as DriverPool;
-  // A pool with callbacks has its settings beside `getConnection`, one with promises is wrapped around such a pool.
-  if ("pool" in pool) return pool as DriverPool;
+export function callbackPool(pool: MysqlPool): DriverPool {
+  if ("promise" in pool && typeof pool.promise === "function") return pool as DriverPool;
+  // One with promises is wrapped around one with callbacks.
+  if ("pool" in pool && isPool(pool.pool)) return callbackPool(pool.pool);
   throw new ConfigurationError([
     "option pool is not a pool of mysql2; make it with createPool of mysql2/promise or of mysql2",
   ]);
+}
+
+function isPool(value: unknown): value is MysqlPool {
+  return typeof value === "object" && value !== null && "getConnection" in value;
 }

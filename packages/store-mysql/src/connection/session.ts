@@ -45,18 +45,18 @@ export class Session {
 
   /** Names the connection itself. */
   get identity(): object {
-    return this.#connection.connection ?? this.#connection;
+    return this.#connection;
   }
 
   /** Runs a prepared statement that returns rows. */
   async read(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
-    const rows = await this.#run(() => this.#connection.execute(statement(sql, values)));
+    const rows = await this.#run("execute", statement(sql, values));
     return Array.isArray(rows) ? (rows as Row[]) : [];
   }
 
   /** Runs a prepared statement that changes rows. */
   async write(sql: string, values: readonly Value[]): Promise<WriteResult> {
-    const result = await this.#run(() => this.#connection.execute(statement(sql, values)));
+    const result = await this.#run("execute", statement(sql, values));
     const { affectedRows, insertId } = (result ?? {}) as Record<string, unknown>;
     // Numbers, also where the caller's pool gives large ones as strings.
     return { affectedRows: Number(affectedRows ?? 0), insertId: Number(insertId ?? 0) };
@@ -64,7 +64,7 @@ export class Session {
 
   /** Runs a statement that cannot be prepared: transactions, settings, definitions of tables. */
   async command(sql: string): Promise<void> {
-    await this.#run(() => this.#connection.query(statement(sql)));
+    await this.#run("query", statement(sql));
   }
 
   /** Gives the connection back, or ends it where something may still be going on in it. */
@@ -74,23 +74,27 @@ export class Session {
     this.#isUsable = false;
   }
 
-  async #run(start: () => Promise<readonly [unknown, ...unknown[]]>): Promise<unknown> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const expired = new Promise<never>((_, reject) => {
+  /** @throws StatementError */
+  #run(how: "execute" | "query", what: DriverStatement): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const fail = (server: ServerError): void => {
+        clearTimeout(timer);
+        if (!server.keepsConnection) this.#isUsable = false;
+        reject(new StatementError(server));
+      };
       const left = Math.max(this.#deadline - performance.now(), 0);
-      timer = setTimeout(() => reject(new StatementError(timedOut)), left);
+      const timer = setTimeout(() => fail(timedOut), left);
+      const done = (error: unknown, result: unknown): void => {
+        if (error) return fail(readServerError(error));
+        clearTimeout(timer);
+        resolve(result);
+      };
+      try {
+        this.#connection[how](what, done);
+      } catch (error) {
+        fail(readServerError(error));
+      }
     });
-    try {
-      const [result] = await Promise.race([start(), expired]);
-      return result;
-    } catch (error) {
-      const failure =
-        error instanceof StatementError ? error : new StatementError(readServerError(error));
-      if (!failure.server.keepsConnection) this.#isUsable = false;
-      throw failure;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

@@ -1,10 +1,13 @@
-import { describeSlot } from "@holdfast/core";
+import { describeSlot, type Revision } from "@holdfast/core";
 import type { Database } from "../connection/database.js";
 import { SLOT_COLUMNS, slotValues } from "../state/state-row.js";
 import type { Claim } from "./claim.js";
 
 const FREE = "(lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(6))";
 const ENDED = "lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL";
+
+/** What a statement that takes a slot says through `LAST_INSERT_ID`: the row holds the known revision, or not. */
+const [CURRENT, OTHER] = [2, 1];
 
 /** The lease in a slot's row. Times are the server's; a claim recognises its own token, so that all may be repeated. */
 export class LeaseRow {
@@ -16,16 +19,25 @@ export class LeaseRow {
     this.#leaseMicros = leaseMs * 1_000;
   }
 
-  /** Takes a slot that is free and for which nobody waits; one statement. */
-  async takeFree(claim: Claim): Promise<boolean> {
+  /**
+   * Takes a slot that is free and for which nobody waits, and compares its revision, in one statement: `"current"` when it
+   * holds the revision that is known, null when the slot was not to be had.
+   */
+  async takeFree(claim: Claim, known: Revision | undefined): Promise<"current" | "held" | null> {
     const { slots } = this.#database.tables;
-    const { affectedRows } = await this.#database.write(
+    const { affectedRows, insertId } = await this.#database.write(
       acquiring(claim),
-      `UPDATE ${slots} SET lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL
+      `UPDATE ${slots} SET lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL,
+waiting = waiting + 0 * LAST_INSERT_ID(IF(rev = ?, ${CURRENT}, ${OTHER}))
 WHERE k = ? AND (lease_token = ? OR (waiting = 0 AND ${FREE}))`,
-      [claim.tokenBytes, claim.callIdBytes, this.#leaseMicros, claim.k, claim.tokenBytes],
+      [
+        ...[claim.tokenBytes, claim.callIdBytes, this.#leaseMicros],
+        known === undefined ? null : Buffer.from(known, "utf8"),
+        ...[claim.k, claim.tokenBytes],
+      ],
     );
-    return affectedRows > 0;
+    if (affectedRows === 0) return null;
+    return insertId === CURRENT ? "current" : "held";
   }
 
   /** Takes a slot that has no row yet. */

@@ -26,7 +26,7 @@ import { Claims } from "./claims.js";
 import { Heartbeat } from "./heartbeat.js";
 import { LeaseRow } from "./lease-row.js";
 import { MysqlLease } from "./mysql-lease.js";
-import { Turns } from "./turns.js";
+import { type Taken, Turns } from "./turns.js";
 import { untilAborted } from "./until-aborted.js";
 import { WaitingLine } from "./waiting-line.js";
 
@@ -46,7 +46,7 @@ const MAX_CALL_ID_BYTES = 3_072;
  *   could not renew it for that long by its own clock counts it as lost.
  * - Calls of all nodes are served in the order in which they joined the line; those not heard of for `leaseMs` are passed
  *   over.
- * - A free slot takes one statement, and one more to load.
+ * - A free slot takes one statement, which also says whether the known revision is current, and one more to load.
  * - Constructing does no I/O. After `close` nothing is renewed any more and leases end by themselves.
  *
  * @example
@@ -141,11 +141,12 @@ export class MysqlSessionGate implements SessionGate {
 
   async #enter(claim: Claim, request: AcquireRequest): Promise<MysqlLease> {
     const { wait = true, maxQueue = DEFAULT_MAX_QUEUE, onWait, signal } = request;
-    let isNew: boolean;
+    let taken: Taken;
     try {
-      isNew = await this.#turns.take(claim, {
+      taken = await this.#turns.take(claim, {
         wait,
         maxQueue,
+        known: () => request.known?.(),
         onWait: (ahead) => onWait?.(ahead),
         check: () => {
           signal?.throwIfAborted();
@@ -160,7 +161,8 @@ export class MysqlSessionGate implements SessionGate {
     }
     const lease = this.#hold(claim);
     if (claim.signals !== undefined) this.claims.onSignals?.(claim, claim.signals);
-    if (isNew) lease.mayBeEmpty = true;
+    if (taken === "new") lease.mayBeEmpty = true;
+    else if (taken === "current") lease.loaded = "unchanged";
     else await this.#load(lease, request);
     return lease;
   }

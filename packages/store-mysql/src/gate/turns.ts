@@ -1,12 +1,17 @@
-import { StoreError, UnknownOutcomeError } from "@holdfast/core";
+import { type Revision, StoreError, UnknownOutcomeError } from "@holdfast/core";
 import { Arrivals } from "./arrivals.js";
 import type { Claim } from "./claim.js";
 import type { Claims } from "./claims.js";
 import type { LeaseRow } from "./lease-row.js";
 import { type LineLimits, type Standing, sessionBusy, type WaitingLine } from "./waiting-line.js";
 
+/** A slot that was taken: it holds the known revision, has no row yet and so no state, or has to be looked at. */
+export type Taken = "current" | "new" | "held";
+
 /** How a call wants to wait. */
 export interface TurnRequest extends LineLimits {
+  /** The revision the caller has cached. */
+  known(): Revision | undefined;
   onWait(ahead: number): void;
   /** Throws when the call has given up or the gate is closed. */
   check(): void;
@@ -35,8 +40,8 @@ export class Turns {
     this.#parts = parts;
   }
 
-  /** Resolves when the claim holds its slot: whether the slot had no row before. */
-  async take(claim: Claim, request: TurnRequest): Promise<boolean> {
+  /** Resolves when the claim holds its slot, to what is known of the state it holds. */
+  async take(claim: Claim, request: TurnRequest): Promise<Taken> {
     let ahead = await this.#enter(claim, request);
     let isTold = false;
     const pauses = new Pauses();
@@ -54,25 +59,27 @@ export class Turns {
       // Taken away while this process stood still: to the end of the line.
       if (standing === null) ahead = await this.#enter(claim, request);
       else if (standing !== undefined) {
-        if (await this.#tryTurn(claim, standing)) return false;
+        if (await this.#tryTurn(claim, standing)) return "held";
         ahead = Math.max(standing.ahead + (standing.isHeld ? 1 : 0), 1);
         if (!request.wait) throw sessionBusy(claim.slot, request, standing.ahead);
       }
       if (typeof ahead === "number") await claim.alarm.sleep(pauses.next(standing?.ahead));
     }
-    return ahead === "new";
+    return ahead;
   }
 
   /** Takes the slot, or joins the line: then how many are before it. */
-  #enter(claim: Claim, request: TurnRequest): Promise<"new" | "held" | number> {
+  #enter(claim: Claim, request: TurnRequest): Promise<Taken | number> {
     const { rows, line, claims } = this.#parts;
     return this.#arrivals.inOrder(claim.key, async () => {
       for (;;) {
         request.check();
         claim.seenAt = performance.now();
         // Where a call of this process is before it, the statement would be in vain.
-        if (!claims.isTaken(claim.key) && (await this.#known(() => rows.takeFree(claim))))
-          return "held";
+        const taken = claims.isTaken(claim.key)
+          ? null
+          : await this.#known(() => rows.takeFree(claim, request.known()));
+        if (taken !== null) return taken;
         const joined = await this.#known(() => line.join(claim, request));
         if (joined !== null) {
           claims.joined(claim, joined.ticket);

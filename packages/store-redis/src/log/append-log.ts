@@ -21,31 +21,24 @@ const HEAD = '{"v":1,"seq":';
  * A Lua function for scripts that append to a log: `append_log(log_key, ids_key, first, messages_at)`.
  *
  * It reads what {@link prepareLog} made from `ARGV[first]` on, passes over records whose id is known, and returns the index
- * of the first argument behind them. A record's seq is the number of its stream entry. The n-th message that is saved in the
+ * of the first argument behind them. A record's seq is its place in the list, counted from 1. The n-th message that is saved in the
  * same step stands at `ARGV[messages_at + n]`.
  */
 export const appendLogLua: string = `
--- Of the last record there ever was: one that somebody deleted by hand must not make the next one fail.
-local function last_seq(log_key)
-  local info = redis.pcall('XINFO', 'STREAM', log_key)
-  -- There is no such log yet.
-  if info['err'] then return 0 end
-  for at = 1, #info, 2 do
-    if info[at] == 'last-generated-id' then return tonumber(string.match(info[at + 1], '^%d+')) end
-  end
-end
-
 local function append_log(log_key, ids_key, first, messages_at)
   local last = first + 3 * tonumber(ARGV[first])
-  local seq
+  local seq, texts = nil, {}
   for at = first + 1, last, 3 do
     if redis.call('SADD', ids_key, ARGV[at]) == 1 then
-      seq = (seq or last_seq(log_key)) + 1
-      local number = string.format('%.0f', seq)
       local text = ARGV[at + 1]
       if ARGV[at + 2] ~= '' then text = text .. ARGV[messages_at + ARGV[at + 2]] .. '}' end
-      redis.call('XADD', log_key, number .. '-0', 'r', '${HEAD}' .. number .. text)
+      seq = (seq or redis.call('LLEN', log_key)) + 1
+      texts[#texts + 1] = '${HEAD}' .. seq .. text
     end
+  end
+  -- In batches: the arguments of a Lua call are limited.
+  for at = 1, #texts, 1000 do
+    redis.call('RPUSH', log_key, unpack(texts, at, math.min(at + 999, #texts)))
   end
   return last + 1
 end
@@ -84,7 +77,7 @@ export function prepareLog(
     const text =
       place < 0
         ? recordText({ ...draft, ...(references.length > 0 && { blobs: references }) })
-        : `${recordText({ ...draft, message: undefined }).slice(0, -1)},"message":`;
+        : recordBefore(draft);
     if (Buffer.byteLength(text, "utf8") > MAX_RECORD_BYTES)
       throw new StateTooLargeError(
         `a log record of ${describeSlot(slot)} is over ${MAX_RECORD_BYTES} bytes without its long texts; split the message`,
@@ -104,4 +97,9 @@ function isMessageAlone(
 /** The text of a record behind its seq. */
 function recordText(record: Omit<LogRecord, "seq">): string {
   return logRecordText({ ...record, seq: 0 }).slice(`${HEAD}0`.length);
+}
+
+/** The same up to its message. */
+function recordBefore({ id, callId, at, kind }: LogDraft): string {
+  return `,${JSON.stringify({ id, callId, at, kind }).slice(1, -1)},"message":`;
 }

@@ -43,7 +43,7 @@ const deleteScript = defineScript("delete-log", true, "return redis.call('UNLINK
 export type RedisConversationLogOptions = RedisStoreOptions;
 
 /**
- * Keeps the conversation log in Redis: a stream per session, for any number of nodes.
+ * Keeps the conversation log in Redis: a list per session, for any number of nodes.
  *
  * Contract, beyond {@link ConversationLog}'s:
  * - An append is one script: all its records are there, or none. It is durable as Redis is; see `minReplicas`.

@@ -27,26 +27,26 @@ export interface RecordRange {
 const REPLY_BYTES = 524_288;
 const REPLY_RECORDS = 1_000;
 
-// Answers whether there may be more, then id and text of each record. A few at a time: their sizes are not known before.
+// Answers whether there may be more, then the texts. A few at a time: their sizes are not known before.
 const readScript = defineScript(
   "read-log",
   false,
-  `local command, near, far = ARGV[1], ARGV[2], ARGV[3]
+  `local from, to, newest_first = math.max(tonumber(ARGV[1]), 1), tonumber(ARGV[2]), ARGV[3] == '1'
    local room, bytes = tonumber(ARGV[4]), tonumber(ARGV[5])
-   local found = {1}
-   while room > 0 and bytes > 0 do
-     local count = math.min(room, 8)
-     local entries = redis.call(command, KEYS[1], near, far, 'COUNT', count)
-     for _, entry in ipairs(entries) do
-       found[#found + 1] = entry[1]
-       found[#found + 1] = entry[2][2]
-       bytes = bytes - #entry[2][2]
-       near = '(' .. entry[1]
+   to = math.min(to, redis.call('LLEN', KEYS[1]))
+   local found = {}
+   while from <= to and #found < room and bytes > 0 do
+     local count = math.min(room - #found, to - from + 1, 8)
+     local first = newest_first and to - count + 1 or from
+     local texts = redis.call('LRANGE', KEYS[1], first - 1, first + count - 2)
+     for at = 1, count do
+       local text = texts[newest_first and count + 1 - at or at]
+       found[#found + 1] = text
+       bytes = bytes - #text
      end
-     if #entries < count then found[1] = 0 break end
-     room = room - count
+     if newest_first then to = to - count else from = from + count end
    end
-   return found`,
+   return {from <= to and 1 or 0, newest_first and to + #found or from - #found, found}`,
 );
 
 /** The records of a range in batches, each of which is one reply of about half a megabyte at most. */
@@ -58,13 +58,16 @@ export async function* storedRecords(
 ): AsyncGenerator<StoredRecord[], void, void> {
   const keys = [partKey(keyPrefix, slot, "log")];
   const what = `reading the log of ${describeSlot(slot)}`;
-  const command = range.newestFirst ? "XREVRANGE" : "XRANGE";
+  const step = range.newestFirst ? -1 : 1;
   let { from, to, limit: room } = range;
   while (room > 0 && from <= to) {
-    const ends = range.newestFirst ? [to, from] : [from, to];
-    const args = [command, ...ends, Math.min(room, REPLY_RECORDS), REPLY_BYTES];
-    const [mayHaveMore, ...fields] = asList(await connection.run(what, readScript, keys, args));
-    const batch = recordsIn(fields);
+    const args = [from, to, range.newestFirst ? 1 : 0, Math.min(room, REPLY_RECORDS), REPLY_BYTES];
+    const reply = asList(await connection.run(what, readScript, keys, args));
+    const [mayHaveMore, first] = reply;
+    const batch = asList(reply[2] ?? null).map((text, index) => ({
+      seq: Number(first) + index * step,
+      text: String(text),
+    }));
     if (batch.length > 0) yield batch;
     if (mayHaveMore !== 1) return;
     const last = batch.at(-1)?.seq ?? 0;
@@ -85,14 +88,6 @@ export function readStored(slot: Slot, { seq, text }: StoredRecord): LogRecord {
   throw new StateCorruptError(
     `log record ${seq} of ${describeSlot(slot)} is damaged: it holds another record`,
   );
-}
-
-/** The records in `id, text, id, text…`, where an id is `<seq>-0`. */
-function recordsIn(fields: readonly RedisReply[]): StoredRecord[] {
-  const records: StoredRecord[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2)
-    records.push({ seq: Number.parseInt(String(fields[at]), 10), text: String(fields[at + 1]) });
-  return records;
 }
 
 function asList(reply: RedisReply): readonly RedisReply[] {

@@ -44,6 +44,7 @@ export function saveArgs(
     keep,
     sizes.text(write.head, "its head", MAX_HEAD_BYTES),
     ttlMs ?? 0,
+    Date.now(),
     write.replace.length,
     ...write.replace.flatMap(([index, message]) => [index, sizes.message(message)]),
     write.append.length,

@@ -2,7 +2,7 @@
  * Lua functions over what is kept of a slot.
  *
  * - `state`: a hash. `slot` is the ids as JSON, `rev` the revision, `n` the number of messages, `head` its JSON, `at` the
- *   server's time of the last save in milliseconds, and `o0`, `o1`, … the last saves, each as `<op as JSON>\t<revision>` in the
+ *   time of the last save in milliseconds, `ttl` its `ttlMs`, and `o0`, `o1`, … the last saves, each as `<op as JSON>\t<revision>` in the
  *   place that its revision's number has in a ring.
  * - `messages`: a list of JSON texts.
  */

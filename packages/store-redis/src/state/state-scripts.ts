@@ -30,7 +30,7 @@ const opFields = Array.from({ length: REMEMBERED_OPS }, (_, place) => `, 'o${pla
  * refused; from there on nothing can fail.
  *
  * KEYS `slotKeys`. ARGV: slot, op as JSON, expected (`r<revision>`, or empty for none), revision, lease (`t<token>`, or empty
- * for none), whether to release it, keep, head, ttlMs, number of replacements and of each its index and text, number of
+ * for none), whether to release it, keep, head, ttlMs, the time, number of replacements and of each its index and text, number of
  * appended messages and their texts, and what `append_log` reads.
  *
  * Answers `saved` and the revision, `lease`, `conflict` and the stored revision, `corrupt` and why, or `misfit` and the
@@ -42,16 +42,16 @@ export const saveScript: Script = defineScript(
   `${lineLua}${stateLua}${appendLogLua}
 local slot, op, expected, rev = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local token, releases = string.sub(ARGV[5], 2), ARGV[6] == '1'
-local keep, head, ttl_ms = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9])
+local keep, head, ttl_ms, at_ms = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), ARGV[10]
 
 local function holds_lease()
   return redis.call('HGET', LEASE, 'token') == token
 end
 
-local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n'${opFields})
+local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n', 'ttl'${opFields})
 local stored_rev = stored[2]
 local done = op .. '\\t'
-for at = 4, #stored do
+for at = 5, #stored do
   if stored[at] and string.sub(stored[at], 1, #done) == done then
     -- Its holder may have taken the lease again meanwhile, not knowing that it was given back.
     if releases and holds_lease() then leave(token) end
@@ -67,8 +67,8 @@ if keep > count then return {'misfit', count} end
 
 if keep == 0 then redis.call('DEL', MESSAGES)
 elseif keep < count then redis.call('LTRIM', MESSAGES, 0, keep - 1) end
-local at = 11
-for _ = 1, tonumber(ARGV[10]) do
+local at = 12
+for _ = 1, tonumber(ARGV[11]) do
   redis.call('LSET', MESSAGES, ARGV[at], ARGV[at + 1])
   at = at + 2
 end
@@ -80,13 +80,13 @@ end
 at = at + appended + 1
 
 local place = 'o' .. tonumber(string.match(rev, '^%d+')) % ${REMEMBERED_OPS}
-redis.call('HSET', STATE, 'slot', slot, 'rev', rev, 'n', keep + appended, 'head', head,
-  place, done .. rev, 'at', string.format('%.0f', now_ms()))
+redis.call('HSET', STATE, 'rev', rev, 'n', keep + appended, 'head', head, 'at', at_ms, place, done .. rev)
+if stored[1] ~= slot or stored[4] ~= ARGV[9] then redis.call('HSET', STATE, 'slot', slot, 'ttl', ARGV[9]) end
 append_log(KEYS[6], KEYS[7], at, messages_at)
 if ttl_ms > 0 then
   for key = 4, #KEYS do redis.call('PEXPIRE', KEYS[key], ttl_ms) end
-elseif redis.call('PTTL', STATE) >= 0 or redis.call('PTTL', KEYS[6]) >= 0 then
-  -- They were stored when there was a ttlMs; state and messages expire together, and so do the parts of the log.
+elseif stored[4] ~= '0' then
+  -- What is there may have been stored when there was a ttlMs.
   for key = 4, #KEYS do redis.call('PERSIST', KEYS[key]) end
 end
 if releases and ARGV[5] ~= '' then leave(token) end

@@ -1,13 +1,17 @@
 import {
+  type LogDraft,
+  type Message,
   StateConflictError,
   StateTooLargeError,
   StoreUnavailableError,
   textOf,
   UnknownOutcomeError,
   userMessage,
+  uuidv7,
 } from "@holdfast/core";
 import { eventually } from "@holdfast/testing";
 import { privateRedis, tcpProxy } from "@holdfast/testing/servers";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ioredis } from "./servers.js";
 import { firstWrite, loadState, nextWrite, Stores, slot } from "./stores.js";
@@ -40,6 +44,27 @@ test("a turn sends as many bytes on a session of 5,000 messages as on one of 10"
   }
   const [small = 0, large = 0] = sent;
   expect(Math.abs(large - small)).toBeLessThan(50);
+});
+
+test("a message that is saved and logged is sent once, and is in the log as it was said", async () => {
+  const words = fc.array(fc.string({ unit: "binary", maxLength: 40 }), { maxLength: 6 });
+  const property = fc.asyncProperty(words, fc.infiniteStream(fc.boolean()), async (texts, flip) => {
+    const store = stores.open();
+    const slot = { agentId: "agent", userId: "user", sessionId: uuidv7() };
+    const write = firstWrite(texts);
+    const others = texts.map((text) => userMessage(text));
+    const said = write.append.flatMap((message, at) => {
+      const other = others[at] as Message;
+      return flip.next().value ? [message, other] : [other, message];
+    });
+    const log = said.map((message) => messageRecord(message));
+    await store.save(slot, { ...write, log: [...log, markRecord()] });
+    const read = await store.fuses.log.read(slot);
+    expect(read.slice(0, -1).map(({ message }) => message)).toEqual(said);
+    expect(read.map(({ seq }) => seq)).toEqual(read.map((_, index) => index + 1));
+    await store.close();
+  });
+  await fc.assert(property, { numRuns: 30 });
 });
 
 test("8 MB in 5,000 messages come back as they were", async () => {
@@ -182,3 +207,12 @@ test("a closed store says so, and closing it again is fine", async () => {
   ])
     await expect(work()).rejects.toSatisfy(StoreUnavailableError.is);
 });
+
+function messageRecord(message: Message): LogDraft {
+  return { v: 1, id: uuidv7(), callId: "c", at: message.createdAt, kind: "message", message };
+}
+
+function markRecord(): LogDraft {
+  const at = new Date().toISOString();
+  return { v: 1, id: uuidv7(), callId: "c", at, kind: "mark", mark: { name: "note" } };
+}

@@ -25,7 +25,9 @@ const keptOutput = 4_000;
 createInterface({ input: process.stdin })
   .on("line", (line) => start(JSON.parse(line) as SupervisorRequest))
   .on("close", end);
-// Whoever interrupts a test run from a terminal interrupts this process as well; the servers still have to go.
+// Nobody reads any more when the test's process is gone; the servers still have to go.
+process.stdout.on("error", () => undefined);
+// Whoever interrupts a test run from a terminal interrupts this process as well.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
 
 function start({ id, program, args }: SupervisorRequest): void {
