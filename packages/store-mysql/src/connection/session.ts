@@ -85,9 +85,11 @@ export class Session {
       const left = Math.max(this.#deadline - performance.now(), 0);
       const timer = setTimeout(() => fail(timedOut), left);
       const done = (error: unknown, result: unknown): void => {
-        if (error) return fail(readServerError(error));
-        clearTimeout(timer);
-        resolve(result);
+        if (error) fail(readServerError(error));
+        else {
+          clearTimeout(timer);
+          resolve(result);
+        }
       };
       try {
         this.#connection[how](what, done);
