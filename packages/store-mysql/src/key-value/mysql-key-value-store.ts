@@ -15,7 +15,7 @@ import {
 import { asBytes, asText } from "../connection/cells.js";
 import { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
-import { rowBatches } from "../log/row-batches.js";
+import { rowBatches } from "../connection/row-batches.js";
 import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
 import { listKeys } from "./list-keys.js";
 import { namespaceHash, type ValuePlace, valuePlace } from "./value-place.js";

@@ -1,8 +1,8 @@
 import type { Transaction } from "../connection/database.js";
+import { rowBatches } from "../connection/row-batches.js";
 import type { Tables } from "../keys.js";
 import { hasBlob, insertBlob } from "./log-blobs.js";
 import { type PreparedLog, type PreparedRecord, recordBytes } from "./prepare-log.js";
-import { rowBatches } from "./row-batches.js";
 
 export { writeBlobs } from "./log-blobs.js";
 export { type PreparedLog, prepareLog } from "./prepare-log.js";

@@ -1,9 +1,9 @@
 import { blobRef, describeSlot, type Slot, StateCorruptError } from "@holdfast/core";
 import { asBytes, asNumber } from "../connection/cells.js";
 import type { Database, Transaction } from "../connection/database.js";
+import { rowBatches } from "../connection/row-batches.js";
 import type { Value } from "../connection/session.js";
 import { slotHash, type Tables } from "../keys.js";
-import { rowBatches } from "./row-batches.js";
 
 const CHUNK_BYTES = 262_144;
 const REF = /^sha256:([0-9a-f]{64})$/;

@@ -1,8 +1,8 @@
 import { asNumber, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
+import { rowBatches } from "../connection/row-batches.js";
 import type { Value } from "../connection/session.js";
 import { LIKE_ESCAPE } from "./like-pattern.js";
-import { rowBatches } from "./row-batches.js";
 import { type SearchedSession, type SearchWindow, WINDOWS } from "./search-windows.js";
 
 /** A record that may match. */

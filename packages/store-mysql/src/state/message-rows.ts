@@ -1,6 +1,6 @@
 import type { Transaction } from "../connection/database.js";
+import { rowBatches } from "../connection/row-batches.js";
 import type { Tables } from "../keys.js";
-import { rowBatches } from "../log/row-batches.js";
 
 /** A message at its place. */
 export interface MessageRow {
