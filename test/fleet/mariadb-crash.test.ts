@@ -22,6 +22,7 @@ test(`MariaDB killed ${kills} times under load: nothing torn, doubled or lost, a
   const { store, close } = openStore(choice);
   onTestFinished(close);
   const load = turnLoad(store, 12);
+  onTestFinished(() => load.close());
   for (let kill = 0; kill < kills; kill++) {
     const before = load.acknowledged();
     await eventually(() => load.acknowledged() >= before + 30, {

@@ -13,21 +13,25 @@ export interface TurnLoad {
   acknowledged(): number;
   /** Asks no more and waits for the calls under way; rejects when one of them does not end in time. */
   stop(): Promise<void>;
+  /** One more question to a session, through the agent that asked the others. */
+  askAgain(sessionId: string): Promise<TurnOutcome>;
+  close(): Promise<void>;
   readonly sessions: ReadonlyMap<string, readonly TurnOutcome[]>;
-  /** What the agent reported, oldest first. */
+  /** Where the agent reported that acknowledged saves are gone, oldest first. */
   readonly events: readonly AgentEvent[];
 }
 
 /** Longest a call may take: its save's deadline, and that of a few commands around it. */
 const callDeadlineMs = 60_000;
 
-/** Keeps `sessions` sessions busy through one agent. */
-export function turnLoad(store: DistributedStore, sessions: number): TurnLoad {
+/** Keeps as many sessions busy through one agent, `<name>-0` and so on. */
+export function turnLoad(store: DistributedStore, sessions: number, name = "s"): TurnLoad {
   const events: AgentEvent[] = [];
   const agent = echoAgent(store, {
     saveDeadlineMs: 20_000,
     onEvent: (event) => {
-      if (event.type === "run_back" || event.type === "error") events.push(event);
+      const isLoss = event.type === "error" && event.code === "CONFLICT";
+      if (event.type === "run_back" || isLoss) events.push(event);
     },
   });
   const outcomes = new Map<string, TurnOutcome[]>();
@@ -45,7 +49,7 @@ export function turnLoad(store: DistributedStore, sessions: number): TurnLoad {
     }
   };
   const loops = Array.from({ length: sessions }, async (_, index) => {
-    const sessionId = `s-${index}`;
+    const sessionId = `${name}-${index}`;
     const turns: TurnOutcome[] = [];
     outcomes.set(sessionId, turns);
     for (let turn = 0; !isStopped; turn++) turns.push(await ask(sessionId, `q-${index}-${turn}`));
@@ -60,8 +64,9 @@ export function turnLoad(store: DistributedStore, sessions: number): TurnLoad {
     async stop() {
       isStopped = true;
       await all;
-      await agent.close();
     },
+    askAgain: (sessionId) => ask(sessionId, "once more"),
+    close: () => agent.close(),
   };
 }
 
