@@ -5,5 +5,8 @@ export default defineProject({
     include: ["**/*.test.ts"],
     exclude: [...configDefaults.exclude, "cost/**"],
     globalSetup: ["servers.setup.ts"],
+    // Real servers on a busy machine: a test that hangs fails all the same.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
   },
 });

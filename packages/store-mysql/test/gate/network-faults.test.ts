@@ -111,8 +111,8 @@ test("a holder that cannot reach the server counts its lease as lost when its ti
   const gate = new MysqlSessionGate({
     pool: network.pool,
     tablePrefix: prefix,
-    leaseMs: 600,
-    commandTimeoutMs: 300,
+    leaseMs: 2_000,
+    commandTimeoutMs: 1_000,
   });
   const lease = await gate.acquire(slot, { callId: "c-1" });
   network.proxy.mode = "hold";

@@ -38,7 +38,7 @@ test("a put whose answer was lost recognises itself, on every condition", async 
 
 test("a put that may or may not have been applied says so, without contents", async () => {
   await using network = await proxiedPool();
-  const options = { pool: network.pool, tablePrefix: prefix, commandTimeoutMs: 500 };
+  const options = { pool: network.pool, tablePrefix: prefix, commandTimeoutMs: 1_500 };
   const far = new MysqlKeyValueStore(options);
   await far.get(namespace, "key");
   network.proxy.losesReply = (request) => {

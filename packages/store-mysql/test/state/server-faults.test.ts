@@ -98,7 +98,7 @@ test(
   async () => {
     await using mariadb = await privateMariadb();
     const pool = createPool({ uri: mariadb.url, connectionLimit: 3 });
-    const store = MysqlDistributedStore.from(pool, { commandTimeoutMs: 500 });
+    const store = MysqlDistributedStore.from(pool, { commandTimeoutMs: 1_500 });
     const { stateStore, log, gate, signals, keyValue } = store;
     const [slot, other] = [slotNamed("s"), slotNamed("other")];
     const revision = await saveWithRetry(stateStore, slot, turnWrite(slot, null, 0));

@@ -16,7 +16,7 @@ const urlOf = ({ host, port }: { host: string; port: number }) => `redis://${hos
 
 test("when the server falls silent, a fresh call fails, and a holder loses its lease", async () => {
   await using proxy = await proxyToServer();
-  const gate = gates.open({ url: urlOf(proxy), leaseMs: 1_000, commandTimeoutMs: 400 });
+  const gate = gates.open({ url: urlOf(proxy), leaseMs: 3_000, commandTimeoutMs: 1_500 });
   const lease = await gate.acquire(slot, { callId: "c-1" });
   proxy.mode = "hold";
   const error = await gate.acquire(slot, { callId: "c-2" }).catch((reason: unknown) => reason);
@@ -31,7 +31,7 @@ test("when the server falls silent, a fresh call fails, and a holder loses its l
 test("a call that waits goes on waiting through an outage shorter than its lease", async () => {
   await using proxy = await proxyToServer();
   const held = await gates.open().acquire(slot, { callId: "c-1" });
-  const gate = gates.open({ url: urlOf(proxy), leaseMs: 6_000, commandTimeoutMs: 300 });
+  const gate = gates.open({ url: urlOf(proxy), leaseMs: 6_000, commandTimeoutMs: 1_000 });
   const waiting = gate.acquire(slot, { callId: "c-2" });
   const direct = gates.open();
   await eventually(async () => (await direct.calls(slot)).length === 2);
@@ -50,7 +50,7 @@ test("a call that waits goes on waiting through an outage shorter than its lease
 test("a call that waits is told when an outage has cost it its place", async () => {
   await using proxy = await proxyToServer();
   const held = await gates.open().acquire(slot, { callId: "c-1" });
-  const gate = gates.open({ url: urlOf(proxy), leaseMs: 600, commandTimeoutMs: 300 });
+  const gate = gates.open({ url: urlOf(proxy), leaseMs: 2_000, commandTimeoutMs: 1_000 });
   const waiting = gate.acquire(slot, { callId: "c-2" }).catch((reason: unknown) => reason);
   await eventually(async () => (await gate.calls(slot)).length === 2);
   proxy.mode = "hold";

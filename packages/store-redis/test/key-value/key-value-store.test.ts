@@ -65,7 +65,7 @@ describeKeyValueStore("RedisKeyValueStore behind a network", {
 function proxied(): RedisKeyValueStore {
   const keyPrefix = `test-${randomUUID()}:`;
   return new RedisKeyValueStore({
-    ...{ client: users.proxied.client, keyPrefix, commandTimeoutMs: 1_000 },
+    ...{ client: users.proxied.client, keyPrefix, commandTimeoutMs: 2_000 },
   });
 }
 
@@ -123,7 +123,7 @@ test("a repeated write changes nothing of what others have written since", async
 test("two prefixes on one server do not see each other, and nothing is left of deleted values", async () => {
   const client = users.ioredis.client;
   const [prefixA, prefixB] = [`test-${randomUUID()}:`, `test-${randomUUID()}:`];
-  const a = new RedisKeyValueStore({ client, keyPrefix: prefixA, commandTimeoutMs: 50 });
+  const a = new RedisKeyValueStore({ client, keyPrefix: prefixA, commandTimeoutMs: 1_000 });
   const b = new RedisKeyValueStore({ client, keyPrefix: prefixB });
   await a.put(namespace, "key", 1);
   expect(await b.get(namespace, "key")).toBeNull();
@@ -183,7 +183,7 @@ test("pages hold every key that starts with the prefix, in the order of their by
 test("with minReplicas a write nobody has a copy of is not acknowledged", async () => {
   const store = new RedisKeyValueStore({
     ...{ client: users.ioredis.client, keyPrefix: `test-${randomUUID()}:` },
-    ...{ minReplicas: 1, commandTimeoutMs: 500 },
+    ...{ minReplicas: 1, commandTimeoutMs: 3_000 },
   });
   await expect(store.put(namespace, "key", 1)).rejects.toThrow("only 0 of 1 replicas");
   await expect(store.put(namespace, "key", 2, { expected: null })).rejects.toSatisfy(

@@ -40,7 +40,7 @@ test("whichever of its replies is lost, an append is carried out once", async ()
 });
 
 test("with minReplicas an append that no replica confirmed is in doubt, and repeating it doubles nothing", async () => {
-  const log = redis.open({ minReplicas: 1, commandTimeoutMs: 500 });
+  const log = redis.open({ minReplicas: 1, commandTimeoutMs: 2_000 });
   const records = [messageRecord("one"), messageRecord("two")];
   for (let attempt = 0; attempt < 2; attempt++) {
     const error = await log.append(slot, records).catch((e: unknown) => e);

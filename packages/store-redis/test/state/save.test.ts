@@ -114,7 +114,7 @@ test("a lease that was taken again before its save was repeated goes back with i
 });
 
 test("a replica that is not there is waited for, and asked again by repeating the save", async () => {
-  const store = stores.open({ minReplicas: 1, commandTimeoutMs: 500 });
+  const store = stores.open({ minReplicas: 1, commandTimeoutMs: 2_000 });
   const write = firstWrite(["one"]);
   await expect(store.save(slot, write)).rejects.toSatisfy(UnknownOutcomeError.is);
   await expect(store.save(slot, write)).rejects.toSatisfy(UnknownOutcomeError.is);
