@@ -21,7 +21,7 @@ export * from "./slot/path-segment.js";
 export * from "./slot/slot.js";
 export * from "./slot/uuid.js";
 export * from "./state/agent-state.js";
-export type { ContextDelta, ContextEditor } from "./state/context-editor.js";
+export type { ContextDelta, ContextEditor, MessageMeasure } from "./state/context-editor.js";
 export * from "./state/interrupt-control.js";
 export * from "./state/migrate-document.js";
 export * from "./state/sections.js";

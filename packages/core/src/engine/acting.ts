@@ -1,7 +1,7 @@
 import type { PendingCall } from "../events/agent-reply.js";
 import { createMessage } from "../message/create-message.js";
 import type { Message, ToolCallBlock, ToolResultBlock } from "../message/message.js";
-import type { ActingStep } from "../middleware/middleware.js";
+import type { ActingStep, ToolCallStep } from "../middleware/middleware.js";
 import { uuidv7 } from "../slot/uuid.js";
 import type { Tool } from "../tool/tool.js";
 import { type CallScope, stepOf } from "./call-scope.js";
@@ -139,6 +139,7 @@ async function runOne(
       originals.set(call.id, original);
       return original;
     });
+    result = await refineResult(scope, step, result);
   } catch (error) {
     if (!(error instanceof CallSuspended)) throw error;
     suspended.push({
@@ -152,6 +153,17 @@ async function runOne(
   }
   emitResult(scope, result, performance.now() - began);
   return result;
+}
+
+/** What the `onToolResult` hooks make of a result. */
+export async function refineResult(
+  scope: CallScope,
+  step: ToolCallStep,
+  result: ToolResultBlock,
+): Promise<ToolResultBlock> {
+  let refined = result;
+  for (const hook of scope.parts.hooks.onToolResult) refined = await hook(refined, step);
+  return refined;
 }
 
 /** Tells whoever watches what came of a call; `durationMs` is 0 for one that did not run. */

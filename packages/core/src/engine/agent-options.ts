@@ -92,6 +92,8 @@ export interface ReActAgentOptions extends PortOptions {
   /** How long a save repeats itself when the store does not answer. @default 30_000 */
   readonly saveDeadlineMs?: number | undefined;
   readonly modelRetry?: ModelRetryOptions | undefined;
+  /** Further words with which a model says that a request is longer than its window; see `isContextOverflow`. */
+  readonly overflowPatterns?: readonly RegExp[] | undefined;
   readonly limits?: LimitOptions | undefined;
   readonly stateCache?: StateCacheOptions | undefined;
   /** Own keying, for example a tenant in front of the user id. */
@@ -117,6 +119,7 @@ export interface AgentSettings {
   readonly maxQueue: number;
   readonly toolTimeoutMs: number;
   readonly saveDeadlineMs: number;
+  readonly overflowPatterns: readonly RegExp[];
   readonly modelRetry: Required<{ [K in keyof ModelRetryOptions]: number }>;
   readonly limits: Required<{ [K in keyof LimitOptions]: number }>;
   readonly stateCache: Required<{ [K in keyof StateCacheOptions]: number }>;
@@ -143,6 +146,7 @@ const settings = z.object({
       maxDelayMs: z.number().min(0).default(30_000),
     })
     .prefault({}),
+  overflowPatterns: z.array(z.instanceof(RegExp)).default([]),
   limits: z
     .object({
       messageBytes: count.default(1_048_576),

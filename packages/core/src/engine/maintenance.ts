@@ -11,6 +11,7 @@ import type { CallHost } from "./call.js";
 import { type CallScope, UsageMeter } from "./call-scope.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
 import { compactContext } from "./compact-context.js";
+import { promptOf } from "./model-request.js";
 import { acquire, type OpenOptions, OpenSession } from "./open-session.js";
 import { saveSession } from "./save-session.js";
 import { CallStopped, StopSwitch } from "./stop-switch.js";
@@ -50,7 +51,8 @@ export class Maintenance {
 
   async compact(slot: Slot, force: boolean, overrides: JsonObject): Promise<CompactionResult> {
     return this.#inSession(slot, async (_, save, scope) => {
-      const result = await compactContext(scope, { cause: "manual", force, overrides });
+      const prompt = await promptOf(scope, []);
+      const result = await compactContext(scope, { cause: "manual", force, prompt, overrides });
       if (result.compacted) await save();
       return result;
     });

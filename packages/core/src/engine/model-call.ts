@@ -109,7 +109,7 @@ async function* untilStopped(
 }
 
 /** A name for events; messages of foreign errors may quote contents. */
-function errorName(error: unknown): string {
+export function errorName(error: unknown): string {
   if (typeof error === "object" && error !== null && "code" in error) return String(error.code);
   return error instanceof Error ? error.name : "unknown";
 }

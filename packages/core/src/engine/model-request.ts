@@ -1,7 +1,9 @@
 import type { JsonObject } from "../json/json.js";
 import { createMessage } from "../message/create-message.js";
 import type { HintBlock, Message } from "../message/message.js";
+import type { RequestPrompt } from "../ports/compactor.js";
 import type { ModelRequest, ToolChoice, ToolSchema } from "../ports/model.js";
+import type { Tool } from "../tool/tool.js";
 import type { CallScope } from "./call-scope.js";
 import { activeTools } from "./tool-groups.js";
 
@@ -17,32 +19,51 @@ export interface RequestExtras {
   readonly output?: JsonObject | undefined;
 }
 
+/**
+ * What the model is sent besides the messages. Made once for a round of reasoning: what comes of its second chances has
+ * the same prefix.
+ */
+export async function promptOf(
+  scope: CallScope,
+  tools: RequestExtras["tools"],
+): Promise<RequestPrompt> {
+  const { parts, session, slot, ctx } = scope;
+  const { state } = session;
+  let system = parts.settings.systemPrompt;
+  for (const hook of parts.hooks.onSystemPrompt) system = await hook(system, { slot, ctx, state });
+  if (tools === null) return { system, tools: [] };
+  const offered = activeTools(state, parts.tools, parts.toolGroups).map(schemaOf);
+  return { system, tools: [...offered, ...tools] };
+}
+
 /** Builds a request out of the context as it is now. Nothing it adds is ever persisted. */
-export async function buildRequest(scope: CallScope, extras: RequestExtras): Promise<ModelRequest> {
-  const { parts, session, stop } = scope;
-  const { messages, repairs } = session.state.pairedContext();
+export function buildRequest(
+  scope: CallScope,
+  prompt: RequestPrompt,
+  extras: RequestExtras,
+): ModelRequest {
+  const { messages, repairs } = scope.session.state.pairedContext();
   if (repairs.length > 0) scope.emit({ type: "repaired", repairs });
   const tail: Message[] = [...extras.transient];
   if (extras.hints.length > 0) tail.push(createMessage("user", extras.hints));
   return {
-    system: await systemPrompt(scope),
+    ...prompt,
     messages: [...messages, ...tail],
-    tools: extras.tools === null ? [] : [...offeredTools(scope), ...extras.tools],
     ...(extras.toolChoice !== undefined && { toolChoice: extras.toolChoice }),
     ...(extras.output !== undefined && { output: extras.output }),
-    signal: stop.signal,
-  } satisfies ModelRequest & { system: string };
-
-  function offeredTools({ session: { state } }: CallScope): ToolSchema[] {
-    return activeTools(state, parts.tools, parts.toolGroups).map(
-      ({ name, description, inputSchema }) => ({ name, description, inputSchema }),
-    );
-  }
+    signal: scope.stop.signal,
+  };
 }
 
-async function systemPrompt(scope: CallScope): Promise<string> {
-  let prompt = scope.parts.settings.systemPrompt;
-  const step = { slot: scope.slot, ctx: scope.ctx, state: scope.session.state };
-  for (const hook of scope.parts.hooks.onSystemPrompt) prompt = await hook(prompt, step);
-  return prompt;
+const schemas = new WeakMap<Tool, ToolSchema>();
+
+/** One object per tool, so that what is computed about it can be remembered. */
+function schemaOf(tool: Tool): ToolSchema {
+  let schema = schemas.get(tool);
+  if (!schema) {
+    const { name, description, inputSchema } = tool;
+    schema = Object.freeze({ name, description, inputSchema });
+    schemas.set(tool, schema);
+  }
+  return schema;
 }

@@ -31,6 +31,7 @@ export function collectHooks(middleware: readonly Middleware[]): Hooks {
     onModelCall: pick("onModelCall"),
     onActing: pick("onActing"),
     onToolCall: pick("onToolCall"),
+    onToolResult: pick("onToolResult"),
     onContextDrop: pick("onContextDrop"),
     onSystemPrompt: pick("onSystemPrompt"),
   };

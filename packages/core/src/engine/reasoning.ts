@@ -1,14 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ContextOverflowError, EmptyReplyError, ModelError } from "../errors/errors.js";
+import { asContextOverflow } from "../errors/context-overflow.js";
+import { type ContextOverflowError, EmptyReplyError, ModelError } from "../errors/errors.js";
 import type { HintBlock, Message } from "../message/message.js";
 import type { ReasoningStep } from "../middleware/middleware.js";
+import type { RequestPrompt } from "../ports/compactor.js";
 import type { Model } from "../ports/model.js";
 import { describeSlot } from "../slot/slot.js";
 import { type CallScope, stepOf } from "./call-scope.js";
 import { closeCalls } from "./close-calls.js";
-import { compactContext } from "./compact-context.js";
+import { compactBeforeStep, compactContext } from "./compact-context.js";
 import { callModel } from "./model-call.js";
-import { buildRequest, type RequestExtras } from "./model-request.js";
+import { buildRequest, promptOf, type RequestExtras } from "./model-request.js";
 import { onion } from "./onion.js";
 import { ReplyDraft } from "./reply-draft.js";
 
@@ -48,8 +50,15 @@ export async function reason(scope: CallScope, options: ReasoningOptions): Promi
   return { message, stopRequested };
 }
 
+/** A question with the prompt it is asked under. */
+interface Question extends ReasoningOptions {
+  readonly prompt: RequestPrompt;
+}
+
 /** A reply that says something: an empty one gets one reminder. */
-async function answer(scope: CallScope, options: ReasoningOptions): Promise<Message> {
+async function answer(scope: CallScope, asked: ReasoningOptions): Promise<Message> {
+  const options: Question = { ...asked, prompt: await promptOf(scope, asked.tools) };
+  await compactBeforeStep(scope, options.prompt);
   const first = await askWithFallback(scope, options);
   if (!first.isEmpty()) return first.message(scope.parts.now());
   const reminder: HintBlock = {
@@ -64,7 +73,7 @@ async function answer(scope: CallScope, options: ReasoningOptions): Promise<Mess
   );
 }
 
-async function askWithFallback(scope: CallScope, options: ReasoningOptions): Promise<ReplyDraft> {
+async function askWithFallback(scope: CallScope, options: Question): Promise<ReplyDraft> {
   const { model, fallbackModel } = scope.parts;
   const progress = { began: false };
   try {
@@ -78,15 +87,16 @@ async function askWithFallback(scope: CallScope, options: ReasoningOptions): Pro
 async function askWithRetries(
   scope: CallScope,
   model: Model,
-  options: ReasoningOptions,
+  options: Question,
   progress: { began: boolean },
 ): Promise<ReplyDraft> {
-  const { attempts, baseDelayMs, maxDelayMs } = scope.parts.settings.modelRetry;
+  const { compactor, settings } = scope.parts;
+  const { attempts, baseDelayMs, maxDelayMs } = settings.modelRetry;
   let recovered = false;
   for (let attempt = 1; ; attempt++) {
     const draft = new ReplyDraft();
     try {
-      const request = await buildRequest(scope, options);
+      const request = buildRequest(scope, options.prompt, options);
       await callModel(scope, { model, request, purpose: options.purpose, attempt, draft });
       return draft;
     } catch (error) {
@@ -95,11 +105,15 @@ async function askWithRetries(
         keepPartial(scope, draft);
         throw error;
       }
-      if (ContextOverflowError.is(error) && !recovered && scope.parts.compactor) {
+      const overflow = asContextOverflow(
+        error,
+        `the request to model ${model.id} on ${describeSlot(scope.slot)}`,
+        settings.overflowPatterns,
+      );
+      if (overflow) {
+        if (recovered || !compactor) throw overflow;
         recovered = true;
-        const { compacted } = await compactContext(scope, { cause: "overflow", force: true });
-        scope.emit({ type: "overflow_recovery", recovered: compacted });
-        if (!compacted) throw error;
+        await recover(scope, options.prompt, overflow);
         attempt--;
         continue;
       }
@@ -110,6 +124,19 @@ async function askWithRetries(
       await scope.stop.race(delay(pause, undefined, { signal: scope.stop.signal }));
     }
   }
+}
+
+/** Makes room after the model refused a request as too long; when there is none to be made, that is the error. */
+async function recover(
+  scope: CallScope,
+  prompt: RequestPrompt,
+  overflow: ContextOverflowError,
+): Promise<void> {
+  const { limitTokens } = overflow;
+  const order = { cause: "overflow", force: true, prompt, limitTokens } as const;
+  const { compacted } = await compactContext(scope, order);
+  scope.emit({ type: "overflow_recovery", recovered: compacted });
+  if (!compacted) throw overflow;
 }
 
 function isRetryable(error: unknown): boolean {

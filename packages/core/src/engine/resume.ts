@@ -3,9 +3,9 @@ import type { JsonValue } from "../json/json.js";
 import { adoptMessage, createMessage } from "../message/create-message.js";
 import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../message/message.js";
 import { describeSlot } from "../slot/slot.js";
-import { emitResult } from "./acting.js";
+import { emitResult, refineResult } from "./acting.js";
 import type { Confirmation, ExternalResult, ReadInput } from "./call-input.js";
-import type { CallScope } from "./call-scope.js";
+import { type CallScope, stepOf } from "./call-scope.js";
 import { openCallsOf, textResult } from "./close-calls.js";
 import { fitResults } from "./fit-results.js";
 import { toOutput } from "./run-tool.js";
@@ -28,7 +28,7 @@ export interface Resumption {
 export async function resume(scope: CallScope, input: ReadInput): Promise<Resumption> {
   const { state } = scope.session;
   if (input.kind === "confirm") await takeConfirmations(scope, input.confirm);
-  if (input.kind === "results") takeResults(scope, input.results);
+  if (input.kind === "results") await takeResults(scope, input.results);
   const open = openCallsOf(state);
   const interrupted = state.shutdownInterrupted;
   state.shutdownInterrupted = false;
@@ -87,10 +87,10 @@ async function takeConfirmations(
   });
 }
 
-function takeResults(scope: CallScope, results: readonly ExternalResult[]): void {
+async function takeResults(scope: CallScope, results: readonly ExternalResult[]): Promise<void> {
   const { session } = scope;
   const calls = waitingCalls(scope, results, "pending");
-  const blocks = results.map((result): ToolResultBlock => {
+  const originals = results.map((result): ToolResultBlock => {
     const call = calls.get(result.callId) as ToolCallBlock;
     return {
       type: "tool_result",
@@ -100,15 +100,37 @@ function takeResults(scope: CallScope, results: readonly ExternalResult[]): void
       state: result.state ?? "success",
     };
   });
-  addResults(scope, blocks);
+  const taken = await Promise.all(
+    originals.map((original) =>
+      refined(scope, calls.get(original.callId) as ToolCallBlock, original),
+    ),
+  );
+  addResults(scope, taken, originals);
   for (const { callId } of results) delete session.state.openCalls[callId];
 }
 
-/** One message with results that come from outside; the log keeps them whole. */
-function addResults(scope: CallScope, results: readonly ToolResultBlock[]): void {
+/** A result from outside meets the same `onToolResult` hooks as one from inside. */
+async function refined(
+  scope: CallScope,
+  call: ToolCallBlock,
+  original: ToolResultBlock,
+): Promise<ToolResultBlock> {
+  const tool = scope.parts.tools.get(call.name);
+  if (!tool) return original;
+  return refineResult(scope, Object.assign(stepOf(scope), { call, tool }), original);
+}
+
+/** One message with results that come from outside; the log keeps the originals. */
+function addResults(
+  scope: CallScope,
+  results: readonly ToolResultBlock[],
+  originals: readonly ToolResultBlock[] = results,
+): void {
   const { parts, session } = scope;
-  const message = createMessage("tool", results, { createdAt: parts.now() });
-  session.say(fitResults(message, parts.settings.limits.messageBytes), message);
+  const original = createMessage("tool", originals, { createdAt: parts.now() });
+  const { id, createdAt } = original;
+  const message = createMessage("tool", results, { id, createdAt });
+  session.say(fitResults(message, parts.settings.limits.messageBytes), original);
   for (const result of results) emitResult(scope, result);
 }
 

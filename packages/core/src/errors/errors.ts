@@ -130,9 +130,15 @@ export class PendingConfirmationError extends HoldfastError {
 /** The model refused the request because it is longer than its context window. */
 export class ContextOverflowError extends HoldfastError {
   override readonly name = "ContextOverflowError";
+  /** The window in tokens, where the provider named it. */
+  readonly limitTokens: number | undefined;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    options?: ErrorOptions & { readonly limitTokens?: number | undefined },
+  ) {
     super("CONTEXT_OVERFLOW", message, options);
+    this.limitTokens = options?.limitTokens;
   }
 
   static override is(value: unknown): value is ContextOverflowError {

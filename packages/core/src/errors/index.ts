@@ -1,3 +1,4 @@
+export * from "./context-overflow.js";
 export * from "./errors.js";
 export * from "./holdfast-error.js";
 export * from "./store-errors.js";

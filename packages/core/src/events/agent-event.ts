@@ -1,6 +1,7 @@
 import type { JsonValue } from "../json/json.js";
 import type { ToolResultState, Usage } from "../message/message.js";
 import type { Repair } from "../message/repair-tool-pairs.js";
+import type { CompactionCause } from "../ports/compactor.js";
 import type { Slot } from "../slot/slot.js";
 import type { PendingCall } from "./agent-reply.js";
 
@@ -66,17 +67,31 @@ export type EventBody =
       readonly chars: number;
       readonly reference: string;
     }
-  | { readonly type: "compaction_start"; readonly messages: number; readonly tokens: number }
+  | {
+      readonly type: "compaction_start";
+      readonly cause: CompactionCause;
+      readonly messages: number;
+      readonly tokens: number;
+    }
   | {
       readonly type: "compaction_end";
+      readonly cause: CompactionCause;
+      /** What was done, for example `truncate_args`, `prune`, `summary`. */
+      readonly actions: readonly string[];
       readonly messagesBefore: number;
       readonly messagesAfter: number;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
       readonly durationMs: number;
+      /** Of the model calls made for it. */
       readonly usage?: Usage | undefined;
     }
-  | { readonly type: "compaction_failed"; readonly error: string }
+  | {
+      readonly type: "compaction_failed";
+      readonly cause: CompactionCause;
+      /** A code, or why in words that hold no contents. */
+      readonly error: string;
+    }
   | { readonly type: "overflow_recovery"; readonly recovered: boolean }
   | { readonly type: "permission_ask"; readonly pending: readonly PendingCall[] }
   | {

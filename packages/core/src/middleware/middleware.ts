@@ -73,8 +73,8 @@ export interface PromptStep {
  * Code around the steps of a call. A middleware has only the hooks it needs.
  *
  * Contract:
- * - Hooks are onions: call `next` once, return what it returned or something of the same kind.
- * - The user's run outside the built-in ones; `onSystemPrompt` is a pipeline in the same order.
+ * - Hooks with `next` are onions: call `next` once, return what it returned or something of the same kind.
+ * - The user's run outside the built-in ones; `onSystemPrompt` and `onToolResult` are pipelines in the same order.
  * - One instance serves all sessions at once: keep state in `step.state` or `step.ctx`, not in variables.
  *
  * @example
@@ -102,6 +102,11 @@ export interface Middleware {
     next: () => Promise<readonly ToolResultBlock[]>,
   ): Promise<readonly ToolResultBlock[]>;
   onToolCall?(step: ToolCallStep, next: () => Promise<ToolResultBlock>): Promise<ToolResultBlock>;
+  /** A pipeline over every result before it enters the context, also one that comes from outside (`{ results }`). */
+  onToolResult?(
+    result: ToolResultBlock,
+    step: ToolCallStep,
+  ): ToolResultBlock | Promise<ToolResultBlock>;
   onContextDrop?(step: ContextDropStep, next: () => Promise<void>): Promise<void>;
   onSystemPrompt?(prompt: string, step: PromptStep): string | Promise<string>;
 }

@@ -17,6 +17,33 @@ export interface FileInfo {
   readonly modifiedAt: string;
 }
 
+/** A command for the shell of a filesystem that has one. */
+export interface ShellCommand {
+  /** A line for `sh -c`. */
+  readonly command: string;
+  /** Relative to the namespace. @default its top */
+  readonly workingDirectory?: string | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What came of a {@link ShellCommand}; one that fails or runs out of time is a result, not an error. */
+export interface CommandResult {
+  /** null when a signal or the time-out ended it. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+  /** Whether output was left out because there was too much of it. */
+  readonly truncated: boolean;
+}
+
+/** A namespace while a call works in it. */
+export interface FileVisit {
+  /** Keeps what the call changed. Idempotent. */
+  leave(): Promise<void>;
+}
+
 /**
  * Workspace files, by namespace.
  *
@@ -37,6 +64,19 @@ export interface Filesystem {
   delete(namespace: FileNamespace, path: string): Promise<boolean>;
   /** Everything below `path`, in path order. */
   list(namespace: FileNamespace, path?: string): Promise<readonly FileInfo[]>;
+  /** What all users share, read-only: `read` and `list` of this filesystem alone never show it. */
+  readonly shared?: SharedFiles | undefined;
+  /** Runs a command among the files; only filesystems that may have it. */
+  run?(namespace: FileNamespace, command: ShellCommand): Promise<CommandResult>;
+  /** Called before a call's first step and left after its last, by filesystems whose files have to be fetched and kept. */
+  enter?(namespace: FileNamespace): Promise<FileVisit>;
+  close?(): Promise<void>;
+}
+
+/** Files that all users of an agent may read and none may change. Paths as in {@link Filesystem}. */
+export interface SharedFiles {
+  read(path: string): Promise<Uint8Array | null>;
+  list(path?: string): Promise<readonly FileInfo[]>;
 }
 
 /** What a {@link FilesystemSpec} may build on. */

@@ -1,8 +1,14 @@
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
+import { messageBytes } from "../message/read-message.js";
 import type { RepairedMessages } from "../message/repair-tool-pairs.js";
 import { checkId } from "../slot/slot.js";
-import { type ContextDelta, type ContextEditor, TrackedContext } from "./context-editor.js";
+import {
+  type ContextDelta,
+  type ContextEditor,
+  type MessageMeasure,
+  TrackedContext,
+} from "./context-editor.js";
 import { emptyHead, readHead, type StateHead, writeHead } from "./head.js";
 import { type InterruptControl, InterruptTrigger } from "./interrupt-control.js";
 import { copyDocument, parseDocument } from "./read-document.js";
@@ -221,7 +227,15 @@ export class AgentState {
 
   /** Bytes of the messages as JSON; costs what was added since it was last asked. */
   contextBytes(): number {
-    return this.#context.bytes();
+    return this.contextSum(messageBytes);
+  }
+
+  /**
+   * `measure` summed over the context, for example tokens; costs what was added since the same function was last asked
+   * about, whichever call asked. Use one function for all sessions: sums are kept by it.
+   */
+  contextSum(measure: MessageMeasure): number {
+    return this.#context.sum(measure);
   }
 
   /** The context as a model request needs it, every tool call paired; costs what was added since it was last asked. */

@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../errors/errors.js";
 import { adoptMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
-import { messageBytes, toolCallsOf } from "../message/read-message.js";
+import { toolCallsOf } from "../message/read-message.js";
 import { type RepairedMessages, repairToolPairs } from "../message/repair-tool-pairs.js";
 
 /** What a save has to carry to turn the stored messages into the present ones. */
@@ -37,6 +37,15 @@ export interface ContextEditor {
   replaceAll(messages: readonly Message[]): void;
 }
 
+/** Something about a message that can be added up; the same message always gives the same number. */
+export type MessageMeasure = (message: Message) => number;
+
+interface MeasuredSum {
+  readonly total: number;
+  /** How many messages are in it, from the start. */
+  readonly measured: number;
+}
+
 /** The messages of a state and how they differ from what the store holds. */
 export class TrackedContext implements ContextEditor {
   readonly #messages: Message[];
@@ -47,9 +56,8 @@ export class TrackedContext implements ContextEditor {
   #described: ContextDelta | null = null;
   /** Pushed and not yet taken by {@link takePushed}. */
   #pushed: Message[] = [];
-  #bytes = 0;
-  /** How many messages {@link #bytes} counts, from the start. */
-  #measured = 0;
+  /** Sums asked for, by what they measure. */
+  #sums = new Map<MessageMeasure, MeasuredSum>();
   /** Messages from the start that are known to be validly paired, with no call left open. */
   #paired = 0;
   /** Ids of the calls in those messages. */
@@ -109,8 +117,7 @@ export class TrackedContext implements ContextEditor {
   copy(): TrackedContext {
     const copy = new TrackedContext([...this.#messages], this.#keep);
     for (const index of this.#replaced) copy.#replaced.add(index);
-    copy.#bytes = this.#bytes;
-    copy.#measured = this.#measured;
+    copy.#sums = new Map(this.#sums);
     copy.#paired = this.#paired;
     copy.#pairedCalls = new Set(this.#pairedCalls);
     return copy;
@@ -145,11 +152,13 @@ export class TrackedContext implements ContextEditor {
     return pushed;
   }
 
-  /** Bytes of all messages as JSON; costs what was added since it was last asked. */
-  bytes(): number {
-    for (; this.#measured < this.#messages.length; this.#measured++)
-      this.#bytes += messageBytes(this.#messages[this.#measured] as Message);
-    return this.#bytes;
+  /** `measure` summed over all messages; costs what was added since it was last asked. */
+  sum(measure: MessageMeasure): number {
+    let { total, measured } = this.#sums.get(measure) ?? { total: 0, measured: 0 };
+    for (; measured < this.#messages.length; measured++)
+      total += measure(this.#messages[measured] as Message);
+    this.#sums.set(measure, { total, measured });
+    return total;
   }
 
   /** The messages, valid for a model request; costs what was added since it was last asked and found nothing wrong. */
@@ -172,9 +181,8 @@ export class TrackedContext implements ContextEditor {
       this.#paired = 0;
       this.#pairedCalls.clear();
     }
-    if (from >= this.#measured) return;
-    this.#measured = 0;
-    this.#bytes = 0;
+    for (const [measure, { measured }] of this.#sums)
+      if (from < measured) this.#sums.delete(measure);
   }
 
   #shorten(length: number): void {

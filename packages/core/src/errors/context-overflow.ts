@@ -1,0 +1,115 @@
+import { ContextOverflowError } from "./errors.js";
+
+/**
+ * Words with which providers and servers say that a request is longer than the model's window: OpenAI, Anthropic,
+ * Google, Bedrock, Mistral, xAI, Cohere, Moonshot, MiniMax, Qwen, z.ai, Groq, OpenRouter, vLLM, TGI, llama.cpp, LM
+ * Studio, Ollama.
+ */
+const overflowPatterns: readonly RegExp[] = [
+  /context[_ ]length[_ ]exceeded/i,
+  /exceed_context_size_error/i,
+  /model_context_window_exceeded/i,
+  /request_too_large/i,
+  /maximum (context|prompt|model|input) length/i,
+  /exceeds? (the |this model's |its )?(available )?(context|maximum context) ?(window|size|length|limit)?/i,
+  /exceeds? (the )?max(imum)? (context|prompt|input|number of (input )?tokens|length)/i,
+  /exceeded (the )?(model )?(token limit|max(imum)? context)/i,
+  /prompt (is )?too long/i,
+  /input (is )?too long/i,
+  /input length and `?max_tokens`? exceed/i,
+  /input token count .{0,40}exceeds/i,
+  /prompt token count .{0,40}exceeds/i,
+  /(longer|larger|greater) than the (maximum )?(model|context) (length|size|window)/i,
+  /too large for model with \d+ maximum context/i,
+  /total number of tokens in the prompt cannot exceed/i,
+  /`?inputs`? tokens \+ `?max_new_tokens`? must be/i,
+  /range of input length should be/i,
+  /context window exceeds limit/i,
+  /reduce the length of (the|your) (messages|prompt|input)/i,
+];
+
+/** Limits on something else than the window, which speak of tokens and of "too large" as well. */
+const otherLimits =
+  /rate.?limit|too many requests|throttl|quota|tokens per (min|day)|\bTPM\b|\bRPM\b|overloaded/i;
+
+const limitPatterns: readonly RegExp[] = [
+  /maximum (?:context|prompt|model|input) length (?:is|of) (\d+)/i,
+  /> ?(\d+) (?:maximum|tokens)/i,
+  /exceed context limit: \d+ \+ \d+ > (\d+)/i,
+  /maximum number of tokens allowed \((\d+)\)/i,
+  /with (\d+) maximum context length/i,
+  /exceeds the limit of (\d+)/i,
+  /token limit: (\d+)/i,
+  /"n_ctx": ?(\d+)/i,
+];
+
+/** How far down a chain of causes to look, and how much text to look at. */
+const maxDepth = 6;
+const maxChars = 20_000;
+
+/**
+ * Whether an error of a model means "the request is longer than the context window": by brand, by the provider's code,
+ * by status 413, or by its words anywhere in the chain of causes. Rate limits that speak of tokens are not meant.
+ *
+ * @param patterns - further words of servers that are not in the list
+ */
+export function isContextOverflow(error: unknown, patterns: readonly RegExp[] = []): boolean {
+  if (ContextOverflowError.is(error)) return true;
+  const { text, statuses } = survey(error);
+  if (patterns.some((pattern) => text.search(pattern) >= 0)) return true;
+  if (statuses.has(429) || otherLimits.test(text)) return false;
+  return statuses.has(413) || overflowPatterns.some((pattern) => pattern.test(text));
+}
+
+/**
+ * The error itself when it is a `ContextOverflowError`, one made of it when it means the same, otherwise null.
+ *
+ * @param what - what was refused and where, for the message
+ */
+export function asContextOverflow(
+  error: unknown,
+  what: string,
+  patterns?: readonly RegExp[],
+): ContextOverflowError | null {
+  if (ContextOverflowError.is(error)) return error;
+  if (!isContextOverflow(error, patterns)) return null;
+  const limitTokens = limitIn(survey(error).text);
+  return new ContextOverflowError(
+    `${what} is longer than the model's context window${limitTokens === undefined ? "" : ` of ${limitTokens} tokens`}`,
+    { cause: error, limitTokens },
+  );
+}
+
+function limitIn(text: string): number | undefined {
+  for (const pattern of limitPatterns) {
+    const limit = Number(pattern.exec(text)?.[1]);
+    if (Number.isSafeInteger(limit) && limit > 0) return limit;
+  }
+  return undefined;
+}
+
+/** Everything an error and its causes say, as one bounded text, and the HTTP statuses among it. */
+function survey(error: unknown): { text: string; statuses: Set<number> } {
+  const statuses = new Set<number>();
+  const seen = new Set<unknown>();
+  let text = "";
+  const visit = (value: unknown, depth: number): void => {
+    if (depth > maxDepth || text.length > maxChars || value === null || value === undefined) return;
+    if (typeof value === "string") {
+      text += `${value.slice(0, maxChars)}\n`;
+      return;
+    }
+    if (typeof value !== "object" || seen.has(value)) return;
+    seen.add(value);
+    const fields = value as Record<string, unknown>;
+    for (const key of ["statusCode", "status"])
+      if (typeof fields[key] === "number") statuses.add(fields[key]);
+    for (const key of ["message", "code", "type", "status", "responseBody", "body"])
+      if (typeof fields[key] === "string") visit(fields[key], depth + 1);
+    for (const key of ["data", "error", "cause", "lastError", "errors"])
+      visit(fields[key], depth + 1);
+    if (Array.isArray(value)) for (const one of value.slice(0, 10)) visit(one, depth + 1);
+  };
+  visit(error, 0);
+  return { text, statuses };
+}
