@@ -121,9 +121,9 @@ describe("ports", () => {
       });
     expect(problemsOf(() => agentWith([needy("p"), needy("q")]))).toEqual([
       'plugin "p" needs a compactor and nothing provides one',
-      'plugin "p" needs a offloader and nothing provides one',
+      'plugin "p" needs an offloader and nothing provides one',
       'plugin "q" needs a compactor and nothing provides one',
-      'plugin "q" needs a offloader and nothing provides one',
+      'plugin "q" needs an offloader and nothing provides one',
     ]);
   });
 

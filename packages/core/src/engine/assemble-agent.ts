@@ -62,7 +62,11 @@ class Workbench {
   readonly #problems: string[];
   readonly #ports = new Map<PortName, Ports[PortName]>();
   readonly #providers = new Map<PortName, string>();
-  readonly #required: { readonly plugin: string; readonly port: PortName }[] = [];
+  readonly #required: {
+    readonly plugin: string;
+    readonly port: PortName;
+    readonly advice: string | undefined;
+  }[] = [];
   readonly #guards: ToolGuard[] = [];
   readonly #guard = strictestGuard(this.#guards);
   readonly #tools = new Map<string, Tool>();
@@ -128,9 +132,11 @@ class Workbench {
   }
 
   checkRequired(): void {
-    for (const { plugin, port } of this.#required)
+    for (const { plugin, port, advice } of this.#required)
       if (!this.#ports.has(port))
-        this.#problems.push(`plugin "${plugin}" needs a ${port} and nothing provides one`);
+        this.#problems.push(
+          `plugin "${plugin}" needs ${port === "offloader" ? "an" : "a"} ${port} and nothing provides one${advice === undefined ? "" : `; ${advice}`}`,
+        );
   }
 
   parts(): AgentParts {
@@ -189,8 +195,8 @@ class Workbench {
       use: (middleware) => this.#use(middleware),
       tool: (tool) => this.#addTool(tool),
       provide: (port, implementation) => this.#provide(plugin, port, implementation),
-      require: (port) => {
-        this.#required.push({ plugin, port });
+      require: (port, advice) => {
+        this.#required.push({ plugin, port, advice });
         return forwardTo(() => this.#ports.get(port), port) as Ports[typeof port];
       },
       optional: (port) => () => this.#ports.get(port) as Ports[typeof port] | undefined,

@@ -7,3 +7,4 @@ export * from "./in-memory-offloader.js";
 export * from "./in-memory-signal-bus.js";
 export * from "./keep-last-compactor.js";
 export * from "./list-guard.js";
+export * from "./token-counter-of.js";

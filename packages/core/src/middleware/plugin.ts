@@ -66,8 +66,10 @@ export interface PluginHost {
   /**
    * A port that somebody must provide, whatever the order of plugins. The object returned forwards to it; use it once
    * the agent is built. Missing at the end: a problem of `build()`.
+   *
+   * @param advice - what to do about it, for the message
    */
-  require<P extends PortName>(port: P): Ports[P];
+  require<P extends PortName>(port: P, advice?: string): Ports[P];
   /** The port if somebody provides it; ask once the agent is built. */
   optional<P extends PortName>(port: P): () => Ports[P] | undefined;
   /** Typed access to this plugin's part of `state.extensions`. Once per plugin. */

@@ -10,6 +10,12 @@ export interface OffloadReference {
   readonly readBack: string;
 }
 
+/** Wishes about where content goes; an offloader that has no directories does not heed them. */
+export interface OffloadOptions {
+  /** A directory of the user's, one name without slashes. */
+  readonly directory?: string | undefined;
+}
+
 /**
  * Puts content that leaves the context somewhere readable. Structural: any object with these methods will do.
  *
@@ -19,7 +25,11 @@ export interface OffloadReference {
  */
 export interface Offloader {
   offloadContext(slot: Slot, messages: readonly Message[]): Promise<OffloadReference>;
-  offloadToolResult(slot: Slot, result: ToolResultBlock): Promise<OffloadReference>;
+  offloadToolResult(
+    slot: Slot,
+    result: ToolResultBlock,
+    options?: OffloadOptions,
+  ): Promise<OffloadReference>;
   offloadData?(slot: Slot, block: DataBlock): Promise<OffloadReference>;
   /** A tool with which the model reads references back, where the file tools cannot. */
   readonly readBackTool?: Tool | undefined;

@@ -29,8 +29,19 @@ async function compact(
   const dropped: Message[] = [];
   const before = state.context.length;
   const result = await keepLastCompactor({ keepMessages }).compact({
+    slot: { agentId: "a", userId: null, sessionId: "s" },
     state,
     ctx: RuntimeContext.empty(),
+    model: {
+      id: "none",
+      stream() {
+        throw new Error("this compactor asks no model");
+      },
+    },
+    prompt: { system: "", tools: [] },
+    isOverflow: () => false,
+    emit: () => undefined,
+    mark: () => undefined,
     cause: "manual",
     force: false,
     overrides: more.overrides ?? {},

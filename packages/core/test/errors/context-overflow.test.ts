@@ -1,0 +1,239 @@
+import { describe, expect, test } from "vitest";
+import {
+  asContextOverflow,
+  ContextOverflowError,
+  isContextOverflow,
+  ModelError,
+} from "../../src/index.js";
+
+/** As the AI SDK's providers throw it. */
+function apiCallError(statusCode: number, data: unknown, message?: string): Error {
+  return Object.assign(new Error(message ?? "Bad Request"), {
+    name: "AI_APICallError",
+    statusCode,
+    data,
+    responseBody: JSON.stringify(data),
+    isRetryable: false,
+  });
+}
+
+const openAi = (message: string, code: string | null = null) => ({
+  error: { message, type: "invalid_request_error", param: "messages", code },
+});
+const anthropic = (type: string, message: string) => ({ type: "error", error: { type, message } });
+const google = (message: string) => ({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
+
+/** Errors that mean "too long", and the window they name. */
+const overflows: readonly [string, unknown, number | undefined][] = [
+  [
+    "OpenAI chat",
+    apiCallError(
+      400,
+      openAi(
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130012 tokens. Please reduce the length of the messages.",
+        "context_length_exceeded",
+      ),
+    ),
+    128_000,
+  ],
+  [
+    "OpenAI responses",
+    apiCallError(
+      400,
+      openAi(
+        "Your input exceeds the context window of this model. Please adjust your input and try again.",
+        "context_length_exceeded",
+      ),
+    ),
+    undefined,
+  ],
+  [
+    "Anthropic",
+    apiCallError(
+      400,
+      anthropic("invalid_request_error", "prompt is too long: 210345 tokens > 200000 maximum"),
+    ),
+    200_000,
+  ],
+  [
+    "Anthropic with the reply's length",
+    apiCallError(
+      400,
+      anthropic(
+        "invalid_request_error",
+        "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000, decrease input length or `max_tokens` and try again",
+      ),
+    ),
+    200_000,
+  ],
+  [
+    "Anthropic 413",
+    apiCallError(413, anthropic("request_too_large", "Request exceeds the maximum size")),
+    undefined,
+  ],
+  [
+    "Google",
+    apiCallError(
+      400,
+      google(
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+      ),
+    ),
+    1_048_576,
+  ],
+  ["Bedrock", new Error("ValidationException: Input is too long for requested model."), undefined],
+  [
+    "xAI",
+    new Error(
+      "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    ),
+    131_072,
+  ],
+  [
+    "Mistral",
+    new Error(
+      "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+    ),
+    32_768,
+  ],
+  [
+    "vLLM",
+    apiCallError(400, {
+      object: "error",
+      message:
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages, 1000 in the completion).",
+      type: "BadRequestError",
+      code: 400,
+    }),
+    4_096,
+  ],
+  [
+    "vLLM prompt",
+    new Error("The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
+    4_096,
+  ],
+  [
+    "llama.cpp",
+    apiCallError(400, {
+      error: {
+        code: 400,
+        message: "the request exceeds the available context size, try increasing it",
+        type: "exceed_context_size_error",
+        n_prompt_tokens: 5000,
+        n_ctx: 4096,
+      },
+    }),
+    4_096,
+  ],
+  ["Ollama", new Error("prompt too long; exceeded max context length by 12 tokens"), undefined],
+  [
+    "Moonshot",
+    new Error("Invalid request: Your request exceeded model token limit: 131072"),
+    131_072,
+  ],
+  ["Copilot", new Error("prompt token count of 140000 exceeds the limit of 128000"), 128_000],
+  ["MiniMax", new Error("invalid params, context window exceeds limit"), undefined],
+  [
+    "Cohere",
+    new Error("too many tokens: total number of tokens in the prompt cannot exceed 4081"),
+    undefined,
+  ],
+  ["Qwen", new Error("Range of input length should be [1, 30720]"), undefined],
+  ["z.ai", new Error("Prompt exceeds max length"), undefined],
+  [
+    "LM Studio",
+    new Error(
+      "The number of tokens to keep from the initial prompt is greater than the context length",
+    ),
+    undefined,
+  ],
+  ["status 413 and no body", apiCallError(413, undefined, "413 status code (no body)"), undefined],
+  [
+    "inside the cause of the cause",
+    new ModelError("the provider failed", {
+      cause: new Error("request failed", {
+        cause: apiCallError(400, openAi("too long", "context_length_exceeded")),
+      }),
+    }),
+    undefined,
+  ],
+  ["a rejected string", "context_length_exceeded", undefined],
+];
+
+/** Errors that speak of tokens and mean something else. */
+const others: readonly [string, unknown][] = [
+  [
+    "tokens per minute",
+    apiCallError(
+      429,
+      openAi(
+        "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 60000. The input or output tokens must be reduced in order to run successfully.",
+        "rate_limit_exceeded",
+      ),
+    ),
+  ],
+  ["429 that speaks of the context", apiCallError(429, openAi("maximum context length", null))],
+  [
+    "throttling",
+    new Error("ThrottlingException: Too many tokens, please wait before trying again."),
+  ],
+  [
+    "quota",
+    new Error("You exceeded your current quota, please check your plan and billing details."),
+  ],
+  ["authentication", apiCallError(401, openAi("Incorrect API key provided", "invalid_api_key"))],
+  ["overloaded", apiCallError(529, anthropic("overloaded_error", "Overloaded"))],
+  ["an ordinary error", new TypeError("fetch failed")],
+  [
+    "a wrong parameter",
+    apiCallError(
+      400,
+      openAi(
+        "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
+      ),
+    ),
+  ],
+  ["nothing", undefined],
+];
+
+describe("what providers say when a request is too long", () => {
+  test.each(overflows)("%s is recognised, with the window where it is named", (_, error, limit) => {
+    expect(isContextOverflow(error)).toBe(true);
+    const overflow = asContextOverflow(error, "the request");
+    expect(ContextOverflowError.is(overflow)).toBe(true);
+    expect(overflow?.limitTokens).toBe(limit);
+    expect(overflow?.cause).toBe(error);
+  });
+
+  test.each(others)("%s is not mistaken for it", (_, error) => {
+    expect(isContextOverflow(error)).toBe(false);
+    expect(asContextOverflow(error, "the request")).toBeNull();
+  });
+});
+
+test("words of a server that is not in the list can be added", () => {
+  const error = new Error("E4711: Kontext zu lang");
+  expect(isContextOverflow(error)).toBe(false);
+  expect(isContextOverflow(error, [/kontext zu lang/i])).toBe(true);
+  // A pattern with a memory is asked twice.
+  const sticky = /E4711/g;
+  expect(isContextOverflow(error, [sticky]) && isContextOverflow(error, [sticky])).toBe(true);
+});
+
+test("an error that is already one passes as it is", () => {
+  const error = new ContextOverflowError("too long", { limitTokens: 5 });
+  expect(asContextOverflow(error, "the request")).toBe(error);
+});
+
+test("what the error quotes does not enter the message", () => {
+  const error = new Error("prompt is too long: my secret is swordfish");
+  expect(asContextOverflow(error, "the request to model m")?.message).toBe(
+    "the request to model m is longer than the model's context window",
+  );
+});
+
+test("a chain of causes that bites its tail ends", () => {
+  const error: Error & { cause?: unknown } = new Error("outer");
+  error.cause = new Error("inner", { cause: error });
+  expect(isContextOverflow(error)).toBe(false);
+});
