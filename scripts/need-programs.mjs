@@ -10,6 +10,8 @@ const needed = [
   ["redis-cli", "redis-tools"],
   ["mariadbd", "mariadb-server"],
   ["mariadb-install-db", "mariadb-server"],
+  ["bwrap", "bubblewrap"],
+  ["prlimit", "util-linux"],
 ];
 
 // Debian keeps servers where only root looks for programs.

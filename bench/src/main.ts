@@ -1,15 +1,35 @@
-// Usage: node dist/main.js [--json]; HOLDFAST_TEST_REDIS_URL and HOLDFAST_TEST_MYSQL_URL use existing servers.
+// Usage: node dist/main.js [--json]; HOLDFAST_TEST_REDIS_URL and HOLDFAST_TEST_MYSQL_URL use existing servers;
+// HOLDFAST_LONG=1 replays in three windows.
 import { sharedMariadb, sharedRedis } from "@holdfast/testing/servers";
+import { measureCounting } from "./count-tokens.js";
 import { measureMysql, measureRedis, type StoreMeasurement } from "./measure-store.js";
+import { replayWindows, runReplay } from "./replay/run-replay.js";
+import { measureTokens, tokenLines } from "./tokens.js";
 
+const asJson = process.argv.includes("--json");
 const servers = await Promise.all([sharedRedis(), sharedMariadb()]);
 try {
   const [redis, mariadb] = servers;
   const results = [await measureRedis(redis.url), await measureMysql(mariadb.url)];
-  if (process.argv.includes("--json")) console.log(JSON.stringify(results));
+  if (asJson) console.log(JSON.stringify(results));
   else print(results);
 } finally {
   await Promise.all(servers.map((server) => server.stop()));
+}
+
+// With --json there are the stores alone; `replay/main.js --json` has the rest.
+if (!asJson) {
+  const { floorMs, measuredMs, ratio } = await measureCounting();
+  console.log(
+    `\nCounting tokens before a step: ${floorMs.toFixed(3)} ms at 50 messages, ${measuredMs.toFixed(3)} ms at 5,000: ${ratio.toFixed(2)} x\n`,
+  );
+  for (const line of tokenLines(measureTokens())) console.log(line);
+  console.log("");
+  await runReplay({
+    windows: replayWindows(),
+    settings: ["alike", "defaults"],
+    print: console.log,
+  });
 }
 
 function print(results: readonly StoreMeasurement[]): void {

@@ -92,11 +92,11 @@ describe("ports", () => {
         const optional = host.optional("compactor");
         host.use({
           name: "user",
-          onCall: async ({ state, ctx, signal }, next) => {
+          onCall: async ({ slot, state, ctx, signal, emit, mark }, next) => {
             const request = {
-              state,
-              ctx,
-              signal,
+              ...{ slot, state, ctx, signal, emit, mark, model: pairedModel([]) },
+              prompt: { system: "", tools: [] },
+              isOverflow: () => false,
               cause: "manual",
               force: true,
               overrides: {},

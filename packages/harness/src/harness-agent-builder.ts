@@ -19,8 +19,9 @@ import type {
   Tool,
   ToolGroup,
 } from "@holdfast/core";
+import type { Skill } from "@holdfast/workspace";
 import type { HarnessAgent } from "./harness-agent.js";
-import type { HarnessAgentOptions, Skill } from "./harness-options.js";
+import type { HarnessAgentOptions, HarnessWorkspaceOptions } from "./harness-options.js";
 
 type Draft = { -readonly [K in keyof HarnessAgentOptions]?: HarnessAgentOptions[K] };
 
@@ -63,8 +64,12 @@ export class HarnessAgentBuilder {
     return this.#set("systemPrompt", prompt);
   }
 
-  /** Directory of the agent's files and of its conversation log. @default "./.holdfast/workspace" */
-  workspace(directory: string): this {
+  /**
+   * Directory of the agent's files and of its conversation log, and what the agent gets of it. @default
+   * "./.holdfast/workspace", with file tools
+   */
+  workspace(directory: string, options?: HarnessWorkspaceOptions): this {
+    if (options !== undefined) this.#set("workspaceOptions", options);
     return this.#set("workspace", directory);
   }
 
@@ -137,7 +142,7 @@ export class HarnessAgentBuilder {
     return this.#add("plugins", plugins);
   }
 
-  /** Adds skills. Kept; no package of this release reads them. */
+  /** Adds instructions the agent can pick up when a task calls for them. */
   skills(...skills: Skill[]): this {
     return this.#add("skills", skills);
   }

@@ -1,6 +1,7 @@
 import {
   type AgentStateStore,
   ConfigurationError,
+  type Filesystem,
   installSignalHandlers,
   ReActAgent,
 } from "@holdfast/core";
@@ -20,12 +21,14 @@ export class HarnessAgent extends ReActAgent {
   /** What the harness itself was told, with defaults filled in. */
   readonly harness: HarnessSettings;
   readonly #ownStore: AgentStateStore | undefined;
+  readonly #ownFilesystem: Filesystem | undefined;
   #removeSignalHandlers: (() => void) | undefined;
 
-  private constructor({ engine, settings, ownStore }: AgentPlan) {
+  private constructor({ engine, settings, ownStore, ownFilesystem }: AgentPlan) {
     super(engine);
     this.harness = settings;
     this.#ownStore = ownStore;
+    this.#ownFilesystem = ownFilesystem;
   }
 
   /** Starts a configuration. */
@@ -54,10 +57,11 @@ export class HarnessAgent extends ReActAgent {
     return agent;
   }
 
-  /** As the engine's; then closes the state store if the harness made it, and takes the signal handlers away. */
+  /** As the engine's; then closes what the harness made, and takes the signal handlers away. */
   override async close(): Promise<void> {
     try {
       await super.close();
+      await this.#ownFilesystem?.close?.();
       await this.#ownStore?.close();
     } finally {
       this.#removeSignalHandlers?.();

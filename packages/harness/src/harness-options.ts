@@ -1,17 +1,13 @@
 import { resolve } from "node:path";
 import { type FilesystemSpec, type ReActAgentOptions, showValue } from "@holdfast/core";
+import type { Skill, WorkspaceOptions } from "@holdfast/workspace";
 import { z } from "zod";
 
-/** Instructions an agent can pick up when a task calls for them. */
-export interface Skill {
-  readonly name: string;
-  /** One sentence: what it is for. */
-  readonly description: string;
-  /** What the agent reads once it decides to use the skill. */
-  readonly instructions: string;
-  /** Offered only while this tool group is active in the session. */
-  readonly group?: string | undefined;
-}
+/** How the harness's own workspace differs from its defaults. */
+export type HarnessWorkspaceOptions = Pick<
+  WorkspaceOptions,
+  "tools" | "promptTokens" | "maxReadLines" | "maxReadBytes" | "maxDataBytes"
+>;
 
 /**
  * Configuration of a {@link HarnessAgent}: everything a `ReActAgent` takes, with defaults for what it keeps outside
@@ -20,11 +16,16 @@ export interface Skill {
 export interface HarnessAgentOptions extends Omit<ReActAgentOptions, "filesystem"> {
   /** Directory of the agent's files and of its conversation log. @default "./.holdfast/workspace" */
   readonly workspace?: string | undefined;
-  /** Made into the agent's filesystem at build time. */
+  /** File tools, budget of the prompt sections and page sizes; not for a `workspace` plugin of your own. */
+  readonly workspaceOptions?: HarnessWorkspaceOptions | undefined;
+  /**
+   * Made into the agent's filesystem at build time. @default the workspace directory; with a state store that serves
+   * every node, or an encrypted one, the key-value store that comes with it
+   */
   readonly filesystem?: FilesystemSpec | undefined;
   /** Offer the model tools over the conversation log. Kept; no package of this release has such tools. @default true */
   readonly sessionTools?: boolean | undefined;
-  /** Kept; no package of this release reads them. */
+  /** Instructions the agent can pick up when a task calls for them, beside those in the workspace's `skills/`. */
   readonly skills?: readonly Skill[] | undefined;
   /** Only one node will ever run, so a distributed state store may have a local gate, log or signals. @default false */
   readonly singleNode?: boolean | undefined;

@@ -6,6 +6,7 @@ import {
   isRecord,
   type ReActAgentOptions,
 } from "@holdfast/core";
+import { defaultFilesystem, workspacePlugin } from "./default-workspace.js";
 import {
   type HarnessAgentOptions,
   type HarnessSettings,
@@ -21,6 +22,8 @@ export interface AgentPlan {
   readonly settings: HarnessSettings;
   /** The state store, when the harness made it: whoever makes one closes it. */
   readonly ownStore: AgentStateStore | undefined;
+  /** The filesystem, which the harness makes in any case. */
+  readonly ownFilesystem: Filesystem | undefined;
 }
 
 /** Chooses every part; what is wrong is added to `problems` and the plan goes on, so that all of it is found. */
@@ -31,15 +34,20 @@ export function planAgent(options: HarnessAgentOptions, problems: string[]): Age
   const parts = chooseStoreParts(options, settings.workspace, problems);
   if (!settings.singleNode) problems.push(...localPartProblems(parts));
   const { filesystem: spec, distributedStore: _, plugins = [], ...rest } = options;
-  const filesystem = makeFilesystem(spec, parts, settings.workspace, problems);
+  const hasWorkspace = plugins.some((plugin) => plugin?.name === "workspace");
+  const given = makeFilesystem(spec, parts, settings.workspace, problems);
+  // A workspace plugin of the program's own may bring its files itself.
+  const filesystem = spec || hasWorkspace ? given : defaultFilesystem(parts, settings.workspace);
+  const own = hasWorkspace || !filesystem ? [] : workspacePlugin(options, settings, problems);
   return {
     settings,
+    ownFilesystem: filesystem,
     ownStore: (options.stateStore ?? options.distributedStore) ? undefined : parts.stateStore,
     engine: {
       ...rest,
       ...parts,
       name: options.name ?? "unnamed",
-      plugins: inFixedOrder(plugins),
+      plugins: inFixedOrder([...own, ...plugins]),
       ...(filesystem && { filesystem }),
     },
   };

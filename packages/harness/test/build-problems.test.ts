@@ -80,13 +80,13 @@ test("a plugin written for another contract is refused by name", () => {
 });
 
 test("a plugin whose port nobody provides is named", () => {
-  const evictor: Plugin = {
-    name: "eviction",
+  const asking: Plugin = {
+    name: "asking",
     contract: 1,
-    setup: (host) => void host.require("offloader"),
+    setup: (host) => void host.require("compactor"),
   };
-  expect(problemsOf(() => builder().use(evictor).build())).toEqual([
-    expect.stringMatching(/"eviction".*offloader/),
+  expect(problemsOf(() => builder().use(asking).build())).toEqual([
+    expect.stringMatching(/"asking".*compactor/),
   ]);
 });
 

@@ -26,13 +26,14 @@ test("tools add up, and a group's tools are offered while the group is active", 
     .name("assistant")
     .model(model)
     .stateStore(inMemoryParts().stateStore)
+    .workspace("./unused", { tools: false })
     .tools(named("one"), named("two"))
     .tools(named("three"))
     .toolGroup("on", [named("four")], { active: true })
     .toolGroup("off", [named("five")])
     .build();
   await agent.call("go");
-  expect(toolNames(model)).toEqual(["one", "two", "three", "four"]);
+  expect(toolNames(model)).toEqual(["one", "two", "three", "four", "read_offloaded"]);
   await agent.close();
 });
 
@@ -42,13 +43,14 @@ test("one builder makes several agents; what is set later does not reach the ear
     .name("assistant")
     .model(model)
     .stateStore(inMemoryParts().stateStore)
+    .workspace("./unused", { tools: false })
     .tools(named("one"));
   const first = builder.build();
   const second = builder.tools(named("two")).systemPrompt("later").build();
   await second.call("go");
-  expect(toolNames(model)).toEqual(["one", "two"]);
+  expect(toolNames(model)).toEqual(["one", "two", "read_offloaded"]);
   await first.call("go");
-  expect(toolNames(model)).toEqual(["one"]);
+  expect(toolNames(model)).toEqual(["one", "read_offloaded"]);
   expect(model.requests.at(-1)?.system).toBe("");
 });
 

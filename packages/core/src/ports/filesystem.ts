@@ -70,6 +70,8 @@ export interface Filesystem {
   run?(namespace: FileNamespace, command: ShellCommand): Promise<CommandResult>;
   /** Called before a call's first step and left after its last, by filesystems whose files have to be fetched and kept. */
   enter?(namespace: FileNamespace): Promise<FileVisit>;
+  /** Called once before the agent's first call: rejects with a `ConfigurationError` when it cannot work here. */
+  check?(): Promise<void>;
   close?(): Promise<void>;
 }
 

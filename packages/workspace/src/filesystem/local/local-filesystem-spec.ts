@@ -1,0 +1,38 @@
+import {
+  type Filesystem,
+  type FilesystemParts,
+  type FilesystemSpec,
+  parseOptions,
+} from "@holdfast/core";
+import { z } from "zod";
+import { maxFileBytesSchema } from "../max-file-bytes.js";
+import { LocalFilesystem } from "./local-filesystem.js";
+
+/** How a {@link LocalFilesystemSpec} makes its filesystem. */
+export interface LocalFilesystemSpecOptions {
+  /** Whether commands may be run, as this process's user and not confined. @default false */
+  readonly shell?: boolean | undefined;
+  /** Largest file that is read or written. @default 67_108_864 */
+  readonly maxFileBytes?: number | undefined;
+}
+
+const optionsSchema = z.strictObject({
+  shell: z.boolean().default(false),
+  maxFileBytes: maxFileBytesSchema,
+});
+
+/** Keeps the files in the agent's workspace directory, on this host. */
+export class LocalFilesystemSpec implements FilesystemSpec {
+  readonly kind = "local";
+  readonly needs = "process";
+  readonly #options: z.output<typeof optionsSchema>;
+
+  /** @throws ConfigurationError */
+  constructor(options: LocalFilesystemSpecOptions = {}) {
+    this.#options = parseOptions(optionsSchema, options, "LocalFilesystemSpec");
+  }
+
+  create(parts: FilesystemParts): Filesystem {
+    return new LocalFilesystem({ ...this.#options, root: parts.workspace });
+  }
+}

@@ -1,0 +1,24 @@
+import { checkSlot, type FileNamespace, pathSegment } from "@holdfast/core";
+
+/**
+ * The two names that tell one namespace from another: a user's files are the user's whichever agent and session works
+ * on them; without a user they are the session's. `users` and `sessions` keep the two kinds apart.
+ *
+ * @throws InvalidIdError
+ */
+export function namespaceNames(
+  namespace: FileNamespace,
+): readonly [kind: "users" | "sessions", id: string] {
+  const { userId, sessionId } = checkSlot(namespace);
+  return userId === null ? ["sessions", sessionId] : ["users", userId];
+}
+
+/**
+ * The directories of a namespace below a workspace; the conversation log of `@holdfast/store-json` uses the same.
+ *
+ * @throws InvalidIdError
+ */
+export function namespaceDirectories(namespace: FileNamespace): readonly [string, string] {
+  const [kind, id] = namespaceNames(namespace);
+  return [kind, pathSegment(id)];
+}

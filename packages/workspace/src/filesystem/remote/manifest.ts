@@ -1,0 +1,110 @@
+import { type JsonValue, StateCorruptError } from "@holdfast/core";
+import { z } from "zod";
+import { showPath } from "../refusals.js";
+import { type ContentValue, fromContentValue, toContentValue } from "./content-value.js";
+
+/** A piece of a file that has a key of its own. */
+export interface ChunkRef {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/**
+ * What the key of a file holds: what the file is made of. Its content is the chunks in order, then the tail.
+ *
+ * A manifest that is `vacant` is no file: it stands for one that is about to be written for the first time, or whose
+ * chunks are being deleted.
+ */
+export interface Manifest {
+  readonly path: string;
+  readonly isVacant: boolean;
+  /** Names this life of the file, from its first manifest to its deletion; never used again. */
+  readonly life: string;
+  /** Counts the manifests of one life. */
+  readonly seq: number;
+  /** Names this very manifest, so that a writer whose answer was lost recognises its own. */
+  readonly id: string;
+  readonly modifiedAt: string;
+  readonly chunks: readonly ChunkRef[];
+  readonly tail: Uint8Array;
+  /** Whether there may be keys of chunks, in use or left behind. Chunks are stored only under a manifest that says so. */
+  readonly mayHaveChunks: boolean;
+}
+
+interface StoredManifest {
+  readonly v: 1;
+  readonly path: string;
+  readonly vacant: boolean;
+  readonly life: string;
+  readonly seq: number;
+  readonly id: string;
+  readonly modifiedAt: string;
+  readonly chunks: readonly (readonly [string, number])[];
+  readonly tail: ContentValue;
+  readonly tailBytes: number;
+  readonly chunked: boolean;
+}
+
+const storedSchema: z.ZodType<StoredManifest> = z.object({
+  v: z.literal(1),
+  path: z.string(),
+  vacant: z.boolean(),
+  life: z.string(),
+  seq: z.int(),
+  id: z.string(),
+  modifiedAt: z.string(),
+  chunks: z.array(z.tuple([z.string(), z.int()])),
+  tail: z.union([z.object({ text: z.string() }), z.object({ base64: z.string() })]),
+  tailBytes: z.int(),
+  chunked: z.boolean(),
+});
+
+/** How many bytes the file has. */
+export function fileBytes({ chunks, tail }: Pick<Manifest, "chunks" | "tail">): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.bytes, tail.length);
+}
+
+/** The JSON form of a manifest. */
+export function manifestValue(manifest: Manifest): JsonValue {
+  const stored: StoredManifest = {
+    v: 1,
+    path: manifest.path,
+    vacant: manifest.isVacant,
+    life: manifest.life,
+    seq: manifest.seq,
+    id: manifest.id,
+    modifiedAt: manifest.modifiedAt,
+    chunks: manifest.chunks.map(({ id, bytes }) => [id, bytes] as const),
+    tail: toContentValue(manifest.tail),
+    tailBytes: manifest.tail.length,
+    chunked: manifest.mayHaveChunks,
+  };
+  return stored as unknown as JsonValue;
+}
+
+/**
+ * A manifest from its JSON form.
+ *
+ * @param key - for the error
+ * @throws StateCorruptError
+ */
+export function readManifest(key: string, value: JsonValue): Manifest {
+  const parsed = storedSchema.safeParse(value);
+  const what = `the manifest of the file ${showPath(key)}`;
+  if (!parsed.success)
+    throw new StateCorruptError(
+      `${what} cannot be read; it was written by something else or by a newer release`,
+    );
+  const { path, vacant, life, seq, id, modifiedAt, chunks, tail, tailBytes, chunked } = parsed.data;
+  return {
+    path,
+    isVacant: vacant,
+    life,
+    seq,
+    id,
+    modifiedAt,
+    chunks: chunks.map(([chunk, bytes]) => ({ id: chunk, bytes })),
+    tail: fromContentValue(tail, tailBytes, what),
+    mayHaveChunks: chunked,
+  };
+}

@@ -1,0 +1,44 @@
+import {
+  type Filesystem,
+  type FilesystemParts,
+  type FilesystemSpec,
+  parseOptions,
+} from "@holdfast/core";
+import { z } from "zod";
+import { SharedDirectory } from "../local/shared-directory.js";
+import { maxFileBytesSchema } from "../max-file-bytes.js";
+import { RemoteFilesystem } from "./remote-filesystem.js";
+
+/** How a {@link RemoteFilesystemSpec} makes its filesystem. */
+export interface RemoteFilesystemSpecOptions {
+  /** Tells workspaces on one store apart: agents with the same name share a user's files. @default "workspace" */
+  readonly name?: string | undefined;
+  /** Largest file that is read or written. @default 67_108_864 */
+  readonly maxFileBytes?: number | undefined;
+}
+
+const optionsSchema = z.strictObject({
+  name: z.string().min(1).max(255).default("workspace"),
+  maxFileBytes: maxFileBytesSchema,
+});
+
+/**
+ * Keeps the users' files in the agent's key-value store, so that every node has them. What all users share is read from
+ * the workspace directory of the deployment.
+ */
+export class RemoteFilesystemSpec implements FilesystemSpec {
+  readonly kind = "remote";
+  readonly needs = "distributed";
+  readonly #options: z.output<typeof optionsSchema>;
+
+  /** @throws ConfigurationError */
+  constructor(options: RemoteFilesystemSpecOptions = {}) {
+    this.#options = parseOptions(optionsSchema, options, "RemoteFilesystemSpec");
+  }
+
+  create(parts: FilesystemParts): Filesystem {
+    const { name, maxFileBytes } = this.#options;
+    const shared = new SharedDirectory({ root: parts.workspace, maxFileBytes });
+    return new RemoteFilesystem({ keyValue: parts.keyValue, name, shared, maxFileBytes });
+  }
+}

@@ -1,0 +1,78 @@
+import { cutIndex, type TokenCounter } from "@holdfast/core";
+import { cutSection, type Section, wholeSection } from "./section.js";
+
+/** More characters than a token stands for in any text worth reading: longer bodies need not be counted whole. */
+const CHARS_PER_TOKEN = 16;
+
+/**
+ * The sections as one text of at most `maxTokens`. Each has a fair share; what one does not need, the others get. A
+ * section that does not fit is cut and says so; one of which not even that fits is left out.
+ */
+export function fitSections(
+  sections: readonly Section[],
+  maxTokens: number,
+  counter: TokenCounter,
+): string {
+  const count = (text: string): number => counter.countText(text);
+  // Counted apart, texts may take a token less than together.
+  for (let budget = maxTokens; budget > 0; ) {
+    const text = fit(sections, budget, count).join("");
+    const excess = count(text) - maxTokens;
+    if (excess <= 0) return text;
+    budget -= excess;
+  }
+  return "";
+}
+
+type Count = (text: string) => number;
+
+function fit(sections: readonly Section[], budget: number, count: Count): string[] {
+  const wants = sections.map((section) =>
+    section.body.length > budget * CHARS_PER_TOKEN
+      ? Number.MAX_SAFE_INTEGER
+      : count(wholeSection(section)),
+  );
+  const shares = fairShares(wants, budget);
+  return sections.map((section, index) => {
+    const share = shares[index] as number;
+    return (wants[index] as number) <= share
+      ? wholeSection(section)
+      : (fitSection(section, share, count) ?? "");
+  });
+}
+
+/** Divides a budget so that nobody gets more than wanted, and whoever gets less than that gets as much as any other. */
+export function fairShares(wants: readonly number[], budget: number): number[] {
+  const shares = wants.map(() => 0);
+  const order = wants.map((_, index) => index).sort((a, b) => (wants[a] ?? 0) - (wants[b] ?? 0));
+  let left = budget;
+  for (const [place, index] of order.entries()) {
+    const share = Math.min(wants[index] ?? 0, Math.floor(left / (order.length - place)));
+    shares[index] = share;
+    left -= share;
+  }
+  return shares;
+}
+
+/** The longest beginning of a section that fits, found by halving. */
+function fitSection(section: Section, tokens: number, count: Count): string | null {
+  const { body, isList, cutNote } = section;
+  if (cutNote === undefined) return null;
+  const cut = (chars: number): string => {
+    const newline = body.lastIndexOf("\n", chars - 1) + 1;
+    const atLine = isList || newline > chars / 2;
+    return cutSection(section, chars === 0 ? 0 : atLine ? newline : cutIndex(body, chars), cutNote);
+  };
+  let best: string | null = null;
+  let low = 0;
+  let high = Math.min(body.length, tokens * CHARS_PER_TOKEN);
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const candidate = cut(middle);
+    if (count(candidate) <= tokens) {
+      best = candidate;
+      low = middle + 1;
+    } else high = middle - 1;
+  }
+  return best;
+}

@@ -1,0 +1,48 @@
+import type { FileInfo, SharedFiles } from "@holdfast/core";
+import type { FileFacts } from "./file-facts.js";
+import { oneLine } from "./skill.js";
+
+/** Files whose first lines are looked at; a prompt holds no more. */
+const MAX_INDEXED_FILES = 300;
+/** Larger files are named without a title. */
+const MAX_TITLED_BYTES = 1_048_576;
+const HEAD_BYTES = 4_096;
+const MAX_TITLE_CHARS = 120;
+
+/** The files below `knowledge/`. */
+export interface KnowledgeIndex {
+  /** One line per file: path and title. */
+  readonly entries: readonly string[];
+  /** Files beyond those listed. */
+  readonly more: number;
+}
+
+/** Lists `knowledge/` with the first heading, or else the first line, of each file. */
+export async function knowledgeIndex(
+  shared: SharedFiles,
+  titles: FileFacts<string>,
+): Promise<KnowledgeIndex> {
+  const files = (await shared.list("knowledge")).filter(({ kind }) => kind === "file");
+  const indexed = files.slice(0, MAX_INDEXED_FILES);
+  const entries: string[] = [];
+  for (const info of indexed) {
+    // A file that cannot be read now is named all the same.
+    const title = await titles.of(info, () => readTitle(shared, info)).catch(() => "");
+    entries.push(`- ${oneLine(info.path)}${title === "" ? "" : `: ${title}`}`);
+  }
+  return { entries, more: files.length - indexed.length };
+}
+
+async function readTitle(shared: SharedFiles, { path, bytes }: FileInfo): Promise<string> {
+  if (bytes > MAX_TITLED_BYTES) return "";
+  const content = await shared.read(path);
+  return content === null ? "" : titleOf(new TextDecoder().decode(content.subarray(0, HEAD_BYTES)));
+}
+
+function titleOf(head: string): string {
+  if (head.includes("\0")) return "";
+  const lines = head.split("\n").map((line) => line.trim());
+  const heading = lines.find((line) => /^#{1,6}\s+\S/.test(line));
+  const first = heading ?? lines.find((line) => line !== "" && line !== "---") ?? "";
+  return oneLine(first.replace(/^#+\s+/, ""), MAX_TITLE_CHARS);
+}

@@ -1,0 +1,71 @@
+import { isWellFormed, type Tool } from "@holdfast/core";
+import { z } from "zod";
+import { decodeText } from "./decode-text.js";
+import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileView } from "./file-view.js";
+import { halfCharacter, type WriteParts } from "./write-file.js";
+
+/** What an edited file may grow to: a short text replaced everywhere by a long one must not fill the memory. */
+const MAX_RESULT_CHARS = 67_108_864;
+
+const input = z.object({
+  path: z.string().describe("Relative to the workspace"),
+  old_string: z
+    .string()
+    .min(1)
+    .describe("The exact text to replace, without line numbers; it must occur once"),
+  new_string: z.string().describe("What takes its place"),
+  replace_all: z.boolean().optional().describe("Replace every occurrence; false by default"),
+});
+
+/** The tool `edit_file`. */
+export function editFileTool(
+  fileTool: FileToolFactory,
+  view: FileView,
+  { filesystem, protectedPaths, locks }: WriteParts,
+): Tool {
+  return fileTool({
+    name: "edit_file",
+    description:
+      "Replaces text in a file, character by character as given. The text must occur exactly once unless replace_all is set; line endings are kept as they are.",
+    input,
+    async run(request, { namespace }) {
+      const { path, old_string: from, new_string: to, replace_all: all = false } = request;
+      const plain = protectedPaths.checkWritable(path);
+      const name = JSON.stringify(plain);
+      if (from === to) return refused("old_string and new_string are the same.");
+      if (!isWellFormed(to)) return refused(halfCharacter("new_string"));
+      return locks.run(namespace, plain, async () => {
+        const file = await view.read(namespace, plain);
+        if (file === null) return refused(`There is no file ${name}; write_file makes one.`);
+        if (!file.isOwn)
+          return refused(
+            `${name} is shared by all users and cannot be edited; write_file makes a copy of your own.`,
+          );
+        const text = decodeText(file.bytes);
+        if (text === null) return refused(`${name} is not a text file.`);
+        const pieces = text.split(from);
+        const times = pieces.length - 1;
+        if (times === 0) return refused(notFound(name, text, from));
+        if (times > 1 && !all)
+          return refused(
+            `old_string occurs ${times} times in ${name}. Add lines around it until it occurs once, or set replace_all.`,
+          );
+        if (text.length + times * (to.length - from.length) > MAX_RESULT_CHARS)
+          return refused(`${name} would have more than ${MAX_RESULT_CHARS} characters.`);
+        // Split and join: replacement patterns such as `$&` are text like any other.
+        const bytes = new TextEncoder().encode(pieces.join(to));
+        await filesystem.write(namespace, plain, bytes);
+        return `Replaced ${times} ${times === 1 ? "occurrence" : "occurrences"} in ${name}.`;
+      });
+    },
+  });
+}
+
+function notFound(name: string, text: string, from: string): string {
+  const hint =
+    text.includes("\r\n") && from.includes("\n")
+      ? " Its lines end in CR LF, so must those of old_string."
+      : " Read the file and copy the text without line numbers.";
+  return `old_string occurs 0 times in ${name}.${hint}`;
+}

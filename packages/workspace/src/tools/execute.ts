@@ -1,0 +1,60 @@
+import { type CommandResult, type Filesystem, type Tool, toolResult } from "@holdfast/core";
+import { z } from "zod";
+import { type FileToolFactory, refused } from "./file-tool.js";
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TIMEOUT_MS = 600_000;
+
+const input = z.object({
+  command: z.string().min(1).describe("A line for sh -c"),
+  working_directory: z.string().optional().describe("Relative to the workspace, which is default"),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(MAX_TIMEOUT_MS)
+    .optional()
+    .describe(`Longest time the command may take; ${DEFAULT_TIMEOUT_MS} by default`),
+});
+
+/** The tool `execute`, for filesystems that can run commands. */
+export function executeTool(fileTool: FileToolFactory, filesystem: Filesystem): Tool {
+  return fileTool({
+    name: "execute",
+    description:
+      "Runs a shell command among the files of the workspace and returns its exit code and output.",
+    input,
+    // The command's own time-out comes first and leaves a result that says so.
+    timeoutMs: MAX_TIMEOUT_MS + 30_000,
+    async run(request, { namespace, signal }) {
+      if (filesystem.run === undefined)
+        return refused(`A ${filesystem.kind} filesystem runs no commands; use the file tools.`);
+      const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+      const result = await filesystem.run(namespace, {
+        command: request.command,
+        workingDirectory: request.working_directory,
+        timeoutMs,
+        signal,
+      });
+      return toolResult({
+        output: report(result, timeoutMs),
+        state: result.exitCode === 0 ? "success" : "error",
+      });
+    },
+  });
+}
+
+function report(result: CommandResult, timeoutMs: number): string {
+  const { exitCode, stdout, stderr, timedOut, truncated } = result;
+  const lines = [
+    timedOut
+      ? `The command was ended after ${timeoutMs} ms.`
+      : exitCode === null
+        ? "The command was ended by a signal."
+        : `Exit code ${exitCode}.`,
+  ];
+  if (truncated) lines.push("There was too much output; part of it was left out.");
+  if (stdout === "" && stderr === "") lines.push("No output.");
+  if (stdout !== "") lines.push(`stdout:\n${stdout}`);
+  if (stderr !== "") lines.push(`stderr:\n${stderr}`);
+  return lines.join("\n");
+}

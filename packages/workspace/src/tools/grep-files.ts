@@ -1,0 +1,62 @@
+import { checkDirectoryPath, type Tool } from "@holdfast/core";
+import { z } from "zod";
+import type { FileToolFactory } from "./file-tool.js";
+import type { FileView } from "./file-view.js";
+import { relativeTo } from "./glob-files.js";
+import { globMatcher } from "./glob-pattern.js";
+import { type SearchLimits, type SearchReport, searchFiles, searchLimits } from "./search-files.js";
+
+const input = z.object({
+  pattern: z.string().min(1).describe("Text to look for, upper and lower case as given"),
+  path: z.string().optional().describe("A directory or a file; the whole workspace by default"),
+  glob: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Only files whose path below `path` matches; without a / only the name is compared"),
+  regex: z
+    .boolean()
+    .optional()
+    .describe("The pattern is a regular expression (RE2); begin it with (?i) to ignore case"),
+});
+
+/** The tool `grep_files`. */
+export function grepFilesTool(
+  fileTool: FileToolFactory,
+  view: FileView,
+  limits: SearchLimits = searchLimits,
+): Tool {
+  return fileTool({
+    name: "grep_files",
+    description: `Finds text in files, line by line; answers \`path:line: text\`, at most ${limits.maxMatches} rows. In a long line the text around the match is shown and the char_offset at which read_file shows it. agents/ (logs and tasks) is searched only when named as path.`,
+    input,
+    readOnly: true,
+    async run({ pattern, path = "", glob, regex = false }, { namespace, signal }) {
+      const directory = checkDirectoryPath(path);
+      const matches = glob === undefined ? () => true : pathTest(glob);
+      const files = (await view.files(namespace, directory)).filter(
+        (file) =>
+          (directory !== "" || !file.path.startsWith("agents/")) &&
+          matches(relativeTo(directory, file.path)),
+      );
+      const request = { namespace, pattern, regex, files, limits, signal };
+      return describeReport(await searchFiles(view, request));
+    },
+  });
+}
+
+function pathTest(glob: string): (path: string) => boolean {
+  const matches = globMatcher(glob);
+  return glob.includes("/") ? matches : (path) => matches(path.slice(path.lastIndexOf("/") + 1));
+}
+
+function describeReport({ rows, searched, skipped, stopped }: SearchReport): string {
+  const files = `${searched} ${searched === 1 ? "file" : "files"} searched`;
+  const others = skipped > 0 ? `, ${skipped} without text or unreadable` : "";
+  const early =
+    stopped === undefined
+      ? ""
+      : ` The search stopped ${stopped}; there may be more. Narrow it by path or glob.`;
+  const found = rows.length === 0 ? "Nothing found" : `${rows.length} rows`;
+  return [...rows, `[${found}; ${files}${others}.${early}]`].join("\n");
+}

@@ -1,0 +1,49 @@
+import { checkDirectoryPath, type FileInfo, type Tool } from "@holdfast/core";
+import { z } from "zod";
+import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileView } from "./file-view.js";
+
+/** Entries of one answer. */
+const MAX_ENTRIES = 500;
+
+const input = z.object({
+  path: z.string().optional().describe("A directory; the whole workspace by default"),
+});
+
+/** The tool `list_files`. */
+export function listFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
+  return fileTool({
+    name: "list_files",
+    description: `Lists one level of a directory: files with their size in bytes, directories with the number of files below. At most ${MAX_ENTRIES} entries.`,
+    input,
+    readOnly: true,
+    async run({ path = "" }, { namespace }) {
+      const directory = checkDirectoryPath(path);
+      const entries = childrenOf(directory, await view.files(namespace, directory));
+      if (entries.length === 0)
+        return directory === ""
+          ? "The workspace is empty."
+          : refused(`There is nothing at ${JSON.stringify(path)}.`);
+      const rows = entries.slice(0, MAX_ENTRIES);
+      const rest = entries.length - rows.length;
+      if (rest > 0) rows.push(`… and ${rest} more; glob_files finds them by name.`);
+      return rows.join("\n");
+    },
+  });
+}
+
+/** One row per child of a directory, files of subdirectories counted. */
+function childrenOf(directory: string, files: readonly FileInfo[]): string[] {
+  const below = directory === "" ? 0 : directory.length + 1;
+  const counts = new Map<string, number>();
+  const rows: [name: string, row: string][] = [];
+  for (const { path, bytes } of files) {
+    const name = path === directory ? path : path.slice(below);
+    const end = path === directory ? -1 : name.indexOf("/");
+    if (end < 0) rows.push([name, `${name} (${bytes} bytes)`]);
+    else counts.set(name.slice(0, end), (counts.get(name.slice(0, end)) ?? 0) + 1);
+  }
+  for (const [name, count] of counts)
+    rows.push([name, `${name}/ (${count} ${count === 1 ? "file" : "files"})`]);
+  return rows.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}

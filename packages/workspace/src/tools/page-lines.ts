@@ -1,0 +1,121 @@
+/** Where a page begins and how much it may hold. */
+export interface PageRequest {
+  /** First line, from 1. */
+  readonly offset: number;
+  /** Where to begin within that line, in UTF-16 units. */
+  readonly charOffset: number;
+  readonly maxLines: number;
+  /** UTF-8 bytes of the whole page, line numbers included. */
+  readonly maxBytes: number;
+}
+
+/** A piece of a text with numbered lines. */
+export interface Page {
+  /** Rows `<line number>⇥<text>`, joined by a line feed. */
+  readonly text: string;
+  readonly firstLine: number;
+  readonly lastLine: number;
+  readonly totalLines: number;
+  /** Where the last row ends within its line, when that is before the line's end. */
+  readonly cutAt?: number | undefined;
+  /** Where the next page begins; absent at the end of the text. */
+  readonly next?: { readonly offset: number; readonly charOffset: number } | undefined;
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * One page of a text in UTF-8. Pages that follow each other's `next` are the text: rows without their number, joined by a
+ * line feed, or by nothing where a page begins within a line.
+ *
+ * A line that fits no page is cut between characters. Only the page itself is decoded: a page from the midst of a large
+ * file costs little.
+ *
+ * @returns null when the text has no such line, or the line no such character
+ */
+export function pageLines(text: Uint8Array, request: PageRequest): Page | null {
+  const { offset, maxLines, maxBytes } = request;
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const start = startOfLine(bytes, offset);
+  const begin =
+    start === null ? null : seek(bytes, start, endOfLine(bytes, start), request.charOffset);
+  if (begin === null) return null;
+  const rows: string[] = [];
+  let at = begin.at;
+  let room = maxBytes;
+  const page = (rest: Pick<Page, "cutAt" | "next">): Page => ({
+    text: rows.join("\n"),
+    firstLine: offset,
+    lastLine: offset + rows.length - 1,
+    totalLines: countLines(bytes),
+    ...rest,
+  });
+  while (rows.length < maxLines) {
+    const prefix = `${offset + rows.length}\t`;
+    room -= prefix.length + (rows.length > 0 ? 1 : 0);
+    const lineEnd = endOfLine(bytes, at);
+    if (lineEnd - at > room) {
+      if (rows.length > 0) break;
+      const part = bytes.toString("utf8", at, characterStart(bytes, at + room));
+      rows.push(prefix + part);
+      const cutAt = begin.charOffset + part.length;
+      return page({ cutAt, next: { offset, charOffset: cutAt } });
+    }
+    rows.push(prefix + bytes.toString("utf8", at, lineEnd));
+    room -= lineEnd - at;
+    if (lineEnd === bytes.length) return page({});
+    at = lineEnd + 1;
+  }
+  return page({ next: { offset: offset + rows.length, charOffset: 0 } });
+}
+
+/** Number of lines; a text that ends in a line feed has an empty last one. */
+function countLines(bytes: Buffer): number {
+  let lines = 1;
+  for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) lines++;
+  return lines;
+}
+
+function startOfLine(bytes: Buffer, line: number): number | null {
+  let start = 0;
+  for (let number = 1; number < line; number++) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    if (end < 0) return null;
+    start = end + 1;
+  }
+  return start;
+}
+
+function endOfLine(bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(LINE_FEED, from);
+  return end < 0 ? bytes.length : end;
+}
+
+/** Where the character at `charOffset` begins; that of a pair's second half is where the pair begins. */
+function seek(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  charOffset: number,
+): { at: number; charOffset: number } | null {
+  let chars = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (isContinuation(byte)) continue;
+    const units = byte >= 0xf0 ? 2 : 1;
+    if (chars + units > charOffset) return { at, charOffset: chars };
+    chars += units;
+  }
+  return charOffset === chars ? { at: end, charOffset } : null;
+}
+
+/** `at`, or the beginning of the character that it is within. */
+function characterStart(bytes: Buffer, at: number): number {
+  let start = at;
+  while (isContinuation(bytes[start] ?? 0)) start--;
+  return start;
+}
+
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
+}

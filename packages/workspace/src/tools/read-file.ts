@@ -1,0 +1,105 @@
+import { isUtf8 } from "node:buffer";
+import type { TextBlock, Tool } from "@holdfast/core";
+import { z } from "zod";
+import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileView } from "./file-view.js";
+import { mediaTypeOf } from "./media-type.js";
+import { type Page, pageLines } from "./page-lines.js";
+
+/** How much one call of a reading tool returns. */
+export interface ReadLimits {
+  readonly maxReadLines: number;
+  readonly maxReadBytes: number;
+  readonly maxDataBytes: number;
+}
+
+/** How a reading tool presents itself. */
+export interface ReadToolOptions extends ReadLimits {
+  readonly name: string;
+  readonly description: string;
+  /** What to do when there is no such file. */
+  readonly missingHint: string;
+  /** Says why a path may not be read, or null. */
+  refusal?(path: string): string | null;
+}
+
+/** The tool `read_file`, or one like it under another name. */
+export function readFileTool(
+  fileTool: FileToolFactory,
+  view: FileView,
+  options: ReadToolOptions,
+): Tool {
+  const { maxReadLines, maxReadBytes, maxDataBytes } = options;
+  const input = z.object({
+    path: z.string().describe("Relative to the workspace"),
+    offset: z.int().min(1).optional().describe("First line to read; 1 by default"),
+    limit: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(`How many lines to read; at most ${maxReadLines}, which is the default`),
+    char_offset: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("First character to read of the line `offset`; only for lines that fit no page"),
+  });
+  return fileTool({
+    name: options.name,
+    description: `${options.description} A page has at most ${maxReadLines} lines and ${maxReadBytes} bytes; each line has its number and a tab in front. The note after a page says how to go on. Images and PDF files are shown as they are.`,
+    input,
+    readOnly: true,
+    async run({ path, offset = 1, limit = maxReadLines, char_offset: charOffset = 0 }, ctx) {
+      const refusal = options.refusal?.(path) ?? null;
+      if (refusal !== null) return refused(refusal);
+      const file = await view.read(ctx.namespace, path);
+      if (file === null) {
+        const isDirectory = (await view.files(ctx.namespace, path)).length > 0;
+        const problem = isDirectory ? "is a directory" : "does not exist";
+        return refused(`The file ${JSON.stringify(path)} ${problem}. ${options.missingHint}`);
+      }
+      const { bytes } = file;
+      const mediaType = mediaTypeOf(path, bytes);
+      if (mediaType !== null && bytes.length <= maxDataBytes) {
+        const data = Buffer.from(bytes).toString("base64");
+        return [{ type: "data", mediaType, source: { kind: "base64", data }, name: path }];
+      }
+      if (mediaType !== null || !isUtf8(bytes))
+        return `${JSON.stringify(path)} is a binary file${mediaType === null ? "" : ` (${mediaType})`} of ${bytes.length} bytes${mediaType === null ? "" : `, more than the ${maxDataBytes} that can be shown`}; it has no text to read.`;
+      const maxLines = Math.min(limit, maxReadLines);
+      const page = pageLines(bytes, { offset, charOffset, maxLines, maxBytes: maxReadBytes });
+      return page === null
+        ? refused(outside(path, bytes, offset))
+        : pageBlocks(page, bytes.length, charOffset);
+    },
+  });
+}
+
+/** The page as a block of its own, so that pages put together are the file; what is said about it in a second one. */
+function pageBlocks(page: Page, bytes: number, charOffset: number): TextBlock[] {
+  const { firstLine, lastLine, totalLines, cutAt, next } = page;
+  const shown =
+    cutAt !== undefined
+      ? `Line ${firstLine} of ${totalLines}, characters ${charOffset} to ${cutAt}`
+      : firstLine === lastLine
+        ? `Line ${firstLine} of ${totalLines}${charOffset > 0 ? `, from character ${charOffset} on` : ""}`
+        : `Lines ${firstLine} to ${lastLine} of ${totalLines}`;
+  const more =
+    next === undefined
+      ? "End of file."
+      : next.charOffset > 0
+        ? `Go on with offset ${next.offset} and char_offset ${next.charOffset}.`
+        : `Go on with offset ${next.offset}.`;
+  return [
+    { type: "text", text: page.text },
+    { type: "text", text: `[${shown}; the file has ${bytes} bytes. ${more}]` },
+  ];
+}
+
+function outside(path: string, bytes: Uint8Array, offset: number): string {
+  const lines = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).split("\n");
+  const line = lines[offset - 1];
+  return line === undefined
+    ? `${JSON.stringify(path)} has ${lines.length} lines; there is no line ${offset}.`
+    : `Line ${offset} of ${JSON.stringify(path)} has ${line.length} characters; char_offset must not be larger.`;
+}

@@ -1,0 +1,174 @@
+import { setImmediate as pause } from "node:timers/promises";
+import {
+  cutIndex,
+  type FileInfo,
+  type FileNamespace,
+  HoldfastError,
+  InvalidInputError,
+} from "@holdfast/core";
+import { decodeText } from "./decode-text.js";
+import type { FileView } from "./file-view.js";
+import { type LineSearch, lineSearch, type Span } from "./line-search.js";
+
+/** How far a search goes. */
+export interface SearchLimits {
+  readonly maxMatches: number;
+  readonly maxMatchesPerLine: number;
+  readonly maxFiles: number;
+  /** Of all files looked into. */
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+}
+
+/** The limits of `grep_files`. */
+export const searchLimits: SearchLimits = {
+  maxMatches: 100,
+  maxMatchesPerLine: 10,
+  maxFiles: 10_000,
+  maxBytes: 134_217_728,
+  timeoutMs: 20_000,
+};
+
+/** Characters of text shown around a match. */
+const SNIPPET_CHARS = 200;
+/** For how long a search works before it lets others. */
+const TURN_MS = 10;
+
+/** What to look for, and where. */
+export interface SearchRequest {
+  readonly namespace: FileNamespace;
+  readonly pattern: string;
+  readonly regex: boolean;
+  readonly files: readonly FileInfo[];
+  readonly limits: SearchLimits;
+  readonly signal: AbortSignal;
+}
+
+/** What a search found. */
+export interface SearchReport {
+  readonly rows: readonly string[];
+  /** Files that were looked into. */
+  readonly searched: number;
+  /** Files that hold no text, or could not be read. */
+  readonly skipped: number;
+  /** Why the search ended before all files were looked into. */
+  readonly stopped?: string | undefined;
+}
+
+/** Looks for a pattern in files, line by line; other work goes on meanwhile. */
+export async function searchFiles(view: FileView, request: SearchRequest): Promise<SearchReport> {
+  const { namespace, files, limits, signal } = request;
+  const search = lineSearch(request.pattern, request.regex);
+  const clock = new SearchClock(limits.timeoutMs, signal);
+  const rows: string[] = [];
+  let [searched, skipped, bytes] = [0, 0, 0];
+  const report = (stopped?: string): SearchReport => ({ rows, searched, skipped, stopped });
+  for (const { path, bytes: size } of files) {
+    if (searched + skipped >= limits.maxFiles) return report(`after ${limits.maxFiles} files`);
+    if (bytes + size > limits.maxBytes) return report(`after ${bytes} bytes`);
+    const text = await readText(view, namespace, path);
+    bytes += size;
+    if (text === null) skipped++;
+    else {
+      searched++;
+      for await (const row of matchRows(path, text, search, limits, clock)) {
+        if (rows.length >= limits.maxMatches) return report(`after ${limits.maxMatches} matches`);
+        rows.push(row);
+      }
+    }
+    if (await clock.isUp()) return report(`after ${limits.timeoutMs} ms`);
+  }
+  return report();
+}
+
+async function readText(
+  view: FileView,
+  namespace: FileNamespace,
+  path: string,
+): Promise<string | null> {
+  try {
+    const file = await view.read(namespace, path);
+    return file && decodeText(file.bytes);
+  } catch (error) {
+    // One file that is refused (too large, replaced by a link) must not hide what is in the others.
+    if (InvalidInputError.is(error) || (HoldfastError.is(error) && error.code === "TOO_LARGE"))
+      return null;
+    throw error;
+  }
+}
+
+async function* matchRows(
+  path: string,
+  text: string,
+  search: LineSearch,
+  limits: SearchLimits,
+  clock: SearchClock,
+): AsyncGenerator<string> {
+  let line = 1;
+  for (let start = 0; start <= text.length; line++) {
+    const newline = text.indexOf("\n", start);
+    const end = newline < 0 ? text.length : newline;
+    const content = text.slice(start, end);
+    const matches = search.search(content);
+    let count = 0;
+    for (let next = matches.next(); !next.done; ) {
+      if (next.value === undefined) {
+        if (await clock.isUp()) return;
+        next = matches.next();
+        continue;
+      }
+      if (++count > limits.maxMatchesPerLine) {
+        yield `${path}:${line}: … more matches in this line`;
+        break;
+      }
+      const shown = snippet(content, next.value);
+      yield `${path}:${line}:${shown.at}${shown.text}`;
+      next = matches.next(shown.end);
+    }
+    start = end + 1;
+    if (clock.isDue && (await clock.isUp())) return;
+  }
+}
+
+/** The text around a match; in a line that is not shown whole, with the character to read on from. */
+function snippet(line: string, match: Span): { text: string; at: string; end: number } {
+  if (line.length <= SNIPPET_CHARS * 2)
+    return { text: ` ${visible(line)}`, at: "", end: line.length + 1 };
+  const start = cutIndex(line, match.start - SNIPPET_CHARS / 2);
+  const end = cutIndex(line, match.start + SNIPPET_CHARS);
+  const text = `${start > 0 ? "…" : ""}${visible(line.slice(start, end))}${end < line.length ? "…" : ""}`;
+  return { text: ` ${text}`, at: ` (char_offset ${match.start})`, end };
+}
+
+/** One row per match, whatever is in the line. */
+function visible(text: string): string {
+  return text.replace(/[\r\u2028\u2029\v\f]/g, " ");
+}
+
+/** Says when a search must end, and lets other work go on until then. */
+class SearchClock {
+  readonly #end: number;
+  readonly #signal: AbortSignal;
+  #turnEnd = performance.now() + TURN_MS;
+
+  constructor(timeoutMs: number, signal: AbortSignal) {
+    this.#end = performance.now() + timeoutMs;
+    this.#signal = signal;
+  }
+
+  /** Whether it is time to ask {@link isUp}; cheap enough to be asked for every line. */
+  get isDue(): boolean {
+    return performance.now() >= this.#turnEnd;
+  }
+
+  /** @throws what the signal was aborted with */
+  async isUp(): Promise<boolean> {
+    const now = performance.now();
+    if (now >= this.#turnEnd) {
+      await pause();
+      this.#turnEnd = performance.now() + TURN_MS;
+    }
+    this.#signal.throwIfAborted();
+    return now >= this.#end;
+  }
+}

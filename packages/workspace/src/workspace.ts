@@ -1,0 +1,157 @@
+import {
+  characterEstimate,
+  definePlugin,
+  type Filesystem,
+  type Middleware,
+  type Plugin,
+  type PluginHost,
+  parseOptions,
+} from "@holdfast/core";
+import { z } from "zod";
+import { LocalFilesystem } from "./filesystem/index.js";
+import { deleteNamespace, deleteOffloaded } from "./offload/delete-files.js";
+import { WorkspaceOffloader } from "./offload/workspace-offloader.js";
+import { type Skill, skillEntry, skillPath, skillSchema, skillText } from "./prompt/skill.js";
+import { WorkspacePrompt } from "./prompt/workspace-prompt.js";
+import { FileView } from "./tools/file-view.js";
+import { ProtectedPaths } from "./tools/protected-paths.js";
+import { VirtualFiles } from "./tools/virtual-files.js";
+import { readOffloadedTool, workspaceTools } from "./tools/workspace-tools.js";
+
+/** What {@link workspace} can be told. */
+export interface WorkspaceOptions {
+  /** The workspace directory; a `LocalFilesystem` is made of it. */
+  readonly root?: string | undefined;
+  /** Whether the filesystem made of `root` may run commands, as this process's user. @default false */
+  readonly shell?: boolean | undefined;
+  /** A filesystem of the caller's, who closes it. Without this and `root` the agent must have one. */
+  readonly filesystem?: Filesystem | undefined;
+  /** Whether the model gets the file tools. @default true */
+  readonly tools?: boolean | undefined;
+  /** Budget of everything the workspace adds to the system prompt; 0 adds nothing. @default 4_000 */
+  readonly promptTokens?: number | undefined;
+  /** Skills beside those in `skills/`; of two with one name, these count. */
+  readonly skills?: readonly Skill[] | undefined;
+  /** Groups of skills that are on in a session that never changed its groups. @default none */
+  readonly activeGroups?: readonly string[] | undefined;
+  /** Lines of one page of `read_file`. @default 2_000 */
+  readonly maxReadLines?: number | undefined;
+  /** UTF-8 bytes of one page of `read_file`. @default 65_536 */
+  readonly maxReadBytes?: number | undefined;
+  /** Largest image or other medium that `read_file` shows. @default 700_000 */
+  readonly maxDataBytes?: number | undefined;
+}
+
+const optionsSchema = z
+  .strictObject({
+    root: z.string().min(1).optional(),
+    shell: z.boolean().default(false),
+    filesystem: z
+      .custom<Filesystem>((value) => (value as Filesystem)?.contract === 1, "must be a Filesystem")
+      .optional(),
+    tools: z.boolean().default(true),
+    promptTokens: z.int().min(0).default(4_000),
+    skills: z.array(skillSchema).default([]),
+    activeGroups: z.array(z.string().min(1)).default([]),
+    maxReadLines: z.int().min(1).default(2_000),
+    maxReadBytes: z.int().min(1_024).max(1_048_576).default(65_536),
+    maxDataBytes: z.int().min(0).default(700_000),
+  })
+  .refine(({ root, filesystem }) => root === undefined || filesystem === undefined, {
+    path: ["root"],
+    message: "give root or filesystem, not both",
+  })
+  .refine(({ root, shell }) => !shell || root !== undefined, {
+    path: ["shell"],
+    message: "is for the filesystem made of root; others decide by themselves",
+  })
+  .refine(({ skills }) => new Set(skills.map(({ name }) => name)).size === skills.length, {
+    path: ["skills"],
+    message: "two skills have the same name",
+  });
+
+type Settings = z.infer<typeof optionsSchema>;
+
+/**
+ * Files for an agent: file tools, sections of the system prompt, and a place for what leaves the context.
+ *
+ * @throws ConfigurationError
+ * @example
+ * const agent = new ReActAgent({ name: "assistant", model, plugins: [workspace({ root: "./workspace" })] });
+ */
+export function workspace(options: WorkspaceOptions = {}): Plugin {
+  const settings = parseOptions(optionsSchema, options, "workspace");
+  return definePlugin({
+    name: "workspace",
+    contract: 1,
+    setup: (host) => setUp(host, settings),
+  });
+}
+
+function setUp(host: PluginHost, settings: Settings): void {
+  const { root, shell, skills } = settings;
+  const made = root === undefined ? undefined : new LocalFilesystem({ root, shell });
+  const offered = made ?? settings.filesystem;
+  if (offered) host.provide("filesystem", offered);
+  if (made) host.onClose(() => (made as Filesystem).close?.());
+  // The agent's own wins over what is provided here, so everybody works with what the host has.
+  const filesystem = host.require("filesystem");
+  const protectedPaths = new ProtectedPaths();
+  const virtual = new VirtualFiles(
+    new Map(skills.map((skill) => [skillPath(skill.name), skillText(skill)])),
+  );
+  const view = new FileView({ filesystem, virtual, protectedPaths });
+  const parts = { agentId: host.agent.agentId, filesystem, view, protectedPaths, limits: settings };
+  if (settings.tools) {
+    const known = host.optional("filesystem")();
+    // Where the filesystem comes from a plugin that is set up later, `execute` finds out when it is called.
+    const canRun = known === undefined || known.run !== undefined;
+    for (const tool of workspaceTools(parts, canRun)) host.tool(tool);
+  }
+  const readBackTool = settings.tools ? undefined : readOffloadedTool(parts);
+  host.provide("offloader", new WorkspaceOffloader({ filesystem, readBackTool }));
+  host.onStart(async () => filesystem.check?.());
+  host.use(middleware(host, filesystem, settings, protectedPaths));
+  host.onDelete((slot) =>
+    slot.userId === null ? deleteNamespace(filesystem, slot) : deleteOffloaded(filesystem, slot),
+  );
+  // A user's files are the same in every session; the id of one is only asked for.
+  host.onDeleteUser((userId) =>
+    deleteNamespace(filesystem, { agentId: host.agent.agentId, userId, sessionId: "-" }),
+  );
+}
+
+function middleware(
+  host: PluginHost,
+  filesystem: Filesystem,
+  settings: Settings,
+  protectedPaths: ProtectedPaths,
+): Middleware {
+  const counter = host.optional("tokenCounter");
+  const estimate = characterEstimate();
+  const prompt = new WorkspacePrompt({
+    filesystem,
+    counter: () => counter() ?? estimate,
+    maxTokens: settings.promptTokens,
+    skills: settings.skills.map(skillEntry),
+    activeGroups: settings.activeGroups,
+    hasTools: settings.tools,
+    readOnlyNames: protectedPaths.names,
+  });
+  return {
+    name: "workspace",
+    async onCall(step, next) {
+      const visit = await filesystem.enter?.(step.slot);
+      const reply = await next().catch(async (error) => {
+        // What the call failed with matters more than that its files could not be kept either.
+        await visit?.leave().catch(() => undefined);
+        throw error;
+      });
+      await visit?.leave();
+      return reply;
+    },
+    ...(settings.promptTokens > 0 && {
+      onSystemPrompt: (text, step) => prompt.append(text, step),
+    }),
+  };
+}

@@ -1,0 +1,137 @@
+import { compaction, gptTokenizerCounter } from "@holdfast/compaction";
+import {
+  type AgentEvent,
+  ContextOverflowError,
+  InMemoryConversationLog,
+  type Message,
+  type Plugin,
+} from "@holdfast/core";
+import { expect, test } from "vitest";
+import { fixedTokens } from "../../bench/src/replay/airline-desk.js";
+import { readConversations } from "../../bench/src/replay/conversation.js";
+import { playHoldfast } from "../../bench/src/replay/play-holdfast.js";
+import { ReplayProvider } from "../../bench/src/replay/replay-provider.js";
+import { scriptOf } from "../../bench/src/replay/script.js";
+
+const window = 32_000;
+const script = scriptOf(readConversations());
+
+interface Played {
+  readonly provider: ReplayProvider;
+  readonly events: readonly AgentEvent[];
+  readonly log: InMemoryConversationLog;
+  readonly context: readonly Message[];
+}
+
+async function play(plugins: readonly Plugin[]): Promise<Played> {
+  const comparableFixedTokens = fixedTokens(script);
+  const provider = new ReplayProvider({ script, window, comparableFixedTokens });
+  const events: AgentEvent[] = [];
+  const log = new InMemoryConversationLog();
+  const tokenCounter = gptTokenizerCounter();
+  const onEvent = (event: AgentEvent) => void events.push(event);
+  const context = await playHoldfast({ script, provider, plugins, tokenCounter, log, onEvent });
+  return { provider, events, log, context };
+}
+
+function count(events: readonly AgentEvent[], type: AgentEvent["type"]): number {
+  return events.filter((event) => event.type === type).length;
+}
+
+function report(title: string, { provider }: Played): void {
+  const reasoning = provider.ledger.totals("reasoning");
+  const summaries = provider.ledger.totals("summary");
+  console.log(
+    `${title}: ${script.messages} messages, ${reasoning.requests} requests of at most ${provider.ledger.longest("reasoning")} tokens, ` +
+      `${provider.refused} refused, ${summaries.requests} summaries, ${reasoning.input + summaries.input} tokens sent`,
+  );
+}
+
+/** The words that were said in the session, as the log has them. */
+async function logged(log: InMemoryConversationLog): Promise<string[]> {
+  const slot = { agentId: "airline", userId: null, sessionId: "replay" };
+  const words: string[] = [];
+  for (let after = 0; ; ) {
+    const records = await log.read(slot, { after, limit: 1_000 });
+    if (records.length === 0) return words;
+    after = records.at(-1)?.seq ?? after;
+    for (const { message } of records) if (message) words.push(...message.content.map(wordsOf));
+  }
+}
+
+function wordsOf(block: Message["content"][number]): string {
+  switch (block.type) {
+    case "tool_call":
+      return JSON.stringify(block.input);
+    case "tool_result":
+      return block.output.map(wordsOf).join("");
+    case "data":
+      return block.mediaType;
+    default:
+      return block.text;
+  }
+}
+
+const said = script.turns.flatMap(({ users, replies }) => [
+  ...users,
+  ...replies.flatMap(({ text, calls }) => [
+    ...(text === "" ? [] : [text]),
+    ...calls.map(({ input }) => JSON.stringify(input)),
+    ...calls.map(({ result }) => result),
+  ]),
+]);
+
+/** Everything that was said, in order and once. */
+async function expectWholeLog({ log }: Played): Promise<void> {
+  const words = await logged(log);
+  expect(words.findIndex((text, index) => text !== said[index])).toBe(-1);
+  expect(words).toHaveLength(said.length);
+}
+
+test("100 real conversations in one session: every request is valid and under the trigger", {
+  timeout: 120_000,
+}, async () => {
+  const triggerTokens = 24_000;
+  const played = await play([compaction({ triggerTokens, keepTokens: 6_400 })]);
+  const { provider, events, context } = played;
+  report("with compaction", played);
+  expect(provider.isFinished).toBe(true);
+  expect(provider.problems).toEqual([]);
+  expect(provider.refused).toBe(0);
+  expect(provider.ledger.longest("reasoning")).toBeLessThan(triggerTokens);
+  expect(provider.ledger.totals("summary").requests).toBe(count(events, "compaction_end"));
+  expect(count(events, "compaction_end")).toBeGreaterThan(5);
+  expect(count(events, "compaction_failed")).toBe(0);
+  expect(count(events, "repaired")).toBe(0);
+  expect(context.length).toBeLessThan(script.messages / 4);
+  await expectWholeLog(played);
+});
+
+test("the same with no trigger overflows and is recovered each time", {
+  timeout: 120_000,
+}, async () => {
+  const played = await play([compaction({ triggerTokens: 1_000_000 })]);
+  const { provider, events } = played;
+  report("by overflow alone", played);
+  expect(provider.isFinished).toBe(true);
+  expect(provider.problems).toEqual([]);
+  expect(provider.refused).toBeGreaterThan(3);
+  const recoveries = events.filter((event) => event.type === "overflow_recovery");
+  expect(recoveries.map(({ recovered }) => recovered)).toEqual(
+    Array.from({ length: provider.refused }, () => true),
+  );
+  expect(count(events, "repaired")).toBe(0);
+  await expectWholeLog(played);
+});
+
+test("the same without a compactor ends with the first request that is too long", async () => {
+  const provider = new ReplayProvider({
+    script,
+    window,
+    comparableFixedTokens: fixedTokens(script),
+  });
+  await expect(playHoldfast({ script, provider, plugins: [] })).rejects.toSatisfy(
+    ContextOverflowError.is,
+  );
+  expect(provider.refused).toBe(1);
+});
