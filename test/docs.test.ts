@@ -61,3 +61,17 @@ test("the documents are found", () => {
   for (const document of ["README.md", "docs/guarantees.md", "packages/core/README.md"])
     expect(documents).toContain(document);
 });
+
+describe.each(markdownIn(".changeset").filter((name) => !name.endsWith("README.md")))(
+  "%s",
+  (changeset) => {
+    test("says what kind of change it is for packages that are there", () => {
+      const text = readFileSync(join(root, changeset), "utf8");
+      const [, header = ""] =
+        /^---\n((?:"@holdfast\/[a-z-]+": (?:major|minor|patch)\n)+)---\n\n\S/.exec(text) ?? [];
+      const names = [...header.matchAll(/@holdfast\/([a-z-]+)/g)].map((match) => match[1] ?? "");
+      expect(names).not.toEqual([]);
+      expect(names.filter((name) => !existsSync(join(root, "packages", name)))).toEqual([]);
+    });
+  },
+);

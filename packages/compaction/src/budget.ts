@@ -1,0 +1,53 @@
+import type { CompactionSettings } from "./compaction-options.js";
+
+/** Window assumed where neither the model nor an overflow has told: its trigger is 160,000 tokens. */
+const ASSUMED_WINDOW = 180_000;
+
+/** Limits of one compaction in plain numbers. */
+export interface Budget {
+  /** null: the window is unknown. */
+  readonly windowTokens: number | null;
+  /** Fire at this many messages; null = off. */
+  readonly triggerMessages: number | null;
+  readonly triggerTokens: number;
+  /** Longest verbatim tail; what is null does not count. */
+  readonly keepMessages: number | null;
+  readonly keepTokens: number | null;
+  readonly reservedTokens: number;
+}
+
+/**
+ * What the options mean for a model with this window.
+ *
+ * @param windowTokens - undefined when unknown
+ */
+export function budgetOf(settings: CompactionSettings, windowTokens: number | undefined): Budget {
+  const window = windowTokens ?? ASSUMED_WINDOW;
+  const reserved = settings.reservedTokens;
+  const usable = window > reserved ? window - reserved : Math.max(1, Math.floor(window / 2));
+  const { triggerRatio, triggerTokens: given } = settings;
+  const triggerTokens =
+    given ?? (triggerRatio === undefined ? usable : Math.floor(window * triggerRatio));
+  const hasTokenTrigger = given !== undefined || triggerRatio !== undefined;
+  const triggerMessages = settings.triggerMessages ?? (hasTokenTrigger ? 0 : 50);
+  const { keepMessages, keepTokens, reserveRatio } = settings;
+  const byRatio = reserveRatio === undefined ? undefined : Math.floor(window * reserveRatio);
+  const isGiven = keepMessages !== undefined || keepTokens !== undefined || byRatio !== undefined;
+  const byDefault = Math.min(8_000, Math.max(2_000, Math.floor(usable / 4)));
+  return {
+    windowTokens: windowTokens ?? null,
+    triggerMessages: triggerMessages === 0 ? null : triggerMessages,
+    triggerTokens: Math.max(1, triggerTokens),
+    keepMessages: keepMessages ?? (isGiven || windowTokens !== undefined ? null : 20),
+    keepTokens: keepTokens ?? byRatio ?? (isGiven || windowTokens === undefined ? null : byDefault),
+    reservedTokens: reserved,
+  };
+}
+
+/** Whether a context of this size has to be shortened. */
+export function isOver(budget: Budget, messages: number, tokens: number): boolean {
+  return (
+    tokens >= budget.triggerTokens ||
+    (budget.triggerMessages !== null && messages >= budget.triggerMessages)
+  );
+}

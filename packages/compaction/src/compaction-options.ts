@@ -1,0 +1,232 @@
+import { type JsonObject, type Model, parseOptions, type ToolInputSchema } from "@holdfast/core";
+import { z } from "zod";
+
+/** Clips long string arguments of old tool calls; no model call. */
+export interface TruncateArgsOptions {
+  /** Act at this many messages. @default 25 */
+  readonly triggerMessages?: number | undefined;
+  /** Act at this many tokens. @default 40_000 */
+  readonly triggerTokens?: number | undefined;
+  /** The newest messages, which are never touched. @default 20 */
+  readonly keepMessages?: number | undefined;
+  /** Strings longer than this are clipped to it. @default 2_000 */
+  readonly maxArgLength?: number | undefined;
+  /** Stands where text was taken out. @default "... [truncated] ..." */
+  readonly truncationText?: string | undefined;
+}
+
+/** Clips old tool results to head and tail; no model call. */
+export interface PruneOptions {
+  /** Tokens of the newest tool results that are never touched. @default 40_000 */
+  readonly protectTokens?: number | undefined;
+  /** Act only when at least this many tokens are won. @default 20_000 */
+  readonly minimumTokens?: number | undefined;
+  /** Results with more text than this are clipped to it. @default 2_000 */
+  readonly maxResultChars?: number | undefined;
+  /** Names of tools whose results stay whole. @default none */
+  readonly exclude?: readonly string[] | undefined;
+}
+
+/** How a summary is asked for and put into the context. */
+export interface SummaryFormat {
+  /**
+   * What the summariser is told. With `{messages}` in it the conversation is put there as text; without, it comes before
+   * the instruction. @default asks for SESSION INTENT, SUMMARY, ARTIFACTS and NEXT STEPS
+   */
+  readonly summaryPrompt?: string | undefined;
+  /** Text that enters the context: `{summary}`, or with a schema the name of a field, stands for what was written. */
+  readonly summaryTemplate?: string | undefined;
+  /** The summary as an object: a Standard Schema (zod), or a JSON Schema. A reply that is none counts as plain text. */
+  readonly summarySchema?: ToolInputSchema | JsonObject | undefined;
+}
+
+/** Configuration of {@link compaction}. Triggers and tails in counts and tokens, or in ratios of the window. */
+export interface CompactionOptions extends SummaryFormat {
+  /** Fire at this many messages; 0 = off. @default 50, or off when only a token trigger is given */
+  readonly triggerMessages?: number | undefined;
+  /** Fire at this many tokens of the whole request. @default window − reservedTokens, 160,000 if the window is unknown */
+  readonly triggerTokens?: number | undefined;
+  /** Fire at this part of the window, at most 0.9, in place of `triggerTokens`. */
+  readonly triggerRatio?: number | undefined;
+  /** Room for the reply and the summary call. @default 20_000 */
+  readonly reservedTokens?: number | undefined;
+  /** Messages of the verbatim tail, widened to whole pairs of tool call and result. */
+  readonly keepMessages?: number | undefined;
+  /** Tokens of the verbatim tail. @default min(8,000, max(2,000, 25 %)), or 20 messages if the window is unknown */
+  readonly keepTokens?: number | undefined;
+  /** Part of the window for the verbatim tail; less than `triggerRatio`. */
+  readonly reserveRatio?: number | undefined;
+  /** `false`: only the cheap steps. @default true */
+  readonly summarize?: boolean | undefined;
+  /** Writes the summaries. @default the agent's model */
+  readonly model?: Model | undefined;
+  /** Of a whole summary, however many requests it takes. @default 120_000 */
+  readonly timeoutMs?: number | undefined;
+  /** Added to the summary prompt, for example what must never be forgotten. */
+  readonly instructions?: string | undefined;
+  /** Run `onContextDrop` before messages leave. @default true */
+  readonly flushBeforeCompact?: boolean | undefined;
+  /** Hand what leaves to the agent's Offloader, if there is one, and name the reference in the summary. @default true */
+  readonly offloadBeforeCompact?: boolean | undefined;
+  /** @default off */
+  readonly truncateArgs?: boolean | TruncateArgsOptions | undefined;
+  /** @default off */
+  readonly prune?: boolean | PruneOptions | undefined;
+}
+
+/** {@link TruncateArgsOptions} with defaults filled in. */
+export type TruncateArgs = {
+  readonly [K in keyof TruncateArgsOptions]-?: NonNullable<TruncateArgsOptions[K]>;
+};
+/** {@link PruneOptions} with defaults filled in. */
+export type Prune = { readonly [K in keyof PruneOptions]-?: NonNullable<PruneOptions[K]> };
+
+/** {@link CompactionOptions}, checked, with defaults that depend on nothing filled in. */
+export interface CompactionSettings
+  extends Omit<CompactionOptions, "truncateArgs" | "prune" | "summarize" | "reservedTokens"> {
+  readonly summarize: boolean;
+  readonly reservedTokens: number;
+  readonly timeoutMs: number;
+  readonly flushBeforeCompact: boolean;
+  readonly offloadBeforeCompact: boolean;
+  readonly truncateArgs: TruncateArgs | null;
+  readonly prune: Prune | null;
+}
+
+const count = z.int().min(1);
+const ratio = z.number().gt(0).max(0.9);
+
+const truncateArgs = z
+  .strictObject({
+    triggerMessages: count.default(25),
+    triggerTokens: count.default(40_000),
+    keepMessages: z.int().min(0).default(20),
+    maxArgLength: count.default(2_000),
+    truncationText: z.string().default("... [truncated] ..."),
+  })
+  // Otherwise what was clipped would be too long again.
+  .superRefine(({ maxArgLength, truncationText }, context) => {
+    if (truncationText.length > maxArgLength)
+      context.addIssue({
+        code: "custom",
+        path: ["truncationText"],
+        input: truncationText,
+        message: `must not be longer than maxArgLength (${maxArgLength})`,
+      });
+  });
+
+const prune = z.strictObject({
+  protectTokens: z.int().min(0).default(40_000),
+  minimumTokens: z.int().min(0).default(20_000),
+  maxResultChars: z.int().min(200).default(2_000),
+  exclude: z.array(z.string()).readonly().default([]),
+});
+
+/** `true` is the step with its defaults, `false` and nothing is the step left out. */
+function step<T>(schema: z.ZodType<T>): z.ZodType<T | null> {
+  return z.preprocess(
+    (value) => (value === true ? {} : value === false || value === undefined ? null : value),
+    schema.nullable(),
+  ) as z.ZodType<T | null>;
+}
+
+const isModel = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "stream" in value;
+const isSchema = (value: unknown): boolean =>
+  (typeof value === "object" && value !== null) || typeof value === "function";
+
+const optionsSchema = z
+  .strictObject({
+    triggerMessages: z.int().min(0).optional(),
+    triggerTokens: count.optional(),
+    triggerRatio: ratio.optional(),
+    reservedTokens: z.int().min(0).default(20_000),
+    keepMessages: count.optional(),
+    keepTokens: count.optional(),
+    reserveRatio: ratio.optional(),
+    summarize: z.boolean().default(true),
+    summaryPrompt: z.string().min(1).optional(),
+    summaryTemplate: z.string().min(1).optional(),
+    summarySchema: z
+      .custom<NonNullable<SummaryFormat["summarySchema"]>>(isSchema, "must be a schema")
+      .optional(),
+    model: z.custom<Model>(isModel, "must have a stream function").optional(),
+    timeoutMs: count.default(120_000),
+    instructions: z.string().optional(),
+    flushBeforeCompact: z.boolean().default(true),
+    offloadBeforeCompact: z.boolean().default(true),
+    truncateArgs: step(truncateArgs),
+    prune: step(prune),
+  })
+  .superRefine((options, context) => {
+    const { triggerMessages, triggerTokens, triggerRatio } = options;
+    const { keepMessages, keepTokens, reserveRatio } = options;
+    const less = (
+      small: number | undefined,
+      large: number | undefined,
+      path: string,
+      of: string,
+    ) => {
+      if (small !== undefined && large && small >= large)
+        context.addIssue({
+          code: "custom",
+          path: [path],
+          input: small,
+          message: `must be less than ${of} (${large})`,
+        });
+    };
+    less(keepMessages, triggerMessages, "keepMessages", "triggerMessages");
+    less(keepTokens, triggerTokens, "keepTokens", "triggerTokens");
+    less(reserveRatio, triggerRatio, "reserveRatio", "triggerRatio");
+    const { summaryTemplate, summarySchema } = options;
+    const place = summarySchema === undefined ? /\{summary\}/ : /\{\w+\}/;
+    if (summaryTemplate !== undefined && !place.test(summaryTemplate))
+      context.addIssue({
+        code: "custom",
+        path: ["summaryTemplate"],
+        input: summaryTemplate,
+        message: "must say where the summary goes: {summary}, or with a schema the name of a field",
+      });
+    if (triggerTokens !== undefined && triggerRatio !== undefined)
+      context.addIssue({
+        code: "custom",
+        path: ["triggerRatio"],
+        input: triggerRatio,
+        message: "stands in place of triggerTokens; give one of them",
+      });
+  });
+
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws ConfigurationError
+ */
+export function readCompactionOptions(
+  options: CompactionOptions,
+  where = "compaction",
+): CompactionSettings {
+  return parseOptions(optionsSchema as unknown as z.ZodType<CompactionSettings>, options, where);
+}
+
+/**
+ * The settings with a caller's one-off options over them.
+ *
+ * @throws ConfigurationError
+ */
+export function withOverrides(
+  options: CompactionOptions,
+  overrides: JsonObject,
+): CompactionSettings {
+  const merged: Record<string, unknown> = { ...options };
+  // A one-off tail or trigger takes the place of the configured one, whichever unit that is in.
+  for (const family of families)
+    if (family.some((name) => Object.hasOwn(overrides, name)))
+      for (const name of family) delete merged[name];
+  Object.assign(merged, overrides);
+  return readCompactionOptions(merged as CompactionOptions, "compact");
+}
+
+const families: readonly (readonly string[])[] = [
+  ["keepMessages", "keepTokens", "reserveRatio"],
+  ["triggerTokens", "triggerRatio"],
+];

@@ -1,0 +1,21 @@
+export { type Budget, budgetOf } from "./budget.js";
+export { compaction } from "./compaction.js";
+export type {
+  CompactionOptions,
+  CompactionSettings,
+  Prune,
+  PruneOptions,
+  SummaryFormat,
+  TruncateArgs,
+  TruncateArgsOptions,
+} from "./compaction-options.js";
+export { type ContextTokens, TokenMeter } from "./context-tokens.js";
+export {
+  type ClipAction,
+  type CompactionPlan,
+  type PlanInput,
+  planCompaction,
+  type SummaryCut,
+} from "./plan/plan-compaction.js";
+export { fiveFieldSummary } from "./summary/five-field-summary.js";
+export * from "./tokens/index.js";

@@ -1,0 +1,154 @@
+import type { Message } from "@holdfast/core";
+import { type Budget, isOver } from "../budget.js";
+import type { Prune, TruncateArgs } from "../compaction-options.js";
+import { type TailLimit, tailStart } from "./choose-tail.js";
+import { currentRequest } from "./current-request.js";
+import { cuttable } from "./pair-spans.js";
+import { pruneResults } from "./prune-results.js";
+import { truncateArguments } from "./truncate-arguments.js";
+
+/** What {@link planCompaction} decides about. */
+export interface PlanInput {
+  readonly messages: readonly Message[];
+  /** Whether the first message is the summary of an earlier compaction. */
+  readonly hasSummary: boolean;
+  /** Ids of tool calls that are not answered yet; their message stays. */
+  readonly openCalls: ReadonlySet<string>;
+  /** Tokens of the whole request as it is now. */
+  readonly tokens: number;
+  /** What the provider counts for each token `tokensOf` counts. @default 1 */
+  readonly scale?: number | undefined;
+  tokensOf(message: Message): number;
+  readonly budget: Budget;
+  readonly truncateArgs: TruncateArgs | null;
+  readonly prune: Prune | null;
+  /** `false`: only the cheap steps. */
+  readonly summarize: boolean;
+  /** Shorten even below the trigger. */
+  readonly force: boolean;
+}
+
+/** A cheap step that is part of a plan. */
+export type ClipAction = "truncate_args" | "prune";
+
+/** Messages that leave for a summary, and those that stay. */
+export interface SummaryCut {
+  /** What the summary is made of, an earlier summary included: the beginning of the context. */
+  readonly prefix: readonly Message[];
+  /** What leaves the context: the prefix without an earlier summary and without the current request. */
+  readonly dropped: readonly Message[];
+  /** What stays behind the new summary: the current request and the verbatim tail. */
+  readonly kept: readonly Message[];
+}
+
+/** What to do about a context. */
+export type CompactionPlan =
+  | { readonly kind: "nothing" }
+  /** The cheap steps suffice, or are all there is. */
+  | {
+      readonly kind: "clip";
+      readonly messages: readonly Message[];
+      readonly actions: readonly ClipAction[];
+      readonly tokensAfter: number;
+    }
+  /** Cuts to try, the longest tail first; the next one where the one before does not get under the trigger. */
+  | { readonly kind: "summarize"; readonly cuts: readonly SummaryCut[] }
+  /** It should be shorter and cannot be. */
+  | { readonly kind: "stuck"; readonly why: string };
+
+/** Parts of the configured tail to try. */
+const tailShares = [1, 0.5, 0.25, 0] as const;
+
+/**
+ * Decides how to shorten a context, in order of cost. Pure: nothing is changed, no model is asked.
+ *
+ * The cheap steps are worked out first and used only if they suffice: where a summary has to be made anyway, it is made of
+ * the messages as the provider has them in its cache.
+ */
+export function planCompaction(input: PlanInput): CompactionPlan {
+  const { messages, budget, tokens } = input;
+  const fires = input.force || isOver(budget, messages.length, tokens);
+  const clip = planClip(input, fires);
+  if (clip && !input.force && !isOver(budget, messages.length, clip.tokensAfter)) return clip;
+  if (!fires) return clip ?? { kind: "nothing" };
+  if (!input.summarize) return clip ?? stuckOrNothing(input, "the summary is switched off");
+  const cuts = planCuts(input);
+  if (cuts.length > 0) return { kind: "summarize", cuts };
+  return clip ?? stuckOrNothing(input, "nothing but the current request and the summary is left");
+}
+
+function stuckOrNothing({ budget, messages, tokens }: PlanInput, why: string): CompactionPlan {
+  return isOver(budget, messages.length, tokens) ? { kind: "stuck", why } : { kind: "nothing" };
+}
+
+function planClip(
+  input: PlanInput,
+  urgent: boolean,
+): Extract<CompactionPlan, { kind: "clip" }> | null {
+  const { truncateArgs, prune, tokensOf, tokens, scale = 1 } = input;
+  const actions: ClipAction[] = [];
+  let { messages } = input;
+  if (truncateArgs) {
+    const truncated = truncateArguments(messages, truncateArgs, { tokens, urgent });
+    if (truncated !== messages) actions.push("truncate_args");
+    messages = truncated;
+  }
+  if (prune) {
+    const pruned = pruneResults(messages, prune, tokensOf);
+    if (pruned !== messages) actions.push("prune");
+    messages = pruned;
+  }
+  if (actions.length === 0) return null;
+  let won = 0;
+  for (const [index, message] of messages.entries()) {
+    const before = input.messages[index] as Message;
+    if (before !== message) won += tokensOf(before) - tokensOf(message);
+  }
+  // What stands where text was taken out can cost more than the text did.
+  if (won <= 0) return null;
+  return { kind: "clip", messages, actions, tokensAfter: Math.max(0, tokens - won * scale) };
+}
+
+function planCuts(input: PlanInput): SummaryCut[] {
+  const { messages, hasSummary, openCalls, tokensOf } = input;
+  const from = hasSummary ? 1 : 0;
+  const canCut = cuttable(messages, openCalls);
+  const request = currentRequest(messages).filter((index) => index >= from);
+  // A request that carries results cannot stay without their calls: nothing from it on leaves.
+  const tied = request.find((index) => hasToolBlock(messages[index] as Message));
+  if (tied !== undefined) canCut.fill(false, tied + 1);
+  const cuts: SummaryCut[] = [];
+  // Where nothing but a wish asks for it, the tail is as long as configured.
+  const shares = isOver(input.budget, messages.length, input.tokens) ? tailShares : [1];
+  let last = -1;
+  for (const share of shares) {
+    const start = tailStart(messages, canCut, from, tailLimit(input, share), tokensOf);
+    if (start === last) continue;
+    last = start;
+    const pinned = new Set(request.filter((index) => index < start));
+    const dropped = messages.slice(from, start).filter((_, at) => !pinned.has(from + at));
+    if (dropped.length === 0) continue;
+    cuts.push({
+      prefix: messages.slice(0, start),
+      dropped,
+      kept: [...[...pinned].map((index) => messages[index] as Message), ...messages.slice(start)],
+    });
+  }
+  return cuts;
+}
+
+function hasToolBlock({ content }: Message): boolean {
+  return content.some(({ type }) => type === "tool_call" || type === "tool_result");
+}
+
+/** The configured tail or a part of it; never so long that the message trigger would fire again at once. */
+function tailLimit({ budget, scale = 1 }: PlanInput, share: number): TailLimit {
+  const { keepMessages, keepTokens, triggerMessages } = budget;
+  const most = triggerMessages === null ? null : Math.max(1, Math.floor(triggerMessages * 0.6) - 2);
+  const messages = keepMessages ?? (triggerMessages === null ? null : most);
+  return {
+    messages: messages === null ? null : Math.floor(messages * share),
+    tokens:
+      keepTokens === null ? (share === 0 ? 0 : null) : Math.floor((keepTokens * share) / scale),
+  };
+}

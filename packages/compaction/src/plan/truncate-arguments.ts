@@ -1,0 +1,81 @@
+import { adoptMessage, isRecord, type JsonValue, type Message } from "@holdfast/core";
+import type { TruncateArgs } from "../compaction-options.js";
+import { clipText } from "./clip-text.js";
+
+/** Key in the metadata of a message whose tool calls were clipped. */
+const CLIPPED = "truncatedArgs";
+
+/**
+ * The messages with long string arguments of old tool calls clipped; the same array where nothing is to be done.
+ *
+ * Rewriting old messages costs the provider's prompt cache everything from the first of them on. So the boundary moves in
+ * large steps: again only when there is something to clip `keepMessages` messages behind it, or when the context is over
+ * its trigger (`urgent`) and a clip may save the summary.
+ */
+export function truncateArguments(
+  messages: readonly Message[],
+  options: TruncateArgs,
+  size: { readonly tokens: number; readonly urgent: boolean },
+): readonly Message[] {
+  if (messages.length < options.triggerMessages && size.tokens < options.triggerTokens)
+    return messages;
+  const boundary = messages.length - options.keepMessages;
+  const before = messages.slice(0, Math.max(0, boundary));
+  const first = before.findIndex((message) => isTooLong(message, options.maxArgLength));
+  if (first < 0) return messages;
+  const isFirstTime = !messages.some(({ metadata }) => metadata?.[CLIPPED] === true);
+  if (!isFirstTime && !size.urgent && boundary - first < options.keepMessages) return messages;
+  return messages.map((message, index) =>
+    index < boundary && isTooLong(message, options.maxArgLength)
+      ? clipped(message, options)
+      : message,
+  );
+}
+
+/** Length of the longest string argument in a message; it is asked about every message before every step. */
+const longest = new WeakMap<Message, number>();
+
+function isTooLong(message: Message, maxChars: number): boolean {
+  let chars = longest.get(message);
+  if (chars === undefined) {
+    chars = 0;
+    for (const block of message.content)
+      if (block.type === "tool_call") chars = Math.max(chars, longestString(block.input));
+    longest.set(message, chars);
+  }
+  return chars > maxChars;
+}
+
+function longestString(value: JsonValue): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce<number>(
+    (most, child) => Math.max(most, longestString(child)),
+    0,
+  );
+}
+
+function clipped(message: Message, { maxArgLength, truncationText }: TruncateArgs): Message {
+  return adoptMessage({
+    ...message,
+    content: message.content.map((block) =>
+      block.type === "tool_call"
+        ? { ...block, input: clipStrings(block.input, maxArgLength, truncationText) }
+        : block,
+    ),
+    metadata: { ...message.metadata, [CLIPPED]: true },
+  });
+}
+
+function clipStrings(value: JsonValue, maxChars: number, between: string): JsonValue {
+  if (typeof value === "string") return clipText(value, maxChars, between);
+  if (Array.isArray(value)) return value.map((child) => clipStrings(child, maxChars, between));
+  if (!isRecord(value)) return value;
+  // fromEntries defines properties, so that "__proto__" stays a key like any other.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [
+      key,
+      clipStrings(child as JsonValue, maxChars, between),
+    ]),
+  );
+}

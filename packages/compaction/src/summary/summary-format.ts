@@ -1,0 +1,110 @@
+import {
+  isRecord,
+  type JsonObject,
+  jsonSchemaOf,
+  type ToolInputSchema,
+  validateInput,
+} from "@holdfast/core";
+import type { SummaryFormat } from "../compaction-options.js";
+import { defaultSummaryPrompt, structuredSummaryPrompt } from "./default-prompt.js";
+
+/** How summaries are asked for and read, worked out of the options once. */
+export interface ReadSummaryFormat {
+  /** What the summariser is told; `{messages}` in it stands for the conversation. */
+  readonly instruction: string;
+  /** For models that can be held to a schema. */
+  readonly jsonSchema: JsonObject | undefined;
+  /** The text for the context; "" when the reply holds nothing. */
+  render(reply: string): Promise<string>;
+}
+
+/**
+ * Reads the options about the summary.
+ *
+ * @throws ConfigurationError for a schema that cannot be described
+ */
+export function readSummaryFormat(
+  format: SummaryFormat & { readonly instructions?: string | undefined },
+): ReadSummaryFormat {
+  const { summarySchema, summaryTemplate, instructions } = format;
+  const structured = summarySchema === undefined ? undefined : readSchema(summarySchema);
+  const prompt =
+    format.summaryPrompt ?? (structured ? structuredSummaryPrompt : defaultSummaryPrompt);
+  const asked = [
+    prompt,
+    structured &&
+      `Answer with one JSON object that satisfies this JSON Schema, and nothing else:\n${JSON.stringify(structured.jsonSchema)}`,
+    instructions && `Further instructions:\n${instructions}`,
+  ];
+  return {
+    instruction: asked.filter(Boolean).join("\n\n"),
+    jsonSchema: structured?.jsonSchema,
+    async render(reply) {
+      const text = reply.trim();
+      const fields = text === "" ? null : await structured?.parse(text);
+      if (fields) return renderFields(fields, summaryTemplate);
+      return summaryTemplate === undefined || structured || text === ""
+        ? text
+        : fill(summaryTemplate, { summary: text });
+    },
+  };
+}
+
+interface ReadSchema {
+  readonly jsonSchema: JsonObject;
+  /** The object in the reply, or null: then the reply counts as text. */
+  parse(reply: string): Promise<Record<string, unknown> | null>;
+}
+
+function readSchema(schema: ToolInputSchema | JsonObject): ReadSchema {
+  const isPlain = isRecord(schema) && !("~standard" in schema) && !("schema" in schema);
+  const jsonSchema = isPlain
+    ? (schema as JsonObject)
+    : jsonSchemaOf(schema as ToolInputSchema, "summarySchema");
+  const required = Array.isArray(jsonSchema["required"]) ? jsonSchema["required"].map(String) : [];
+  return {
+    jsonSchema,
+    async parse(reply) {
+      const value = jsonIn(reply);
+      if (!isRecord(value)) return null;
+      if (isPlain) return required.every((name) => name in value) ? value : null;
+      const checked = await validateInput(schema as ToolInputSchema, value);
+      return checked.problem === undefined && isRecord(checked.value) ? checked.value : null;
+    },
+  };
+}
+
+/** The JSON in a reply, which models like to wrap in a code fence or in a sentence. */
+function jsonIn(reply: string): unknown {
+  const start = reply.indexOf("{");
+  const end = reply.lastIndexOf("}");
+  if (start < 0 || end < start) return undefined;
+  try {
+    return JSON.parse(reply.slice(start, end + 1));
+  } catch {
+    return undefined;
+  }
+}
+
+function renderFields(fields: Record<string, unknown>, template: string | undefined): string {
+  const texts = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, inWords(value)]),
+  );
+  const listed = Object.entries(texts)
+    .map(([name, text]) => `## ${name}\n${text}`)
+    .join("\n\n");
+  return (template === undefined ? listed : fill(template, { summary: listed, ...texts })).trim();
+}
+
+function inWords(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map((one) => `- ${inWords(one)}`).join("\n");
+  return JSON.stringify(value) ?? "";
+}
+
+/** The template with `{name}` replaced by what is known under that name. What is put in is data and is not read again. */
+export function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] as string) : whole,
+  );
+}

@@ -1,0 +1,48 @@
+import { type TokenCounter, tokenCounterOf } from "@holdfast/core";
+import { countInPieces } from "./count-in-pieces.js";
+import { loadPeer } from "./load-peer.js";
+import { type BpeCounterOptions, encodingOf } from "./token-encoding.js";
+
+/** What is used of `gpt-tokenizer/encoding/*`. */
+interface GptTokenizerModule {
+  countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
+  clearMergeCache(): void;
+}
+
+/** No special token is refused: all count as the text they are. */
+const ordinary = { disallowedSpecial: new Set<string>() };
+
+/**
+ * The encoder remembers words as slices, each of which keeps its whole text in memory: it forgets them after this
+ * many characters.
+ */
+const CHARS_TO_FORGET = 8_000_000;
+
+/**
+ * Counts with `gpt-tokenizer`, which is JavaScript only and, once warm, some three times as fast as `tiktokenCounter`;
+ * the counts are the same, but for the character U+FEFF. Needs the package `gpt-tokenizer`; its vocabulary is loaded
+ * with the first counter of an encoding. Special tokens in a text count as the text they are.
+ *
+ * @throws `ConfigurationError` (`CONFIGURATION`) when `gpt-tokenizer` is not installed or an option is wrong.
+ *
+ * @example
+ * const counter = gptTokenizerCounter();
+ * counter.countText("counted exactly");
+ */
+export function gptTokenizerCounter(options: BpeCounterOptions = {}): TokenCounter {
+  const encoding = encodingOf(options, "gptTokenizerCounter");
+  // Node keeps the module, and the module its one encoder.
+  const encoder = loadPeer(`gpt-tokenizer/encoding/${encoding}`) as GptTokenizerModule;
+  let remembered = 0;
+  return tokenCounterOf({
+    id: `gpt-tokenizer:${encoding}`,
+    countText(text) {
+      remembered += text.length;
+      if (remembered > CHARS_TO_FORGET) {
+        encoder.clearMergeCache();
+        remembered = text.length;
+      }
+      return countInPieces(text, (piece) => encoder.countTokens(piece, ordinary));
+    },
+  });
+}
