@@ -10,9 +10,6 @@ import {
 /** How many messages back to look for one whose usage the provider reported. */
 const LOOK_BACK = 200;
 
-/** What a reply costs beyond what the provider counted as output, once it is sent back. */
-const REPLY_FRAME_TOKENS = 4;
-
 /** How many system prompts to remember the size of. */
 const REMEMBERED_PROMPTS = 64;
 

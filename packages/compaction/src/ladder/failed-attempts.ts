@@ -23,6 +23,11 @@ export class FailedAttempts {
     if (last) this.#failures.set(last, this.#last(context).failures + 1);
   }
 
+  /** Forgets what failed before. */
+  succeeded(context: readonly Message[]): void {
+    for (const message of context.slice(-LOOK_BACK)) this.#failures.delete(message);
+  }
+
   #last(context: readonly Message[]): { failures: number; ago: number } {
     for (let ago = 0; ago < LOOK_BACK && ago < context.length; ago++) {
       const failures = this.#failures.get(context[context.length - 1 - ago] as Message);

@@ -54,6 +54,7 @@ export class Ladder implements Compactor {
       request.emit({ type: "compaction_failed", cause, error: done.failure });
       return { ...unchanged, failure: done.failure };
     }
+    if (plan.kind === "summarize") this.#failures.succeeded(state.context);
     const { actions, tokensAfter, usage } = done;
     const sizes = { ...sizesBefore, messagesAfter: state.context.length, tokensAfter };
     const durationMs = performance.now() - began;

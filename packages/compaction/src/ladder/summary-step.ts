@@ -16,7 +16,7 @@ const SLACK_TOKENS = 512;
 const MAX_SUMMARIES = 3;
 
 /**
- * The costly step: flush, offload, summary, and the new context if it is an improvement. The next shorter tail where it
+ * The costly step: flush, summary, offload, and the new context if it is an improvement. The next shorter tail where it
  * is none.
  *
  * @throws what hooks and models throw; the context is as it was then
@@ -39,8 +39,10 @@ export async function summaryStep(
   let failure = "no shorter context could be made";
   // The cuts are of the context as it is now; what is said during a try that fails belongs behind the next one too.
   const planned = [...work.request.state.context];
+  const flushed = new Set<Message>();
   for (const [index, cut] of tries.entries()) {
-    const made = await trySummary(ports, work, { cut, planned }, index === tries.length - 1);
+    const isLast = index === tries.length - 1;
+    const made = await trySummary(ports, work, { cut, planned, flushed, isLast });
     if (made.usage) usage = addUsage(usage, made.usage);
     if (!("failure" in made)) return { ...made, usage };
     failure = made.failure;
@@ -49,17 +51,30 @@ export async function summaryStep(
   return { failure, usage };
 }
 
+/** One of the cuts, tried. */
+interface Try {
+  readonly cut: SummaryCut;
+  /** The context the cuts are of. */
+  readonly planned: readonly Message[];
+  /** What an earlier try announced already: listeners pay for each announcement. */
+  readonly flushed: Set<Message>;
+  readonly isLast: boolean;
+}
+
 async function trySummary(
   ports: LadderPorts,
   work: Work,
-  { cut, planned }: { readonly cut: SummaryCut; readonly planned: readonly Message[] },
-  isLast: boolean,
+  attempt: Try,
 ): Promise<Achieved | Failed> {
+  const { cut, planned, flushed, isLast } = attempt;
   const { request, settings, format, budget, before } = work;
   const { state } = request;
   request.signal.throwIfAborted();
-  if (settings.flushBeforeCompact) await request.dropping(cut.dropped);
-  const place = settings.offloadBeforeCompact ? await offload(ports, request, cut.dropped) : null;
+  const unflushed = cut.dropped.filter((message) => !flushed.has(message));
+  if (settings.flushBeforeCompact && unflushed.length > 0) {
+    await request.dropping(unflushed);
+    for (const message of unflushed) flushed.add(message);
+  }
   request.signal.throwIfAborted();
   const { text, usage } = await summarize({
     request,
@@ -71,6 +86,9 @@ async function trySummary(
     scale: before.scale,
   });
   if (text === "") return { failure: "the summary was empty", usage, isFinal: true };
+  // Behind the summary: one that fails leaves no file nobody refers to.
+  const place = settings.offloadBeforeCompact ? await offload(ports, request, cut.dropped) : null;
+  request.signal.throwIfAborted();
   const places = [...placesIn(state.summary), ...(place === null ? [] : [place])];
   const summary = summaryText(text, [...new Set(places)]);
   if (planned.some((message, index) => state.context[index] !== message))

@@ -4,7 +4,8 @@ import { clipText } from "./clip-text.js";
 
 /**
  * The messages with old tool results clipped to head and tail; the same array where less than `minimumTokens` would be
- * won. The newest `protectTokens` of results are never touched; data in a result stays.
+ * won. The newest `protectTokens` of results are never touched, nor what the model has not seen yet; data in a result
+ * stays.
  */
 export function pruneResults(
   messages: readonly Message[],
@@ -37,13 +38,14 @@ function oldResults(
   protectTokens: number,
   tokensOf: (message: Message) => number,
 ): number[] {
+  const lastReply = messages.findLastIndex(({ role }) => role === "assistant");
   let passed = 0;
   const old: number[] = [];
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index] as Message;
     if (!message.content.some(({ type }) => type === "tool_result")) continue;
     passed += tokensOf(message);
-    if (passed > protectTokens) old.push(index);
+    if (passed > protectTokens && index < lastReply) old.push(index);
   }
   return old;
 }

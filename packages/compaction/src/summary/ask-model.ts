@@ -24,6 +24,8 @@ export interface SummaryReply {
   readonly text: string;
   /** It went on working instead of writing, so that its text is no summary. */
   readonly calledTools: boolean;
+  /** It was cut off by the model's own limit. */
+  readonly isCutOff: boolean;
   readonly usage: Usage;
 }
 
@@ -57,6 +59,7 @@ async function askOnce(ask: SummaryRequest, attempt: number): Promise<SummaryRep
   let usage = noUsage;
   let text = "";
   let calledTools = false;
+  let isCutOff = false;
   const ended = (error?: string): void =>
     emit({
       type: "model_call_end",
@@ -74,6 +77,7 @@ async function askOnce(ask: SummaryRequest, attempt: number): Promise<SummaryRep
       if (chunk.type !== "finish") continue;
       usage = chunk.usage;
       finished = chunk.reason !== "error";
+      isCutOff = chunk.reason === "length";
     }
     if (!finished)
       throw new ModelError(`model ${model.id} did not finish its summary`, { retryable: true });
@@ -82,7 +86,7 @@ async function askOnce(ask: SummaryRequest, attempt: number): Promise<SummaryRep
     throw error;
   }
   ended();
-  return { text, calledTools, usage };
+  return { text, calledTools, isCutOff, usage };
 }
 
 /** The chunks until the signal aborts: a model that ignores it must not hold the call. */

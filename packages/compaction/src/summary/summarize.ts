@@ -47,6 +47,8 @@ const LEAST_TOKENS = 200;
 const HALVINGS = 6;
 /** A longer timer would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
+const BRIEFLY =
+  "The summary broke off because it was too long. Write it again, complete, in at most 400 words.";
 const SYSTEM = "You write summaries of conversations between a user and an AI agent.";
 
 /**
@@ -155,7 +157,16 @@ class SummaryDesk {
     return soFar;
   }
 
+  /** A summary that breaks off has lost its end, where the next steps are: it is asked for once more, shorter. */
   async #ask(model: Model, request: Omit<ModelRequest, "signal">): Promise<SummaryReply> {
+    const reply = await this.#askOnce(model, request);
+    if (!reply.isCutOff || reply.calledTools) return reply;
+    const brief = [...request.messages, instruction(BRIEFLY)];
+    const second = await this.#askOnce(model, { ...request, messages: brief });
+    return second.text.trim() === "" ? reply : second;
+  }
+
+  async #askOnce(model: Model, request: Omit<ModelRequest, "signal">): Promise<SummaryReply> {
     const { settings, format, request: compaction } = this.#order;
     const held = model.structuredOutput && format.jsonSchema;
     const reply = await askModel({
