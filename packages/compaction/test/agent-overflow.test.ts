@@ -8,6 +8,7 @@ import {
   type ModelRequest,
   ReActAgent,
   repairToolPairs,
+  type Tool,
   textOf,
   tool,
 } from "@holdfast/core";
@@ -97,6 +98,7 @@ const isSummaryRequest = ({ messages }: Pick<ModelRequest, "messages">): boolean
 function setUp(
   refuse: (tokens: number) => Error,
   options: CompactionOptions = { triggerMessages: 0 },
+  more: { readonly tools?: readonly Tool[]; readonly calls?: string } = {},
 ) {
   const refused: ModelRequest[] = [];
   const model = scriptedModel((request) => {
@@ -107,6 +109,10 @@ function setUp(
     }
     expect(repairToolPairs(request.messages).repairs).toEqual([]);
     if (isSummaryRequest(request)) return "They counted.";
+    if (more.calls !== undefined)
+      return request.messages.at(-1)?.role === "tool"
+        ? "read"
+        : { toolCalls: [{ name: more.calls, input: {} }] };
     return `re: ${textOf(request.messages.at(-1) as Message).split(" ")[0]}`;
   });
   const events: AgentEvent[] = [];
@@ -115,6 +121,7 @@ function setUp(
     name: "a",
     model,
     stateStore,
+    tools: more.tools,
     plugins: [compaction(options)],
     onEvent: (event) => events.push(event),
   });
@@ -247,4 +254,22 @@ test("servers that are not in the list are recognised by patterns of the program
   });
   for (let turn = 0; turn < 6; turn++)
     expect((await agent.call(`turn ${turn} ${"word ".repeat(100)}`, ctx)).text).toBe("fine");
+});
+
+test("with the cheap steps alone, they do what they can when the model refuses", async () => {
+  const page = tool({
+    name: "page",
+    description: "Reads a page.",
+    input: z.object({}),
+    execute: () => `a page ${"word ".repeat(700)}`,
+  });
+  const { agent, refused, of } = setUp(
+    refusals["OpenAI"] as (tokens: number) => Error,
+    { summarize: false, triggerMessages: 0, prune: true },
+    { tools: [page], calls: "page" },
+  );
+  for (let turn = 0; turn < 6; turn++)
+    expect((await agent.call(`turn-${turn} go`, ctx)).text).toBe("read");
+  expect(refused.length).toBeGreaterThan(0);
+  expect(of("compaction_end")[0]).toMatchObject({ cause: "overflow", actions: ["prune"] });
 });

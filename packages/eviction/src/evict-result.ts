@@ -8,7 +8,7 @@ import { previewText } from "./preview-text.js";
 import { isTextWorthMoving, type Output, sizeOf } from "./result-size.js";
 
 /** How many notes about moved data stay beside a preview; the others are in the text that was moved. */
-const MAX_NOTES = 10;
+export const MAX_NOTES = 10;
 
 /** A result that became smaller. */
 export interface EvictedResult {

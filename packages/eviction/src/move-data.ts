@@ -3,6 +3,9 @@ import { checkReference } from "./check-reference.js";
 import { NOTICE_CHARS } from "./eviction-options.js";
 import { charsOf, type Output } from "./result-size.js";
 
+/** How many characters of data may stay beyond the budget because each piece is small: together they are not. */
+const SPARED_CHARS = 10 * NOTICE_CHARS;
+
 /** One part of a result after its data was looked at. */
 export type Part =
   | { readonly kind: "text"; readonly text: string }
@@ -10,8 +13,8 @@ export type Part =
   | { readonly kind: "moved"; readonly note: string; readonly reference: string };
 
 /**
- * Moves data blocks out until the rest fits into `budget` characters; the first ones that fit stay, and so do small ones,
- * for which a note would be as long. Where the offloader does not take data all of it stays: it is never dropped.
+ * Moves data blocks out until the rest fits into `budget` characters; the first ones that fit stay, and so do a few small
+ * ones, for which a note would be as long. Where the offloader does not take data all of it stays: it is never dropped.
  */
 export async function moveData(
   slot: Slot,
@@ -22,13 +25,16 @@ export async function moveData(
 ): Promise<readonly Part[]> {
   const parts: Part[] = [];
   let left = budget;
+  let spared = SPARED_CHARS;
   for (const part of output) {
     if (part.type === "text") {
       parts.push({ kind: "text", text: part.text });
       continue;
     }
     const chars = charsOf(part);
-    if (chars <= Math.max(left, NOTICE_CHARS) || offloader.offloadData === undefined) {
+    const isSpared = chars <= Math.min(spared, NOTICE_CHARS);
+    if (chars <= left || isSpared || offloader.offloadData === undefined) {
+      if (chars > left && isSpared) spared -= chars;
       left -= chars;
       parts.push({ kind: "kept", block: part });
       continue;

@@ -16,7 +16,7 @@ export function sizeOf(output: Output): number {
 }
 
 /** Characters of text alone. */
-function textSizeOf(output: Output): number {
+export function textSizeOf(output: Output): number {
   return output.reduce((sum, part) => (part.type === "text" ? sum + part.text.length : sum), 0);
 }
 

@@ -8,12 +8,17 @@ import {
   type ToolCallStep,
   type ToolResultBlock,
 } from "@holdfast/core";
-import { type EvictedResult, type EvictionMeans, evictResult } from "./evict-result.js";
+import { type EvictedResult, type EvictionMeans, evictResult, MAX_NOTES } from "./evict-result.js";
 import { evictionOf } from "./eviction-metadata.js";
-import { type EvictionOptions, readOptions } from "./eviction-options.js";
+import {
+  type EvictionOptions,
+  type EvictionSettings,
+  NOTICE_CHARS,
+  readOptions,
+} from "./eviction-options.js";
 import { excluder } from "./excluded-tools.js";
 import { logOnly } from "./log-only.js";
-import { isOver, sizeOf } from "./result-size.js";
+import { isOver, sizeOf, textSizeOf } from "./result-size.js";
 import { OffloaderTooSlow, withinTime } from "./within-time.js";
 
 const advice =
@@ -53,9 +58,7 @@ export function toolResultEviction(options: EvictionOptions = {}): Plugin {
           offloaderIfAny() ?? logOnly;
         const { name } = step.call;
         if (name === offloader.readBackTool?.name || isExcluded(name)) return null;
-        const before = evictionOf(result);
-        // The mark alone does not make a result small: tools write metadata too.
-        if (before !== null && sizeOf(result.output) < before.chars) return null;
+        if (wasEvicted(result, settings)) return null;
         if (!isOver(result.output, settings, counter)) return null;
         return withinTime(settings.timeoutMs, step.signal, (gaveUp) => {
           const means: EvictionMeans = { slot: step.slot, settings, offloader, counter, gaveUp };
@@ -93,6 +96,14 @@ export function toolResultEviction(options: EvictionOptions = {}): Plugin {
       });
     },
   });
+}
+
+/** Whether a result is what an eviction left. The mark alone does not make it small: tools write metadata too. */
+function wasEvicted(result: ToolResultBlock, settings: EvictionSettings): boolean {
+  const before = evictionOf(result);
+  if (before === null || sizeOf(result.output) >= before.chars) return false;
+  const preview = 2 * settings.previewChars + (MAX_NOTES + 2) * NOTICE_CHARS;
+  return textSizeOf(result.output) <= Math.max(settings.maxResultChars, preview);
 }
 
 function failureEvent(

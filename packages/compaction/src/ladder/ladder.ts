@@ -86,7 +86,6 @@ export class Ladder implements Compactor {
 
   #plan({ request, settings, budget, before }: Work): CompactionPlan {
     const { state, force } = request;
-    const { truncateArgs, prune, summarize } = settings;
     return planCompaction({
       messages: state.context,
       hasSummary: state.summary !== null,
@@ -94,7 +93,8 @@ export class Ladder implements Compactor {
       tokens: before.total,
       scale: before.scale,
       tokensOf: this.#ports.meter().tokensOf,
-      ...{ budget, truncateArgs, prune, summarize, force },
+      ...(force && !settings.summarize ? pressed(settings, before.total) : settings),
+      ...{ budget, force },
     });
   }
 
@@ -120,6 +120,22 @@ export class Ladder implements Compactor {
         }
     }
   }
+}
+
+/** Where the cheap steps are all there is and something has to be done, they do not wait for their own triggers. */
+function pressed(
+  { truncateArgs, prune, summarize }: CompactionSettings,
+  tokens: number,
+): Pick<CompactionSettings, "truncateArgs" | "prune" | "summarize"> {
+  return {
+    summarize,
+    truncateArgs: truncateArgs && { ...truncateArgs, triggerMessages: 0, triggerTokens: 0 },
+    prune: prune && {
+      ...prune,
+      protectTokens: Math.min(prune.protectTokens, Math.floor(tokens / 4)),
+      minimumTokens: 0,
+    },
+  };
 }
 
 function configured(settings: CompactionSettings): Configured {

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors/errors.js";
 import type { FileInfo, FileNamespace, Filesystem } from "../ports/filesystem.js";
-import { checkSlot, slotText } from "../slot/slot.js";
+import { checkSlot } from "../slot/slot.js";
 import { checkDirectoryPath, checkFilePath } from "../store/check-path.js";
 
 interface StoredFile {
@@ -15,8 +15,8 @@ export interface InMemoryFilesystemOptions {
 }
 
 /**
- * Files that live as long as this object. A user's files are shared by the user's sessions of one agent; a session
- * without a user has its own. Directories exist while there is something in them.
+ * Files that live as long as this object. A user's files are the same in every session, with every agent that has
+ * this object; a session without a user has its own. Directories exist while there is something in them.
  */
 export class InMemoryFilesystem implements Filesystem {
   readonly contract = 1;
@@ -89,8 +89,8 @@ export class InMemoryFilesystem implements Filesystem {
 }
 
 function namespaceKey(namespace: FileNamespace): string {
-  const slot = checkSlot(namespace);
-  return slotText(slot.userId === null ? slot : { ...slot, sessionId: "" });
+  const { userId, sessionId } = checkSlot(namespace);
+  return userId === null ? `0${sessionId}` : `1${userId}`;
 }
 
 function parentsOf(path: string): string[] {

@@ -34,11 +34,11 @@ test("nobody holds a reference into a file", async () => {
 });
 
 describe("a namespace", () => {
-  test("is the user's, in every session, and each agent's own", async () => {
+  test("is the user's, in every session and with every agent", async () => {
     await files.write(alice, "f", bytes("alice"));
     expect(text(await files.read({ ...alice, sessionId: "s2" }, "f"))).toBe("alice");
     expect(await files.read({ ...alice, userId: "bob" }, "f")).toBeNull();
-    expect(await files.read({ ...alice, agentId: "other" }, "f")).toBeNull();
+    expect(text(await files.read({ ...alice, agentId: "other" }, "f"))).toBe("alice");
   });
 
   test("is the session's own when there is no user", async () => {

@@ -19,6 +19,10 @@ export function namespaceCases(check: FilesystemCase): ConformanceCase[] {
       await files.write(mine, "a.txt", text("mine"));
       assert.equal(await readText(files, { ...mine, sessionId: "another" }, "a.txt"), "mine");
     }),
+    check("a user's files are the user's with every agent", async (files) => {
+      await files.write(mine, "a.txt", text("mine"));
+      assert.equal(await readText(files, { ...mine, agentId: "another" }, "a.txt"), "mine");
+    }),
     check("without a user the files are the session's own", async (files) => {
       const one = { ...mine, userId: null, sessionId: "one" };
       await files.write(one, "a.txt", text("one"));

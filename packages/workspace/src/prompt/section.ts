@@ -13,7 +13,7 @@ export interface Section {
   /** Whether it may be cut only between lines, because each is an entry. */
   readonly isList: boolean;
   /** Says, where the body was cut, how much is missing and where it can be read. Absent: shown whole or not at all. */
-  readonly cutNote?: ((shown: Extent, whole: Extent) => string) | undefined;
+  readonly cutNote?: ((shown: Extent, wholeChars: number) => string) | undefined;
 }
 
 /** The section with its whole body. */
@@ -29,8 +29,7 @@ export function cutSection(
 ): string {
   const { intro, body, outro } = section;
   const shown = body.slice(0, chars);
-  const lines = body === "" ? 0 : countNewlines(body) + 1;
-  const note = cutNote({ chars, lines: countNewlines(shown) }, { chars: body.length, lines });
+  const note = cutNote({ chars, lines: countNewlines(shown) }, body.length);
   return `${intro}${shown}${shown === "" || shown.endsWith("\n") ? "" : "\n"}${note}${outro}`;
 }
 

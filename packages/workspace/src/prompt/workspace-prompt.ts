@@ -3,10 +3,11 @@ import {
   type Filesystem,
   InvalidInputError,
   type PromptStep,
-  type SharedFiles,
+  StateTooLargeError,
   type TokenCounter,
 } from "@holdfast/core";
 import { FileFacts } from "./file-facts.js";
+import { type FileHead, fileHead } from "./file-head.js";
 import { fitSections } from "./fit-sections.js";
 import { knowledgeIndex } from "./knowledge-index.js";
 import type { Section } from "./section.js";
@@ -56,10 +57,11 @@ export class WorkspacePrompt {
   }
 
   async #sections({ slot, state }: PromptStep): Promise<Section[]> {
-    const { filesystem, hasTools, readOnlyNames, activeGroups } = this.#options;
+    const { filesystem, maxTokens, hasTools, readOnlyNames, activeGroups } = this.#options;
     const { shared } = filesystem;
     const [instructions, memory, knowledge, skills] = await Promise.all([
-      readShared(shared, "AGENTS.md"),
+      // An error is an error: an agent must not run without its operator's instructions because a disk was busy.
+      shared?.read("AGENTS.md") ?? null,
       this.#memory(slot),
       shared && knowledgeIndex(shared, this.#titles),
       skillIndex(shared, this.#options.skills, this.#skills),
@@ -68,19 +70,25 @@ export class WorkspacePrompt {
     const offered = skills.filter(({ group }) => group === undefined || active.has(group));
     return [
       hasTools ? guideSection(readOnlyNames, slot.userId !== null) : null,
-      instructionsSection(instructions, hasTools),
+      instructionsSection(fileHead(instructions, maxTokens), hasTools),
       memorySection(memory, hasTools),
       knowledge ? knowledgeSection(knowledge, hasTools) : null,
       skillsSection(offered, hasTools),
     ].filter((section) => section !== null);
   }
 
-  /** A MEMORY.md that is refused, for example because a command made a link of it, must not end every call of its user. */
-  async #memory(slot: PromptStep["slot"]): Promise<string> {
+  /**
+   * A MEMORY.md that is refused, because a command made a link of it or let it grow too large, must not end every call of
+   * its user: nobody could mend it then.
+   */
+  async #memory(slot: PromptStep["slot"]): Promise<FileHead> {
+    const { filesystem, maxTokens } = this.#options;
     try {
-      return decode(await this.#options.filesystem.read(slot, "MEMORY.md"));
+      return fileHead(await filesystem.read(slot, "MEMORY.md"), maxTokens);
     } catch (error) {
-      if (InvalidInputError.is(error)) return "";
+      if (InvalidInputError.is(error)) return { text: "" };
+      if (StateTooLargeError.is(error))
+        return { text: "[MEMORY.md is too large to be read; it has to be written anew.]" };
       throw error;
     }
   }
@@ -90,8 +98,10 @@ export class WorkspacePrompt {
     const { maxTokens } = this.#options;
     const counter = this.#options.counter();
     const hash = createHash("sha256").update(counter.id);
-    for (const { intro, body } of sections)
-      hash.update(`\0${body.length}\0${intro}\0`).update(body);
+    for (const { intro, body, cutNote } of sections) {
+      const note = cutNote?.({ chars: 0, lines: 0 }, body.length) ?? "";
+      hash.update(`\0${body.length}\0${intro}\0${note}\0`).update(body);
+    }
     const key = hash.digest("base64");
     const text = this.#fitted.get(key) ?? fitSections(sections, maxTokens, counter);
     this.#fitted.delete(key);
@@ -102,13 +112,4 @@ export class WorkspacePrompt {
     }
     return text;
   }
-}
-
-/** An error is an error: an agent must not run without its operator's instructions because a disk was busy. */
-async function readShared(shared: SharedFiles | undefined, path: string): Promise<string> {
-  return decode((await shared?.read(path)) ?? null);
-}
-
-function decode(bytes: Uint8Array | null): string {
-  return bytes === null ? "" : new TextDecoder().decode(bytes);
 }

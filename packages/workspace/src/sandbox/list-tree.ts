@@ -3,9 +3,10 @@ import { opendir } from "node:fs/promises";
 import { type FileInfo, StateTooLargeError } from "@holdfast/core";
 import { hasIoCode } from "../filesystem/io-error.js";
 import type { OpenDirectory } from "../filesystem/local/open-directory.js";
-import { directoryPlace, MAX_DEPTH } from "../filesystem/local/place.js";
+import { directoryPlace } from "../filesystem/local/place.js";
 import { isTemporaryName } from "../filesystem/local/temporary-name.js";
 import { closeAll, statEntry, walk } from "../filesystem/local/walk.js";
+import { MAX_DEPTH } from "../filesystem/path-depth.js";
 import { showPath } from "../filesystem/refusals.js";
 import { makeAccessible } from "./access.js";
 

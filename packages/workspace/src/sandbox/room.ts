@@ -10,6 +10,7 @@ import { isHidden } from "./hidden-path.js";
 import { KeptFiles } from "./kept-files.js";
 import { removeTree } from "./remove-tree.js";
 import type { ScratchTree } from "./scratch-tree.js";
+import { treeUse } from "./tree-use.js";
 
 /** What a {@link Room} is made of. */
 export interface RoomOptions {
@@ -69,7 +70,7 @@ export class Room {
   async keep(): Promise<void> {
     const listed = await this.tree.list("", { maxFiles: this.#maxFiles, isComplete: true });
     const found = listed.filter(({ kind, path }) => kind === "file" && !isHidden(path));
-    checkTotal(found, this.#maxTotalBytes);
+    checkTotal(totalOf(found), this.#maxTotalBytes);
     const hashes = new Map<string, string>();
     for (const { path } of found) {
       const bytes = await this.tree.readIfFile(path);
@@ -94,8 +95,8 @@ export class Room {
    * @throws StateTooLargeError
    */
   async checkUse(): Promise<void> {
-    const found = await this.tree.list("", { maxFiles: slack * this.#maxFiles });
-    checkTotal(found, slack * this.#maxTotalBytes);
+    const bytes = await treeUse(this.tree.root, slack * this.#maxFiles);
+    checkTotal(bytes, slack * this.#maxTotalBytes);
   }
 
   async remove(): Promise<void> {
@@ -103,8 +104,7 @@ export class Room {
   }
 }
 
-function checkTotal(found: readonly FileInfo[], limit: number): void {
-  const total = totalOf(found);
+function checkTotal(total: number, limit: number): void {
   if (total > limit)
     throw new StateTooLargeError(
       `the files in the workspace have ${total} bytes; at most ${limit} are accepted (maxTotalBytes), delete some`,

@@ -13,8 +13,8 @@ import {
   type Reach,
   type SharedFiles,
   type ShellCommand,
-  slotText,
 } from "@holdfast/core";
+import { namespaceNames } from "../filesystem/namespace-names.js";
 import { showPath } from "../filesystem/refusals.js";
 import { isHidden } from "./hidden-path.js";
 import { Place } from "./namespace-place.js";
@@ -200,7 +200,8 @@ export class SandboxFilesystem implements Filesystem {
 
   async #at<T>(namespace: FileNamespace, work: (place: Place) => Promise<T>): Promise<T> {
     const slot = checkSlot(namespace);
-    const key = slotText(slot.userId === null ? slot : { ...slot, sessionId: "" });
+    // By whose files they are: two agents of one user are in the same room.
+    const key = namespaceNames(slot).join("\0");
     const known = this.#places.get(key);
     const place =
       known ??

@@ -1,12 +1,16 @@
+import { setImmediate as pause } from "node:timers/promises";
 import { isWellFormed, type Tool } from "@holdfast/core";
 import { z } from "zod";
 import { decodeText } from "./decode-text.js";
 import { type FileToolFactory, refused } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
+import { literalMatches } from "./literal-matches.js";
 import { halfCharacter, type WriteParts } from "./write-file.js";
 
 /** What an edited file may grow to: a short text replaced everywhere by a long one must not fill the memory. */
 const MAX_RESULT_CHARS = 67_108_864;
+/** More places than that are not remembered. */
+const MAX_PLACES = 1_000_000;
 
 const input = z.object({
   path: z.string().describe("Relative to the workspace"),
@@ -29,11 +33,12 @@ export function editFileTool(
     description:
       "Replaces text in a file, character by character as given. The text must occur exactly once unless replace_all is set; line endings are kept as they are.",
     input,
-    async run(request, { namespace }) {
+    async run(request, { namespace, signal }) {
       const { path, old_string: from, new_string: to, replace_all: all = false } = request;
       const plain = protectedPaths.checkWritable(path);
       const name = JSON.stringify(plain);
       if (from === to) return refused("old_string and new_string are the same.");
+      if (!isWellFormed(from)) return refused(halfCharacter("old_string"));
       if (!isWellFormed(to)) return refused(halfCharacter("new_string"));
       return locks.run(namespace, plain, async () => {
         const file = await view.read(namespace, plain);
@@ -44,22 +49,49 @@ export function editFileTool(
           );
         const text = decodeText(file.bytes);
         if (text === null) return refused(`${name} is not a text file.`);
-        const pieces = text.split(from);
-        const times = pieces.length - 1;
+        const { times, starts } = await placesOf(text, from, signal);
         if (times === 0) return refused(notFound(name, text, from));
         if (times > 1 && !all)
           return refused(
             `old_string occurs ${times} times in ${name}. Add lines around it until it occurs once, or set replace_all.`,
           );
+        if (times > MAX_PLACES)
+          return refused(
+            `old_string occurs ${times} times in ${name}; at most ${MAX_PLACES} are replaced at once.`,
+          );
         if (text.length + times * (to.length - from.length) > MAX_RESULT_CHARS)
           return refused(`${name} would have more than ${MAX_RESULT_CHARS} characters.`);
-        // Split and join: replacement patterns such as `$&` are text like any other.
-        const bytes = new TextEncoder().encode(pieces.join(to));
+        const bytes = new TextEncoder().encode(replaced(text, starts, from.length, to));
         await filesystem.write(namespace, plain, bytes);
         return `Replaced ${times} ${times === 1 ? "occurrence" : "occurrences"} in ${name}.`;
       });
     },
   });
+}
+
+/** Where a text occurs, and how often; of very many places only the first. */
+async function placesOf(
+  text: string,
+  from: string,
+  signal: AbortSignal,
+): Promise<{ readonly times: number; readonly starts: readonly number[] }> {
+  const starts: number[] = [];
+  let times = 0;
+  for (const found of literalMatches(from, text)) {
+    if (found === undefined) {
+      await pause();
+      signal.throwIfAborted();
+    } else if (++times <= MAX_PLACES) starts.push(found.start);
+  }
+  return { times, starts };
+}
+
+function replaced(text: string, starts: readonly number[], length: number, to: string): string {
+  const pieces = starts.map((start, index) =>
+    text.slice(index === 0 ? 0 : (starts[index - 1] as number) + length, start),
+  );
+  pieces.push(text.slice((starts.at(-1) ?? -length) + length));
+  return pieces.join(to);
 }
 
 function notFound(name: string, text: string, from: string): string {

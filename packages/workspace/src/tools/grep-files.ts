@@ -1,9 +1,11 @@
 import { checkDirectoryPath, type Tool } from "@holdfast/core";
 import { z } from "zod";
-import type { FileToolFactory } from "./file-tool.js";
+import { type FileToolFactory, refused } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { relativeTo } from "./glob-files.js";
 import { globMatcher } from "./glob-pattern.js";
+import { matchingFiles } from "./matching-files.js";
+import { SearchClock } from "./search-clock.js";
 import { type SearchLimits, type SearchReport, searchFiles, searchLimits } from "./search-files.js";
 
 const input = z.object({
@@ -34,11 +36,14 @@ export function grepFilesTool(
     async run({ pattern, path = "", glob, regex = false }, { namespace, signal }) {
       const directory = checkDirectoryPath(path);
       const matches = glob === undefined ? () => true : pathTest(glob);
-      const files = (await view.files(namespace, directory)).filter(
+      const { found: files, isComplete } = await matchingFiles(
+        await view.files(namespace, directory),
         (file) =>
-          (directory !== "" || !file.path.startsWith("agents/")) &&
-          matches(relativeTo(directory, file.path)),
+          (directory !== "" || !file.startsWith("agents/")) && matches(relativeTo(directory, file)),
+        new SearchClock(limits.timeoutMs, signal),
       );
+      if (!isComplete)
+        return refused(`The glob took more than ${limits.timeoutMs} ms; simplify it.`);
       const request = { namespace, pattern, regex, files, limits, signal };
       return describeReport(await searchFiles(view, request));
     },

@@ -1,5 +1,8 @@
 import { cutIndex, InvalidInputError } from "@holdfast/core";
 import { RE2JS } from "re2js";
+import { literalMatches, type Span } from "./literal-matches.js";
+
+export type { Span } from "./literal-matches.js";
 
 /** By how much pieces of a long line overlap. A match up to this long is found wherever it lies. */
 const OVERLAP_CHARS = 1_024;
@@ -9,12 +12,8 @@ const PIECE_CHARS: readonly [number, number] = [4_096, 32_768];
 const PIECE_COST = 2_000_000;
 /** Steps of the largest program; an expression that repeats a great deal has a large one. */
 const MAX_PROGRAM_SIZE = 500;
-
-/** A place in a line, in UTF-16 units. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+/** Longest expression taken: compiling takes time too, and cannot be divided. */
+const MAX_PATTERN_CHARS = 1_000;
 
 /** Finds the first match in `text` from `from` on, or null. */
 type Finder = (text: string, from: number) => Span | null;
@@ -34,9 +33,7 @@ export interface LineSearch {
  * @throws InvalidInputError for an expression that is none or too costly
  */
 export function lineSearch(pattern: string, isRegex: boolean): LineSearch {
-  // Looking for plain text takes no time worth dividing.
-  if (!isRegex)
-    return { search: (line) => searchLine(literalFinder(pattern), line, Number.POSITIVE_INFINITY) };
+  if (!isRegex) return { search: (line) => literalMatches(pattern, line) };
   const compiled = compile(pattern);
   const [least, most] = PIECE_CHARS;
   const pieceChars = Math.ceil(PIECE_COST / compiled.programSize());
@@ -70,13 +67,6 @@ function* searchLine(
   }
 }
 
-function literalFinder(pattern: string): Finder {
-  return (text, from) => {
-    const start = text.indexOf(pattern, from);
-    return start < 0 ? null : { start, end: start + pattern.length };
-  };
-}
-
 function regexFinder(compiled: RE2JS): Finder {
   return (text, from) => {
     const matcher = compiled.matcher(text);
@@ -85,6 +75,11 @@ function regexFinder(compiled: RE2JS): Finder {
 }
 
 function compile(pattern: string): RE2JS {
+  if (pattern.length > MAX_PATTERN_CHARS)
+    throw new InvalidInputError(
+      `a regular expression may have ${MAX_PATTERN_CHARS} characters, this one has ${pattern.length}`,
+    );
+  if (repeatsOf(pattern) > MAX_PROGRAM_SIZE) throw tooCostly();
   let compiled: RE2JS;
   try {
     compiled = RE2JS.compile(pattern);
@@ -94,7 +89,18 @@ function compile(pattern: string): RE2JS {
       { cause: error },
     );
   }
-  if (compiled.programSize() > MAX_PROGRAM_SIZE)
-    throw new InvalidInputError("the pattern repeats too much to be searched for; simplify it");
+  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw tooCostly();
   return compiled;
+}
+
+/** The sum of all `{n}` and `{n,m}`, each of which is at least as many steps of the program. */
+function repeatsOf(pattern: string): number {
+  const braces = pattern.replace(/\\./gs, "").matchAll(/\{(\d+)(?:,(\d*))?\}/g);
+  let sum = 0;
+  for (const [, least, most] of braces) sum += Math.max(Number(least), Number(most ?? 0));
+  return sum;
+}
+
+function tooCostly(): InvalidInputError {
+  return new InvalidInputError("the pattern repeats too much to be searched for; simplify it");
 }

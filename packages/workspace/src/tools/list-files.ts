@@ -1,5 +1,6 @@
 import { checkDirectoryPath, type FileInfo, type Tool } from "@holdfast/core";
 import { z } from "zod";
+import { answerRows } from "./answer-rows.js";
 import { type FileToolFactory, refused } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 
@@ -24,10 +25,11 @@ export function listFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
         return directory === ""
           ? "The workspace is empty."
           : refused(`There is nothing at ${JSON.stringify(path)}.`);
-      const rows = entries.slice(0, MAX_ENTRIES);
-      const rest = entries.length - rows.length;
-      if (rest > 0) rows.push(`… and ${rest} more; glob_files finds them by name.`);
-      return rows.join("\n");
+      return answerRows(
+        entries,
+        MAX_ENTRIES,
+        (rest) => `… and ${rest} more; glob_files finds them by name.`,
+      );
     },
   });
 }

@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { TextBlock, Tool } from "@holdfast/core";
 import { z } from "zod";
+import { countBase64Lines, pageBase64 } from "./base64-page.js";
 import { type FileToolFactory, refused } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { mediaTypeOf } from "./media-type.js";
-import { type Page, pageLines } from "./page-lines.js";
+import { countLines, lineChars, type Page, pageLines } from "./page-lines.js";
 
 /** How much one call of a reading tool returns. */
 export interface ReadLimits {
@@ -43,13 +44,18 @@ export function readFileTool(
       .min(0)
       .optional()
       .describe("First character to read of the line `offset`; only for lines that fit no page"),
+    base64: z
+      .boolean()
+      .optional()
+      .describe("Read the bytes of a file that is no text, as lines of base64; false by default"),
   });
   return fileTool({
     name: options.name,
     description: `${options.description} A page has at most ${maxReadLines} lines and ${maxReadBytes} bytes; each line has its number and a tab in front. The note after a page says how to go on. Images and PDF files are shown as they are.`,
     input,
     readOnly: true,
-    async run({ path, offset = 1, limit = maxReadLines, char_offset: charOffset = 0 }, ctx) {
+    async run(request, ctx) {
+      const { path, offset = 1, limit = maxReadLines, char_offset: charOffset = 0 } = request;
       const refusal = options.refusal?.(path) ?? null;
       if (refusal !== null) return refused(refusal);
       const file = await view.read(ctx.namespace, path);
@@ -59,14 +65,20 @@ export function readFileTool(
         return refused(`The file ${JSON.stringify(path)} ${problem}. ${options.missingHint}`);
       }
       const { bytes } = file;
+      const maxLines = Math.min(limit, maxReadLines);
+      if (request.base64 === true) {
+        const page = pageBase64(bytes, { offset, maxLines, maxBytes: maxReadBytes });
+        return page === null
+          ? refused(noLine(path, countBase64Lines(bytes), offset))
+          : pageBlocks(page, bytes.length, 0);
+      }
       const mediaType = mediaTypeOf(path, bytes);
       if (mediaType !== null && bytes.length <= maxDataBytes) {
         const data = Buffer.from(bytes).toString("base64");
         return [{ type: "data", mediaType, source: { kind: "base64", data }, name: path }];
       }
       if (mediaType !== null || !isUtf8(bytes))
-        return `${JSON.stringify(path)} is a binary file${mediaType === null ? "" : ` (${mediaType})`} of ${bytes.length} bytes${mediaType === null ? "" : `, more than the ${maxDataBytes} that can be shown`}; it has no text to read.`;
-      const maxLines = Math.min(limit, maxReadLines);
+        return `${JSON.stringify(path)} is a binary file${mediaType === null ? "" : ` (${mediaType})`} of ${bytes.length} bytes${mediaType === null ? "" : `, more than the ${maxDataBytes} that can be shown`}; it has no text to read. Its bytes can be read with base64 set to true.`;
       const page = pageLines(bytes, { offset, charOffset, maxLines, maxBytes: maxReadBytes });
       return page === null
         ? refused(outside(path, bytes, offset))
@@ -97,9 +109,12 @@ function pageBlocks(page: Page, bytes: number, charOffset: number): TextBlock[] 
 }
 
 function outside(path: string, bytes: Uint8Array, offset: number): string {
-  const lines = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).split("\n");
-  const line = lines[offset - 1];
-  return line === undefined
-    ? `${JSON.stringify(path)} has ${lines.length} lines; there is no line ${offset}.`
-    : `Line ${offset} of ${JSON.stringify(path)} has ${line.length} characters; char_offset must not be larger.`;
+  const chars = lineChars(bytes, offset);
+  return chars === null
+    ? noLine(path, countLines(bytes), offset)
+    : `Line ${offset} of ${JSON.stringify(path)} has ${chars} characters; char_offset must not be larger.`;
+}
+
+function noLine(path: string, lines: number, offset: number): string {
+  return `${JSON.stringify(path)} has ${lines} lines; there is no line ${offset}.`;
 }

@@ -1,4 +1,3 @@
-import { setImmediate as pause } from "node:timers/promises";
 import {
   cutIndex,
   type FileInfo,
@@ -6,9 +5,11 @@ import {
   HoldfastError,
   InvalidInputError,
 } from "@holdfast/core";
+import { MAX_ANSWER_CHARS } from "./answer-rows.js";
 import { decodeText } from "./decode-text.js";
 import type { FileView } from "./file-view.js";
 import { type LineSearch, lineSearch, type Span } from "./line-search.js";
+import { SearchClock } from "./search-clock.js";
 
 /** How far a search goes. */
 export interface SearchLimits {
@@ -31,8 +32,6 @@ export const searchLimits: SearchLimits = {
 
 /** Characters of text shown around a match. */
 const SNIPPET_CHARS = 200;
-/** For how long a search works before it lets others. */
-const TURN_MS = 10;
 
 /** What to look for, and where. */
 export interface SearchRequest {
@@ -61,7 +60,7 @@ export async function searchFiles(view: FileView, request: SearchRequest): Promi
   const search = lineSearch(request.pattern, request.regex);
   const clock = new SearchClock(limits.timeoutMs, signal);
   const rows: string[] = [];
-  let [searched, skipped, bytes] = [0, 0, 0];
+  let [searched, skipped, bytes, chars] = [0, 0, 0, 0];
   const report = (stopped?: string): SearchReport => ({ rows, searched, skipped, stopped });
   for (const { path, bytes: size } of files) {
     if (searched + skipped >= limits.maxFiles) return report(`after ${limits.maxFiles} files`);
@@ -73,6 +72,8 @@ export async function searchFiles(view: FileView, request: SearchRequest): Promi
       searched++;
       for await (const row of matchRows(path, text, search, limits, clock)) {
         if (rows.length >= limits.maxMatches) return report(`after ${limits.maxMatches} matches`);
+        chars += row.length + 1;
+        if (chars > MAX_ANSWER_CHARS) return report(`after ${MAX_ANSWER_CHARS} characters`);
         rows.push(row);
       }
     }
@@ -143,32 +144,4 @@ function snippet(line: string, match: Span): { text: string; at: string; end: nu
 /** One row per match, whatever is in the line. */
 function visible(text: string): string {
   return text.replace(/[\r\u2028\u2029\v\f]/g, " ");
-}
-
-/** Says when a search must end, and lets other work go on until then. */
-class SearchClock {
-  readonly #end: number;
-  readonly #signal: AbortSignal;
-  #turnEnd = performance.now() + TURN_MS;
-
-  constructor(timeoutMs: number, signal: AbortSignal) {
-    this.#end = performance.now() + timeoutMs;
-    this.#signal = signal;
-  }
-
-  /** Whether it is time to ask {@link isUp}; cheap enough to be asked for every line. */
-  get isDue(): boolean {
-    return performance.now() >= this.#turnEnd;
-  }
-
-  /** @throws what the signal was aborted with */
-  async isUp(): Promise<boolean> {
-    const now = performance.now();
-    if (now >= this.#turnEnd) {
-      await pause();
-      this.#turnEnd = performance.now() + TURN_MS;
-    }
-    this.#signal.throwIfAborted();
-    return now >= this.#end;
-  }
 }

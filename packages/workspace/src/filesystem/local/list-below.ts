@@ -2,8 +2,8 @@ import type { Dirent } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
 import type { FileInfo } from "@holdfast/core";
 import { hasIoCode } from "../io-error.js";
+import { MAX_DEPTH } from "../path-depth.js";
 import { DirectoryMovedError, type OpenDirectory } from "./open-directory.js";
-import { MAX_DEPTH } from "./place.js";
 import { isTemporaryName, STALE_AFTER_MS } from "./temporary-name.js";
 import { statEntry } from "./walk.js";
 

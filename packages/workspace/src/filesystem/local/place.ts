@@ -1,9 +1,7 @@
 import { checkDirectoryPath, checkFilePath, InvalidInputError } from "@holdfast/core";
+import { checkDepth } from "../path-depth.js";
 import { showPath } from "../refusals.js";
 import { isTemporaryName } from "./temporary-name.js";
-
-/** Most directories one may stand in another; every one on the way is held open for a moment. */
-export const MAX_DEPTH = 100;
 
 /** Something below a root: the directories from the root to the top of a namespace, then the path in it. */
 export interface Place {
@@ -36,10 +34,7 @@ export function shownPath({ top, segments }: Place, count: number): string {
 
 function checkSegments(path: string): string[] {
   const segments = path === "" ? [] : path.split("/");
-  if (segments.length > MAX_DEPTH)
-    throw new InvalidInputError(
-      `path ${showPath(path)} has ${segments.length} parts; at most ${MAX_DEPTH} are accepted`,
-    );
+  checkDepth(path, segments.length);
   if (segments.some(isTemporaryName))
     throw new InvalidInputError(
       `path ${showPath(path)} uses a name that is kept for temporary files`,

@@ -12,6 +12,7 @@ import {
 import { z } from "zod";
 import { maxFileBytesSchema } from "../max-file-bytes.js";
 import { namespaceNames } from "../namespace-names.js";
+import { checkDepth } from "../path-depth.js";
 import { checkBytes, tooLarge } from "../refusals.js";
 import { checkNewPath } from "./check-new-path.js";
 import { appendDraft, type Draft, wholeDraft } from "./draft.js";
@@ -113,6 +114,7 @@ export class RemoteFilesystem implements Filesystem {
     sweeps: boolean,
     plan: (current: Manifest | null, space: FileSpace) => Promise<Draft | null>,
   ): Promise<void> {
+    checkDepth(path, path.split("/").length);
     const space = this.#space(namespace);
     let isChecked = false;
     await this.#turns.run(turnOf(namespace, path), () =>
