@@ -116,3 +116,20 @@ test("a workspace plugin of one's own takes the place of the harness's", async (
   expect(await readdir(directory)).toEqual(["other"]);
   await agent.close();
 });
+
+test("what the workspace says comes right behind the base of the prompt, hooks of the program after it", async () => {
+  const directory = temporaryDirectory();
+  await writeFile(join(directory, "AGENTS.md"), "Answer in rhymes.");
+  const model = scriptedModel(["Done."]);
+  const agent = HarnessAgent.builder()
+    .name("assistant")
+    .model(model)
+    .stateStore(inMemoryParts().stateStore)
+    .workspace(directory)
+    .systemPrompt("BASE")
+    .middleware({ name: "mine", onSystemPrompt: (prompt) => `${prompt}\nMINE` })
+    .build();
+  await agent.call("go", ctx);
+  expect(model.requests[0]?.system).toMatch(/^BASE\n[\s\S]*Answer in rhymes\.[\s\S]*\nMINE$/);
+  await agent.close();
+});

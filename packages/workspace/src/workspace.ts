@@ -111,7 +111,11 @@ function setUp(host: PluginHost, settings: Settings): void {
   const readBackTool = settings.tools ? undefined : readOffloadedTool(parts);
   host.provide("offloader", new WorkspaceOffloader({ filesystem, readBackTool }));
   host.onStart(async () => filesystem.check?.());
-  host.use(middleware(host, filesystem, settings, protectedPaths));
+  host.use(visiting(filesystem));
+  if (settings.promptTokens > 0) {
+    const prompt = workspacePrompt(host, filesystem, settings, protectedPaths);
+    host.promptSection((text, step) => prompt.append(text, step));
+  }
   host.onDelete((slot) =>
     slot.userId === null ? deleteNamespace(filesystem, slot) : deleteOffloaded(filesystem, slot),
   );
@@ -121,15 +125,15 @@ function setUp(host: PluginHost, settings: Settings): void {
   );
 }
 
-function middleware(
+function workspacePrompt(
   host: PluginHost,
   filesystem: Filesystem,
   settings: Settings,
   protectedPaths: ProtectedPaths,
-): Middleware {
+): WorkspacePrompt {
   const counter = host.optional("tokenCounter");
   const estimate = characterEstimate();
-  const prompt = new WorkspacePrompt({
+  return new WorkspacePrompt({
     filesystem,
     counter: () => counter() ?? estimate,
     maxTokens: settings.promptTokens,
@@ -138,6 +142,10 @@ function middleware(
     hasTools: settings.tools,
     readOnlyNames: protectedPaths.names,
   });
+}
+
+/** Fetches and keeps the files around a call, for filesystems that need it. */
+function visiting(filesystem: Filesystem): Middleware {
   return {
     name: "workspace",
     async onCall(step, next) {
@@ -150,8 +158,5 @@ function middleware(
       await visit?.leave();
       return reply;
     },
-    ...(settings.promptTokens > 0 && {
-      onSystemPrompt: (text, step) => prompt.append(text, step),
-    }),
   };
 }

@@ -22,6 +22,8 @@ export interface AgentParts extends DistributedStore {
   readonly toolGroups: ReadonlyMap<string, ToolGroup>;
   /** The user's first, then the plugins' in their order: the first is outermost. */
   readonly hooks: Hooks;
+  /** What plugins put right behind the base of the system prompt. */
+  readonly promptSections: Hooks["onSystemPrompt"];
   readonly onStart: readonly (() => Promise<void>)[];
   readonly onClose: readonly (() => void | Promise<void>)[];
   readonly onDelete: readonly ((slot: Slot) => Promise<void>)[];

@@ -72,6 +72,7 @@ class Workbench {
   readonly #tools = new Map<string, Tool>();
   readonly #groups = new Map<string, ToolGroup>();
   readonly #middleware: Middleware[] = [];
+  readonly #promptSections: AgentParts["promptSections"][number][] = [];
   readonly #plugins = new Set<string>();
   readonly #onStart: (() => Promise<void>)[] = [];
   readonly #onClose: (() => void | Promise<void>)[] = [];
@@ -164,6 +165,7 @@ class Workbench {
       tools: this.#tools,
       toolGroups: this.#groups,
       hooks: collectHooks(this.#middleware),
+      promptSections: this.#promptSections,
       onStart: this.#onStart,
       onClose: this.#onClose.reverse(),
       onDelete: this.#onDelete,
@@ -194,6 +196,7 @@ class Workbench {
       agent: { name, agentId },
       use: (middleware) => this.#use(middleware),
       tool: (tool) => this.#addTool(tool),
+      promptSection: (append) => void this.#promptSections.push(append),
       provide: (port, implementation) => this.#provide(plugin, port, implementation),
       require: (port, advice) => {
         this.#required.push({ plugin, port, advice });

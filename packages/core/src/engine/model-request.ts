@@ -30,7 +30,8 @@ export async function promptOf(
   const { parts, session, slot, ctx } = scope;
   const { state } = session;
   let system = parts.settings.systemPrompt;
-  for (const hook of parts.hooks.onSystemPrompt) system = await hook(system, { slot, ctx, state });
+  for (const append of [...parts.promptSections, ...parts.hooks.onSystemPrompt])
+    system = await append(system, { slot, ctx, state });
   if (tools === null) return { system, tools: [] };
   const offered = activeTools(state, parts.tools, parts.toolGroups).map(schemaOf);
   return { system, tools: [...offered, ...tools] };

@@ -61,6 +61,11 @@ export interface PluginHost {
   readonly agent: { readonly name: string; readonly agentId: string };
   use(middleware: Middleware): void;
   tool(tool: Tool): void;
+  /**
+   * Adds to the system prompt right behind its base, in front of what `onSystemPrompt` hooks add: gets the prompt so far
+   * and returns it with the section. For what changes seldom; prompt caches keep what comes first.
+   */
+  promptSection(append: NonNullable<Middleware["onSystemPrompt"]>): void;
   /** Offers an implementation of a port. Several tool guards may be provided; of the others one. */
   provide<P extends PortName>(port: P, implementation: Ports[P]): void;
   /**
