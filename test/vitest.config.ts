@@ -3,6 +3,8 @@ import { configDefaults, defineProject } from "vitest/config";
 export default defineProject({
   test: {
     include: ["**/*.test.ts"],
+    // Loading the modules anew for every file would take longer than most of the tests.
+    isolate: false,
     exclude: [...configDefaults.exclude, "cost/**"],
     globalSetup: ["servers.setup.ts"],
     // Real servers on a busy machine: a test that hangs fails all the same.

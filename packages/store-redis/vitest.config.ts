@@ -3,6 +3,8 @@ import { defineProject } from "vitest/config";
 export default defineProject({
   test: {
     include: ["test/**/*.test.ts"],
+    // Loading the modules anew for every file would take longer than most of the tests.
+    isolate: false,
     globalSetup: ["test/redis.setup.ts"],
     // Real servers on a busy machine: a test that hangs fails all the same.
     testTimeout: 30_000,
