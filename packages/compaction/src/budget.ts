@@ -13,6 +13,8 @@ export interface Budget {
   /** Longest verbatim tail; what is null does not count. */
   readonly keepMessages: number | null;
   readonly keepTokens: number | null;
+  /** Whether the tail is as the program wants it; otherwise a forced compaction may make it shorter. */
+  readonly isTailGiven: boolean;
   readonly reservedTokens: number;
 }
 
@@ -40,6 +42,7 @@ export function budgetOf(settings: CompactionSettings, windowTokens: number | un
     triggerTokens: Math.max(1, triggerTokens),
     keepMessages: keepMessages ?? (isGiven || windowTokens !== undefined ? null : 20),
     keepTokens: keepTokens ?? byRatio ?? (isGiven || windowTokens === undefined ? null : byDefault),
+    isTailGiven: isGiven,
     reservedTokens: reserved,
   };
 }

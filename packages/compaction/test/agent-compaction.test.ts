@@ -244,6 +244,17 @@ describe("agent.compact", () => {
     });
   });
 
+  test("forced on a short session it keeps a quarter, whatever the default tail is", async () => {
+    const { agent, context } = setUp({ options: {} });
+    for (let turn = 0; turn < 6; turn++) await agent.call(`turn ${turn}`, ctx);
+    expect(await agent.compact("u", "s", { force: true })).toMatchObject({
+      compacted: true,
+      messagesBefore: 12,
+      messagesAfter: 4,
+    });
+    expect((await context()).slice(1).map(textOf)).toEqual(["fine", "turn 5", "fine"]);
+  });
+
   test("takes one-off instructions, and refuses options that do not exist", async () => {
     const { agent, summaries } = setUp({ options: {} });
     for (let turn = 0; turn < 6; turn++) await agent.call(`turn ${turn}`, ctx);

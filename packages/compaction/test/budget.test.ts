@@ -13,6 +13,7 @@ test("defaults: 50 messages or the window less 20,000 tokens; a quarter of that,
     triggerTokens: 80_000,
     keepMessages: null,
     keepTokens: 8_000,
+    isTailGiven: false,
     reservedTokens: 20_000,
   });
   expect(budget({}, 40_000)).toMatchObject({ triggerTokens: 20_000, keepTokens: 5_000 });
@@ -26,6 +27,7 @@ test("with an unknown window: 160,000 tokens, and 20 messages are kept", () => {
     triggerTokens: 160_000,
     keepMessages: 20,
     keepTokens: null,
+    isTailGiven: false,
     reservedTokens: 20_000,
   });
 });

@@ -118,11 +118,14 @@ function planCuts(input: PlanInput): SummaryCut[] {
   const tied = request.find((index) => hasToolBlock(messages[index] as Message));
   if (tied !== undefined) canCut.fill(false, tied + 1);
   const cuts: SummaryCut[] = [];
-  // Where nothing but a wish asks for it, the tail is as long as configured.
-  const shares = isOver(input.budget, messages.length, input.tokens) ? tailShares : [1];
+  const mustFit = isOver(input.budget, messages.length, input.tokens);
+  // Where nothing but a wish asks for it, the tail is as long as configured, or a quarter of what is there.
+  const shares = mustFit ? tailShares : [1];
+  const most = mustFit || input.budget.isTailGiven ? null : Math.ceil(messages.length / 4);
   let last = -1;
   for (const share of shares) {
-    const start = tailStart(messages, canCut, from, tailLimit(input, share), tokensOf);
+    const limit = tailLimit(input, share, most);
+    const start = tailStart(messages, canCut, from, limit, tokensOf);
     if (start === last) continue;
     last = start;
     const pinned = new Set(request.filter((index) => index < start));
@@ -142,12 +145,17 @@ function hasToolBlock({ content }: Message): boolean {
 }
 
 /** The configured tail or a part of it; never so long that the message trigger would fire again at once. */
-function tailLimit({ budget, scale = 1 }: PlanInput, share: number): TailLimit {
+function tailLimit(
+  { budget, scale = 1 }: PlanInput,
+  share: number,
+  most: number | null,
+): TailLimit {
   const { keepMessages, keepTokens, triggerMessages } = budget;
-  const most = triggerMessages === null ? null : Math.max(1, Math.floor(triggerMessages * 0.6) - 2);
-  const messages = keepMessages ?? (triggerMessages === null ? null : most);
+  const below =
+    triggerMessages === null ? null : Math.max(1, Math.floor(triggerMessages * 0.6) - 2);
+  const messages = Math.min(keepMessages ?? below ?? Infinity, most ?? Infinity);
   return {
-    messages: messages === null ? null : Math.floor(messages * share),
+    messages: messages === Infinity ? null : Math.floor(messages * share),
     tokens:
       keepTokens === null ? (share === 0 ? 0 : null) : Math.floor((keepTokens * share) / scale),
   };
