@@ -12,7 +12,6 @@ const head = JSON.parse(JSON.stringify(AgentState.create(slot).head()));
 const running = setInterval(() => {}, 1_000);
 
 const lease = await store.gate.acquire(slot, { callId, onWait: () => console.log("waiting") });
-console.log("held");
 lease.lost.addEventListener("abort", async () => {
   console.log(`lost ${lease.lost.reason.code}`);
   const write = { op: uuidv7(), expected: lease.loaded?.revision ?? null, head, keep: 0 };
@@ -24,3 +23,5 @@ lease.lost.addEventListener("abort", async () => {
   await store.close();
   await pool.end();
 });
+// Last: whoever reads this may stop the process at once, and an abort nobody listens to yet is never told.
+console.log("held");
