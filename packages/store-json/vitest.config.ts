@@ -5,5 +5,8 @@ export default defineProject({
     include: ["test/**/*.test.ts"],
     // Loading the modules anew for every file would take longer than most of the tests.
     isolate: false,
+    // On a busy machine a healthy test may take long; one that hangs fails all the same.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
   },
 });
