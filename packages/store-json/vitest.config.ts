@@ -3,6 +3,7 @@ import { defineProject } from "vitest/config";
 export default defineProject({
   test: {
     include: ["test/**/*.test.ts"],
+    setupFiles: ["./test/remove-roots.setup.ts"],
     // Loading the modules anew for every file would take longer than most of the tests.
     isolate: false,
     // On a busy machine a healthy test may take long; one that hangs fails all the same.

@@ -80,8 +80,8 @@ describe.each([
     expect(outcomes(records)).toEqual(["committed", "committed"]);
     expect(logged(records)).toHaveLength(6);
     const { log } = store.companions?.() ?? {};
-    const hits = await log?.search({ agentId: "a", userId: "u", text: canary });
-    expect(hits).toHaveLength(4);
+    const found = await log?.search({ agentId: "a", userId: "u", text: canary });
+    expect(found?.hits).toHaveLength(4);
     await second.close();
     if (files !== null) expect(filesWith(files)).toEqual([]);
   });

@@ -21,7 +21,7 @@ test("no file holds anything of what was said, in any form", { timeout: 60_000 }
   expect(JSON.stringify(await loadState(store, slot))).toContain(canary);
   expect(JSON.stringify(await log.read(slot))).toContain(canary);
   expect(JSON.stringify(await keyValue.get(["notes"], "key"))).toContain(canary);
-  expect(await log.search({ ...slot, text: canary })).toHaveLength(4);
+  expect((await log.search({ ...slot, text: canary })).hits).toHaveLength(4);
 });
 
 test("the same without encryption is found in states, logs, blobs and values", {

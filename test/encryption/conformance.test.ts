@@ -6,7 +6,6 @@ import {
   describeSessionGate,
   describeSignalBus,
 } from "@holdfast/testing";
-import { logWithStates } from "./log-with-states.js";
 import { tamper } from "./stored.js";
 import {
   breakFiles,
@@ -34,9 +33,7 @@ for (const fused of [true, false])
       await tamper(inner, slot, ({ messages }) => ({ messages: messages.toReversed() }));
     },
   });
-describeConversationLog("in-memory, encrypted", {
-  create: () => logWithStates(memorySubject().store),
-});
+describeConversationLog("in-memory, encrypted", { create: () => part(memorySubject(), "log") });
 describeKeyValueStore("in-memory, encrypted", { create: () => part(memorySubject(), "keyValue") });
 describeSessionGate("in-memory, encrypted", { create: () => part(memorySubject(), "gate") });
 describeSignalBus("in-memory, encrypted", { create: () => part(memorySubject(), "signals") });
@@ -60,7 +57,10 @@ describeAgentStateStore(
   "JSON files, encrypted",
   onFiles((store) => store),
 );
-describeConversationLog("JSON files, encrypted", onFiles(logWithStates));
+describeConversationLog(
+  "JSON files, encrypted",
+  onFiles((store) => partsOf(store).log),
+);
 describeKeyValueStore(
   "JSON files, encrypted",
   onFiles((store) => partsOf(store).keyValue),

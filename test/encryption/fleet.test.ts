@@ -13,7 +13,6 @@ import { fleetStores, freshChoice, freshPrefix } from "../fleet/choices.js";
 import { openStore, type StoreChoice } from "../fleet/open-store.mjs";
 import { canary, filesWith } from "./canary.js";
 import { freshOptions } from "./keys.js";
-import { logWithStates } from "./log-with-states.js";
 import { loadState, slotOf } from "./stored.js";
 import { writeEverywhere } from "./write-everywhere.js";
 
@@ -58,7 +57,7 @@ for (const kind of fleetStores) {
   });
   describeConversationLog(
     `${kind}, encrypted`,
-    encrypted(kind, ({ stateStore }) => logWithStates(stateStore)),
+    encrypted(kind, ({ log }) => log),
   );
   describeKeyValueStore(
     `${kind}, encrypted`,

@@ -1,7 +1,6 @@
 import {
   blobRef,
   InMemoryConversationLog,
-  InvalidInputError,
   type LogDraft,
   type Slot,
   StateCorruptError,
@@ -11,8 +10,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freshKey, freshOptions } from "./keys.js";
-import { corruption, marked, said, saveTexts, slotOf, storedDrafts } from "./stored.js";
-import { memorySubject, partsOf } from "./subjects.js";
+import { corruption, marked, said, slotOf, storedDrafts } from "./stored.js";
 
 const [one, two] = [slotOf("one"), slotOf("two")];
 const long = "A long line of a file, with $& and 漢字.\n".repeat(3_000);
@@ -169,36 +167,42 @@ test("whichever bit is flipped, a record opens as it was or not at all", {
 });
 
 describe("a search", () => {
-  test("of a log wrapped by itself needs a session, and says so", async () => {
+  test("of a log wrapped by itself goes through all of a user's sessions, newest records first", async () => {
     const { log } = encryptedLog();
-    await log.append(one, [said("a needle in it")]);
-    const { agentId, userId, sessionId } = one;
-    const all = await log.search({ agentId, userId, text: "needle" }).catch((error) => error);
-    expect(all).toSatisfy(InvalidInputError.is);
-    expect(all.message).toContain("sessionId");
-    const [hit] = await log.search({ agentId, userId, sessionId, text: "NEEDLE" });
-    expect(hit).toMatchObject({ slot: one, snippet: "a needle in it" });
-  });
-
-  test("goes through all of a user's sessions, the newest record of each first", async () => {
-    const { store } = memorySubject();
-    const { log } = partsOf(store);
     const slots = Array.from({ length: 130 }, (_, index) => slotOf(`s-${index}`));
-    for (const slot of slots) {
-      await saveTexts(store, slot, []);
+    for (const slot of slots)
       await log.append(slot, [said("needle old"), said("hay"), said(`needle ${slot.sessionId}`)]);
-    }
-    await saveTexts(store, { ...one, userId: "other" }, []);
     await log.append({ ...one, userId: "other" }, [said("needle of somebody else")]);
-    const query = { agentId: "a", userId: "u", text: "needle" };
-    const hits = await log.search({ ...query, limit: 1_000 });
+    const query = { agentId: "a", userId: "u", text: "NEEDLE" };
+    const { hits, next } = await log.search({ ...query, limit: 1_000 });
+    expect(next).toBeUndefined();
     expect(hits).toHaveLength(260);
     expect(hits.slice(0, 3).map(({ snippet }) => snippet)).toEqual([
       "needle s-129",
       "needle old",
       "needle s-128",
     ]);
-    expect(await log.search(query)).toHaveLength(10);
+    expect((await log.search(query)).hits).toHaveLength(10);
+  });
+
+  test("goes on from its next page to the end, and begins again where that session was deleted", async () => {
+    const { log } = encryptedLog();
+    for (const slot of [two, one])
+      await log.append(slot, [said("needle 1"), said("hay"), said("needle 2")]);
+    const query = { agentId: "a", userId: "u", text: "needle", limit: 1 };
+    const seen: string[] = [];
+    let found = await log.search(query);
+    while (found.next !== undefined) {
+      seen.push(...found.hits.map(({ slot, snippet }) => `${slot.sessionId} ${snippet}`));
+      expect(seen.length).toBeLessThan(10);
+      found = await log.search({ ...query, before: found.next });
+    }
+    expect(found.hits).toEqual([]);
+    expect(seen).toEqual(["one needle 2", "one needle 1", "two needle 2", "two needle 1"]);
+    const { next } = await log.search(query);
+    await log.delete(one);
+    const again = await log.search({ ...query, before: next });
+    expect(again.hits.map(({ slot }) => slot)).toEqual([two]);
   });
 
   test("sees neither marks nor what is in the sealed text itself", async () => {
@@ -208,7 +212,7 @@ describe("a search", () => {
       marked({ name: "needle", details: { needle: "needle" } }),
     ]);
     for (const text of ["needle", "sealed", "1.k1."])
-      expect(await log.search({ ...one, text })).toEqual([]);
+      expect(await log.search({ ...one, text })).toEqual({ hits: [] });
   });
 
   test("ends when it is aborted on its way", async () => {

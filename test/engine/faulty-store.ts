@@ -158,6 +158,7 @@ export class FaultyStore implements AgentStateStore {
         this.#run({ name: "read", slot }, () => log.read(slot, range)),
       readBlob: (slot, ref) => log.readBlob(slot, ref),
       search: (query) => log.search(query),
+      sessions: (query) => log.sessions(query),
       delete: (slot) => this.#run({ name: "deleteLog", slot }, () => log.delete(slot)),
     };
   }

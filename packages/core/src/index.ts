@@ -16,6 +16,7 @@ export * from "./message/read-message.js";
 export * from "./message/repair-tool-pairs.js";
 export * from "./middleware/middleware.js";
 export * from "./middleware/plugin.js";
+export * from "./model/index.js";
 export * from "./ports/index.js";
 export * from "./slot/path-segment.js";
 export * from "./slot/slot.js";

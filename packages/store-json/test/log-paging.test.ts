@@ -97,7 +97,7 @@ test(
     }
     // The first one counts, not a later one.
     expect((await writer.read(loggedSlot)).slice(0, 40)).toEqual(first);
-    const hits = await writer.search({ ...loggedSlot, text: "a7", limit: 50 });
+    const { hits } = await writer.search({ ...loggedSlot, text: "a7", limit: 50 });
     expect(hits.map((hit) => hit.record.seq)).toEqual([first[6]?.seq]);
   },
 );

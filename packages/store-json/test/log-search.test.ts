@@ -2,6 +2,8 @@ import {
   appendFileSync,
   copyFileSync,
   mkdirSync,
+  readdirSync,
+  readFileSync,
   rmSync,
   utimesSync,
   writeFileSync,
@@ -12,6 +14,8 @@ import {
   InMemoryConversationLog,
   type JsonValue,
   type LogDraft,
+  type LogFinds,
+  type LogPosition,
   type Message,
   type Slot,
   toolResultMessage,
@@ -37,7 +41,7 @@ test("hits come from the session written to last first, and newest first within 
     utimesSync(file, 1_000 + age, 1_000 + age);
   }
   const found = async (limit: number) => {
-    const hits = await log.search({ agentId, userId, text: "needle", limit });
+    const { hits } = await log.search({ agentId, userId, text: "needle", limit });
     for (const {
       slot,
       record: { id },
@@ -62,7 +66,12 @@ test("a user's search sees no other user's, no other agent's and no anonymous se
   );
   for (const slot of slots) await log.append(slot, [record("1", "needle")]);
   for (const user of ["ann", "bob", "sessions", "nobody"]) {
-    const hits = await log.search({ agentId: "coder", userId: user, text: "needle", limit: 50 });
+    const { hits } = await log.search({
+      agentId: "coder",
+      userId: user,
+      text: "needle",
+      limit: 50,
+    });
     const expected = slots.filter((slot) => slot.agentId === "coder" && slot.userId === user);
     expect(hits.map(({ slot }) => slot.sessionId).sort()).toEqual(
       expected.map(({ sessionId }) => sessionId),
@@ -88,10 +97,11 @@ test(
     let found = 0;
     for (let round = 0; round < scaled(100, 600); round++) {
       const query = { ...loggedSlot, text: randomQuery(random, texts), limit: 1_000 };
-      const [hits, expected] = await Promise.all([log.search(query), reference.search(query)]);
-      const shown = (list: typeof hits) => list.map(({ record: { id }, snippet }) => [id, snippet]);
-      expect(shown(hits), JSON.stringify(query.text)).toEqual(shown(expected));
-      found += hits.length;
+      const [finds, expected] = await Promise.all([log.search(query), reference.search(query)]);
+      const shown = ({ hits }: LogFinds) =>
+        hits.map(({ record: { id }, snippet }) => [id, snippet]);
+      expect(shown(finds), JSON.stringify(query.text)).toEqual(shown(expected));
+      found += finds.hits.length;
     }
     expect(found).toBeGreaterThan(500);
   },
@@ -112,7 +122,7 @@ test.each([
         record(`${place}`, `${filler.slice(0, place)}NEEDLE-${place};${filler.slice(place)}`),
       ]);
     for (const place of places) {
-      const hits = await log.search({ ...loggedSlot, text: `needle-${place};` });
+      const { hits } = await log.search({ ...loggedSlot, text: `needle-${place};` });
       expect(hits.map((hit) => hit.record.id)).toEqual([`${place}`]);
       expect(hits[0]?.snippet).toContain(`NEEDLE-${place};`);
       expect(hits[0]?.snippet.length).toBeLessThan(200);
@@ -134,8 +144,8 @@ test("the bytes of files are not text: they are neither searched nor read", asyn
   ]);
   await log.append(loggedSlot, [{ ...record("1"), message }]);
   rmSync(join(dirname(logFile(root)), "session.blobs"), { recursive: true });
-  expect(await log.search({ ...loggedSlot, text: data.slice(0, 20) })).toEqual([]);
-  expect(await log.search({ ...loggedSlot, text: "HAYSTACK" })).toHaveLength(1);
+  expect(await log.search({ ...loggedSlot, text: data.slice(0, 20) })).toEqual({ hits: [] });
+  expect((await log.search({ ...loggedSlot, text: "HAYSTACK" })).hits).toHaveLength(1);
 });
 
 test("files that cannot be searched are passed over and reported, those beside them are searched", async () => {
@@ -148,15 +158,16 @@ test("files that cannot be searched are passed over and reported, those beside t
     record("2", `needle ${"x".repeat(70_000)}`),
   ]);
   await log.append({ ...loggedSlot, userId: "other" }, [record("1", "needle")]);
-  writeFileSync(join(directory, "broken.log.jsonl"), '{"format":"holdfast.log"}\n');
+  writeFileSync(join(directory, "broken.log.jsonl"), '{"format":"holdfast.log"}\nneedle\n');
   writeFileSync(join(directory, "empty.log.jsonl"), "");
   writeFileSync(join(directory, "notes.txt"), "needle");
   // Somebody else's log, copied here.
   const stranger = directory.replace(`${join("users", "user")}`, join("users", "other"));
   copyFileSync(join(stranger, "session.log.jsonl"), join(directory, "stolen.log.jsonl"));
-  rmSync(join(directory, "session.blobs"), { recursive: true });
+  const blobs = join(directory, "session.blobs");
+  for (const name of readdirSync(blobs)) writeFileSync(join(blobs, name), "another needle");
   appendFileSync(logFile(root), '\n{"v":1,"id":"torn needle\n');
-  const hits = await log.search({ agentId, userId, text: "needle" });
+  const { hits } = await log.search({ agentId, userId, text: "needle" });
   expect(hits.map(({ slot, record: { id } }) => [slot.sessionId, id])).toEqual([["session", "1"]]);
   expect(reports.map(({ kind }) => kind).sort()).toEqual([
     "entry_skipped",
@@ -165,6 +176,76 @@ test("files that cannot be searched are passed over and reported, those beside t
     "torn_record",
   ]);
   expect(JSON.stringify(reports)).not.toContain("needle");
+});
+
+test("a long text is read only where its file may match", async () => {
+  const root = temporaryRoot();
+  const log = new JsonlConversationLog({ root });
+  const filler = "filler ".repeat(10_000);
+  await log.append(loggedSlot, [
+    record("1", `${filler} needle`),
+    record("2", `${filler} thread`),
+    record("3", "needle"),
+  ]);
+  const found = async (text: string) =>
+    (await log.search({ ...loggedSlot, text })).hits.map((hit) => hit.record.id);
+  expect(await found("NEEDLE")).toEqual(["3", "1"]);
+  expect(await found("thread")).toEqual(["2"]);
+  // A text that is not the one that was stored is noticed when it is read, and only then.
+  const blobs = join(dirname(logFile(root)), "session.blobs");
+  const damaged = readdirSync(blobs).map((name) => join(blobs, name));
+  for (const path of damaged)
+    writeFileSync(path, readFileSync(path, "utf8").replace("filler", "Filler"));
+  const reports: StoreReport[] = [];
+  const other = new JsonlConversationLog({ root, onReport: (report) => reports.push(report) });
+  await other.search({ ...loggedSlot, text: "absent" });
+  expect(reports).toEqual([]);
+  await other.search({ ...loggedSlot, text: "thread" });
+  expect(reports.map(({ kind }) => kind)).toEqual(["entry_skipped"]);
+});
+
+test("a long argument of a tool is found as it is and as JSON", async () => {
+  const log = new JsonlConversationLog({ root: temporaryRoot() });
+  const reference = new InMemoryConversationLog();
+  const content = `${"x".repeat(70_000)}foo\nbar\u001fqux`;
+  const call = { type: "tool_call", id: "c", name: "write", input: { content } } as const;
+  const draft = { ...record("1"), message: assistantMessage([call]) };
+  for (const each of [log, reference]) await each.append(loggedSlot, [draft]);
+  const texts = [
+    "foo\nbar",
+    "foo\\nbar",
+    "NBAR",
+    "nbar",
+    "\\u001fqux",
+    "u001FQ",
+    "1fqux",
+    "u0",
+    "fqux",
+  ];
+  for (const text of [...texts, "nfoo", "u002f", "bnbar"]) {
+    const [finds, expected] = [log, reference].map((each) => each.search({ ...loggedSlot, text }));
+    expect((await finds)?.hits, text).toHaveLength(texts.includes(text) ? 1 : 0);
+    expect((await expected)?.hits, text).toHaveLength(texts.includes(text) ? 1 : 0);
+  }
+});
+
+test("of lines with one id the first counts, on whichever page", async () => {
+  const root = temporaryRoot();
+  const log = new JsonlConversationLog({ root, durability: "os" });
+  await log.append(loggedSlot, [record("a", "needle"), record("b", "needle"), record("c", "hay")]);
+  // As two processes write it that append at once; the last one has another text, and does not count.
+  const again = [record("a", "needle"), record("b", "needle"), record("c", "needle")];
+  appendFileSync(logFile(root), again.map((each) => `\n${JSON.stringify(each)}\n`).join(""));
+  for (const limit of [1, 2, 3]) {
+    const ids: string[] = [];
+    let before: LogPosition | undefined;
+    do {
+      const finds: LogFinds = await log.search({ ...loggedSlot, text: "needle", limit, before });
+      ids.push(...finds.hits.map((hit) => hit.record.id));
+      before = finds.next;
+    } while (before !== undefined);
+    expect(ids).toEqual(["b", "a"]);
+  }
 });
 
 test("a directory that cannot be read is an error, never an empty result", async () => {
@@ -189,7 +270,7 @@ test("a search lets others run, and stops when it is no longer wanted", slow, as
   };
   setImmediate(count);
   // Every line is parsed: what is looked for is in none of them, but no part of it can be told from the bytes.
-  expect(await log.search({ agentId, userId, text: '"' })).toEqual([]);
+  expect(await log.search({ agentId, userId, text: '"' })).toEqual({ hits: [] });
   // 15 MB: a turn for every megabyte at the very least.
   expect(turns).toBeGreaterThan(15);
   const controller = new AbortController();

@@ -79,6 +79,6 @@ test("a message without the form of one does not stop a search", async () => {
     logFile(root),
     text.replace('"content":[{"type":"text","text":"a2', '"contents":[{"x":"'),
   );
-  const hits = await log.search({ ...loggedSlot, text: "needle" });
+  const { hits } = await log.search({ ...loggedSlot, text: "needle" });
   expect(hits.map((hit) => hit.record.id)).toEqual(["a3", "a1"]);
 });

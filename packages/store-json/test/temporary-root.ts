@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 
 const roots: string[] = [];
 
@@ -12,8 +11,9 @@ export function temporaryRoot(): string {
   return root;
 }
 
-afterAll(() => {
+/** Removes what {@link temporaryRoot} made. */
+export function removeRoots(): void {
   // A test that takes the root away moves it aside under this name.
   for (const path of roots.splice(0).flatMap((root) => [root, `${root}.gone`]))
     rmSync(path, { recursive: true, force: true });
-});
+}

@@ -1,6 +1,6 @@
 import { HoldfastError } from "@holdfast/core";
-import { SummaryTooLong } from "../summary/ask-model.js";
 import { WindowTooSmall } from "../summary/summarize.js";
+import { SummaryTooLong } from "../summary/summary-too-long.js";
 
 /** Why something failed, in words that hold no contents: messages of foreign errors may quote what was sent. */
 export function failureOf(error: unknown): string {

@@ -1,8 +1,13 @@
-import { type CompactionRequest, type Message, type Usage, userMessage } from "@holdfast/core";
+import {
+  addUsage,
+  type CompactionRequest,
+  type Message,
+  type Usage,
+  userMessage,
+} from "@holdfast/core";
 import { isOver } from "../budget.js";
 import { withStaleUsage } from "../context-tokens.js";
 import type { SummaryCut } from "../plan/plan-compaction.js";
-import { addUsage } from "../summary/ask-model.js";
 import { summarize } from "../summary/summarize.js";
 import { placesIn, summaryText } from "../summary/summary-text.js";
 import { failureOf } from "./failure-of.js";

@@ -1,7 +1,10 @@
 import {
+  addUsage,
+  askModel,
   type CompactionRequest,
   type Message,
   type Model,
+  type ModelAnswer,
   type ModelRequest,
   repairToolPairs,
   type Usage,
@@ -9,8 +12,8 @@ import {
 } from "@holdfast/core";
 import type { CompactionSettings } from "../compaction-options.js";
 import type { TokenMeter } from "../context-tokens.js";
-import { addUsage, askModel, type SummaryReply } from "./ask-model.js";
 import { fill, type ReadSummaryFormat } from "./summary-format.js";
+import { SummaryTooLong } from "./summary-too-long.js";
 import { transcriptOf } from "./transcript.js";
 import { transcriptChunks } from "./transcript-chunks.js";
 
@@ -158,7 +161,7 @@ class SummaryDesk {
   }
 
   /** A summary that breaks off has lost its end, where the next steps are: it is asked for once more, shorter. */
-  async #ask(model: Model, request: Omit<ModelRequest, "signal">): Promise<SummaryReply> {
+  async #ask(model: Model, request: Omit<ModelRequest, "signal">): Promise<ModelAnswer> {
     const reply = await this.#askOnce(model, request);
     if (!reply.isCutOff || reply.calledTools) return reply;
     const brief = [...request.messages, instruction(BRIEFLY)];
@@ -166,17 +169,19 @@ class SummaryDesk {
     return second.text.trim() === "" ? reply : second;
   }
 
-  async #askOnce(model: Model, request: Omit<ModelRequest, "signal">): Promise<SummaryReply> {
+  async #askOnce(model: Model, request: Omit<ModelRequest, "signal">): Promise<ModelAnswer> {
     const { settings, format, request: compaction } = this.#order;
     const held = model.structuredOutput && format.jsonSchema;
     const reply = await askModel({
       model,
       request: held ? { ...request, output: held } : request,
+      purpose: "summary",
       signal: this.#signal,
       emit: compaction.emit,
       isStopped: () => compaction.signal.aborted,
       maxChars: 8 * Math.max(2_000, settings.reservedTokens),
     });
+    if (reply.isTooLong) throw new SummaryTooLong("the summary is too long");
     this.usage = addUsage(this.usage, reply.usage);
     return reply;
   }

@@ -1,13 +1,15 @@
 import { StateCorruptError } from "../errors/store-errors.js";
 import { blobRef } from "../log/blobs.js";
-import type { AgentStateStore, Reach } from "../ports/agent-state-store.js";
+import type { Reach } from "../ports/agent-state-store.js";
 import type {
   ConversationLog,
   LogDraft,
-  LogHit,
+  LogFinds,
   LogQuery,
   LogRange,
   LogRecord,
+  LogSessionPage,
+  LogSessionQuery,
 } from "../ports/conversation-log.js";
 import { checkSlot, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import type { KeyRing } from "./key-ring.js";
@@ -27,17 +29,14 @@ export class EncryptedLog implements ConversationLog {
   readonly reach: Reach;
   readonly #inner: ConversationLog;
   readonly #ring: KeyRing;
-  readonly #sessions: Pick<AgentStateStore, "list"> | undefined;
   readonly #refs = new KnownRefs();
 
-  /** @param sessions - knows a user's sessions, which a search without a session goes through */
-  constructor(inner: ConversationLog, ring: KeyRing, sessions?: Pick<AgentStateStore, "list">) {
+  constructor(inner: ConversationLog, ring: KeyRing) {
     this.contract = inner.contract;
     this.kind = `encrypted-${inner.kind}`;
     this.reach = inner.reach;
     this.#inner = inner;
     this.#ring = ring;
-    this.#sessions = sessions;
   }
 
   async append(slot: Slot, records: readonly LogDraft[]): Promise<void> {
@@ -61,8 +60,13 @@ export class EncryptedLog implements ConversationLog {
     return found === undefined ? null : this.#innerBlob(owner, ref, found);
   }
 
-  search(query: LogQuery): Promise<readonly LogHit[]> {
-    return searchSealedLog(this, this.#sessions, query);
+  search(query: LogQuery): Promise<LogFinds> {
+    return searchSealedLog(this, query);
+  }
+
+  /** Whose sessions there are is not sealed, nor is when they were written to. */
+  sessions(query: LogSessionQuery): Promise<LogSessionPage> {
+    return this.#inner.sessions(query);
   }
 
   delete(slot: Slot): Promise<boolean> {

@@ -1,9 +1,13 @@
 import { setImmediate } from "node:timers/promises";
-import { InvalidInputError } from "../errors/errors.js";
 import { checkLogQuery, searchableText, snippetAround } from "../log/search-text.js";
 import { withBlobs } from "../log/with-blobs.js";
-import type { AgentStateStore } from "../ports/agent-state-store.js";
-import type { ConversationLog, LogHit, LogQuery, LogRecord } from "../ports/conversation-log.js";
+import type {
+  ConversationLog,
+  LogFinds,
+  LogHit,
+  LogQuery,
+  LogRecord,
+} from "../ports/conversation-log.js";
 import type { Slot } from "../slot/slot.js";
 import { checkLimit } from "../store/check-limit.js";
 
@@ -13,17 +17,13 @@ const MAX_MS = 5_000;
 const PAGE = 100;
 
 /**
- * Searches a log whose backend cannot read it: goes through the sessions, the one saved last first, and through the
+ * Searches a log whose backend cannot read it: goes through the sessions, the one written to last first, and through the
  * records of each from the newest on.
  *
  * @param log - returns records in the clear
- * @throws InvalidInputError also for a search without a session where nobody knows the user's sessions
+ * @throws InvalidInputError | InvalidIdError, the reason of the query's signal
  */
-export async function searchSealedLog(
-  log: ConversationLog,
-  sessions: Pick<AgentStateStore, "list"> | undefined,
-  query: LogQuery,
-): Promise<LogHit[]> {
+export async function searchSealedLog(log: ConversationLog, query: LogQuery): Promise<LogFinds> {
   checkLogQuery(query);
   const { text, signal } = query;
   const limit = checkLimit(query.limit, 10);
@@ -31,16 +31,15 @@ export async function searchSealedLog(
   const hits: LogHit[] = [];
   let seen = 0;
   signal?.throwIfAborted();
-  for await (const slot of slotsOf(sessions, query)) {
-    for await (const record of newestFirst(log, slot, signal)) {
+  for await (const { slot, before } of slotsOf(log, query))
+    for await (const record of newestFirst(log, slot, before, signal)) {
       const snippet = await snippetOf(log, slot, record, text);
       signal?.throwIfAborted();
       if (snippet !== null) hits.push({ slot: { ...slot }, record, snippet });
-      if (hits.length === limit || ++seen === MAX_RECORDS || performance.now() > end) return hits;
+      if (hits.length === limit || ++seen === MAX_RECORDS || performance.now() > end)
+        return { hits, next: { sessionId: slot.sessionId, seq: record.seq } };
     }
-    if (performance.now() > end) return hits;
-  }
-  return hits;
+  return { hits };
 }
 
 async function snippetOf(
@@ -53,32 +52,36 @@ async function snippetOf(
   return message === undefined ? null : snippetAround(searchableText(message), text);
 }
 
+/** The sessions to look through and, of the first, from where on. */
 async function* slotsOf(
-  sessions: Pick<AgentStateStore, "list"> | undefined,
-  { agentId, userId, sessionId }: LogQuery,
-): AsyncGenerator<Slot> {
+  log: ConversationLog,
+  { agentId, userId, sessionId, before }: LogQuery,
+): AsyncGenerator<{ readonly slot: Slot; readonly before: number | undefined }> {
   if (sessionId !== undefined) {
-    yield { agentId, userId, sessionId };
+    const from = before?.sessionId === sessionId ? before.seq : undefined;
+    yield { slot: { agentId, userId, sessionId }, before: from };
     return;
   }
-  if (sessions === undefined)
-    throw new InvalidInputError(
-      "an encrypted log that was wrapped without its state store does not know a user's sessions: name the sessionId to search in, or pass both to withEncryption",
-    );
+  // Without a session there is a user: `checkLogQuery` saw to that.
+  const slots: Slot[] = [];
   let cursor: string | undefined;
   do {
-    const page = await sessions.list({ agentId, userId, cursor });
-    for (const { slot } of page.slots) yield slot;
+    const page = await log.sessions({ agentId, userId: userId ?? "", cursor });
+    slots.push(...page.sessions.map(({ slot }) => slot));
     cursor = page.cursor;
   } while (cursor !== undefined);
+  const from = slots.findIndex((slot) => slot.sessionId === before?.sessionId);
+  for (const slot of slots.slice(Math.max(from, 0)))
+    yield { slot, before: slot.sessionId === before?.sessionId ? before.seq : undefined };
 }
 
 async function* newestFirst(
   log: ConversationLog,
   slot: Slot,
+  from: number | undefined,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LogRecord> {
-  let before: number | undefined;
+  let before = from;
   for (;;) {
     // Decrypting takes its time, and a log in memory never lets others run.
     await setImmediate();

@@ -46,8 +46,8 @@ export function withEncryption(
   options: EncryptionOptions,
 ): AgentStateStore | EncryptableParts {
   const ring = readKeyRing(options);
-  if (isStateStore(parts)) return wrapper(ring, parts)("stateStore", parts);
-  const wrap = wrapper(ring, parts.stateStore);
+  if (isStateStore(parts)) return wrapper(ring)("stateStore", parts);
+  const wrap = wrapper(ring);
   const wrapped = partNames.flatMap((name) => {
     const part = parts[name];
     return part === undefined ? [] : [[name, wrap(name, part)] as const];
@@ -66,13 +66,13 @@ function isStateStore(parts: AgentStateStore | EncryptableParts): parts is Agent
 }
 
 /** Wraps parts, each once: an agent knows by identity that its gate and log are those its state store fuses. */
-function wrapper(ring: KeyRing, sessions: AgentStateStore | undefined): WrapParts {
+function wrapper(ring: KeyRing): WrapParts {
   const wrapped = new Map(partNames.map((name) => [name, new Map<object, unknown>()]));
   const make: {
     [P in keyof DistributedStore]: (inner: DistributedStore[P]) => DistributedStore[P];
   } = {
     stateStore: (inner) => new EncryptedStateStore(inner, ring, wrap),
-    log: (inner) => new EncryptedLog(inner, ring, sessions),
+    log: (inner) => new EncryptedLog(inner, ring),
     keyValue: (inner) => new EncryptedKeyValueStore(inner, ring),
     gate: (inner) => new EncryptedGate(inner, ring),
     signals: (inner) => new EncryptedSignalBus(inner, ring),

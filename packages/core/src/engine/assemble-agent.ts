@@ -1,3 +1,4 @@
+import type { AgentEvent } from "../events/agent-event.js";
 import { isRecord } from "../json/json.js";
 import { InMemoryAgentStateStore } from "../memory/index.js";
 import type { Middleware } from "../middleware/middleware.js";
@@ -74,6 +75,10 @@ class Workbench {
   readonly #middleware: Middleware[] = [];
   readonly #promptSections: AgentParts["promptSections"][number][] = [];
   readonly #plugins = new Set<string>();
+  /** The program's own first. */
+  readonly #listeners: ((event: AgentEvent) => unknown)[] = [];
+  readonly #observe = observer(this.#listeners);
+  readonly #now: () => Date;
   readonly #onStart: (() => Promise<void>)[] = [];
   readonly #onClose: (() => void | Promise<void>)[] = [];
   readonly #onDelete: ((slot: Slot) => Promise<void>)[] = [];
@@ -83,6 +88,8 @@ class Workbench {
     this.#options = options;
     this.#settings = settings;
     this.#problems = problems;
+    this.#now = options.clock ?? (() => new Date());
+    if (options.onEvent) this.#listeners.push(options.onEvent);
     for (const name of storePorts) {
       const port = options[name] ?? options.distributedStore?.[name];
       if (port) this.#bring(name, port);
@@ -150,7 +157,6 @@ class Workbench {
     const stateStore = port("stateStore");
     const gate = port("gate");
     const log = port("log");
-    const observe = observer(options);
     return Object.freeze({
       settings,
       stateStore,
@@ -180,8 +186,8 @@ class Workbench {
           sessionId: named?.sessionId,
         });
       },
-      now: options.clock ?? (() => new Date()),
-      observe,
+      now: this.#now,
+      observe: this.#observe,
       fused: {
         gate: stateStore.fuses?.gate !== undefined && stateStore.fuses.gate === gate,
         log: stateStore.fuses?.log !== undefined && stateStore.fuses.log === log,
@@ -212,7 +218,9 @@ class Workbench {
       onClose: (run) => void this.#onClose.push(run),
       onDelete: (run) => void this.#onDelete.push(run),
       onDeleteUser: (run) => void this.#onDeleteUser.push(run),
-      emit: (slot, callId, event) => observer(this.#options)(backgroundEvent(slot, callId, event)),
+      emit: (slot, callId, event) => this.#observe(backgroundEvent(slot, callId, event)),
+      observe: (listener) => void this.#listeners.push(listener),
+      now: () => this.#now(),
     };
   }
 

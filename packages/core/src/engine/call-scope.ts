@@ -38,7 +38,7 @@ export function stepOf(scope: CallScope): Step {
       if (event.type === "model_call_end") scope.usage.add(event.usage);
       scope.emit(event);
     },
-    mark: (mark) => scope.session.log.mark(mark),
+    mark: (mark) => scope.session.mark(mark),
   };
 }
 

@@ -5,6 +5,7 @@ import type { CompactionCause, CompactionResult, RequestPrompt } from "../ports/
 import { type CallScope, stepOf } from "./call-scope.js";
 import { errorName } from "./model-call.js";
 import { onion } from "./onion.js";
+import { writeAhead } from "./write-ahead.js";
 
 /** What is asked of the Compactor. */
 export interface CompactionOrder {
@@ -31,10 +32,18 @@ export async function compactContext(
     ...{ slot, ctx, state, signal, emit, mark, model, cause, force, prompt, overrides },
     ...(limitTokens !== undefined && { limitTokens }),
     isOverflow: (error) => isContextOverflow(error, settings.overflowPatterns),
-    dropping: (messages) =>
-      onion(hooks.onContextDrop, Object.assign(stepOf(scope), { messages }), async () => undefined),
+    dropping: async (messages) => {
+      await writeAhead(scope);
+      await onion(
+        hooks.onContextDrop,
+        Object.assign(stepOf(scope), { messages }),
+        async () => undefined,
+      );
+    },
   });
-  return scope.stop.race(work);
+  const result = await scope.stop.race(work);
+  if (result.compacted) await writeAhead(scope);
+  return result;
 }
 
 /** Before a round of reasoning: a compactor that fails is an event, and the request is tried as it is. */

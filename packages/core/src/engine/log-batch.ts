@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Message } from "../message/message.js";
 import type { CallOutcome, LogDraft, LogMark } from "../ports/conversation-log.js";
 import { uuidv7 } from "../slot/uuid.js";
@@ -6,16 +5,18 @@ import { uuidv7 } from "../slot/uuid.js";
 /**
  * The log records of one call that are not written yet.
  *
- * A record gets its id when it is made, so that writing it again after an unknown outcome doubles nothing.
+ * A record gets its id when it is made, so that writing it again after an unknown outcome doubles nothing. It is not the
+ * message's: callers choose those and may use one again, above all when they repeat a call that was discarded.
  */
 export class LogBatch {
   readonly #callId: string;
   readonly now: () => Date;
-  /** In front of the ids of marks: a call id may be repeated, and the marks of each run are its own. */
+  /** In front of the ids of records: a call id may be repeated, and the records of each run are its own. */
   readonly #run = uuidv7();
   readonly #originals = new Map<string, Message>();
   #drafts: LogDraft[] = [];
-  #marks = 0;
+  #holdsMore = false;
+  #records = 0;
 
   constructor(callId: string, now: () => Date) {
     this.#callId = callId;
@@ -25,18 +26,19 @@ export class LogBatch {
   /** When the message with this id is added, log `original` in its place. */
   remember(original: Message): void {
     this.#originals.set(original.id, original);
+    this.#holdsMore = true;
   }
 
   add(messages: readonly Message[]): void {
     for (const message of messages) {
       const original = this.#originals.get(message.id) ?? message;
       this.#originals.delete(message.id);
-      this.#drafts.push(this.#draft(message.id, { kind: "message", message: original }));
+      this.#drafts.push(this.#draft(this.#nextId(), { kind: "message", message: original }));
     }
   }
 
   mark(mark: LogMark): void {
-    this.#drafts.push(this.#draft(`${this.#run}.${this.#marks++}`, { kind: "mark", mark }));
+    this.#drafts.push(this.#draft(this.#nextId(), { kind: "mark", mark }));
   }
 
   /** Says how the call ended, in place of what an unwritten mark said before. */
@@ -53,6 +55,11 @@ export class LogBatch {
     this.#drafts.push({ ...this.#draft(`${this.#run}.before`, { kind: "mark", mark }), callId });
   }
 
+  /** Whether there is more of a message to write than the context got. */
+  get holdsMore(): boolean {
+    return this.#holdsMore;
+  }
+
   get drafts(): readonly LogDraft[] {
     return this.#drafts;
   }
@@ -60,16 +67,14 @@ export class LogBatch {
   /** The first `count` drafts are in the log. */
   written(count: number): void {
     this.#drafts = this.#drafts.slice(count);
+    if (this.#drafts.length === 0) this.#holdsMore = false;
+  }
+
+  #nextId(): string {
+    return `${this.#run}.${this.#records++}`;
   }
 
   #draft(id: string, body: Pick<LogDraft, "kind" | "message" | "mark">): LogDraft {
-    return {
-      v: 1,
-      // Ids of messages may be as long as their makers like; the log's stay short.
-      id: id.length <= 128 ? id : createHash("sha256").update(id).digest("hex"),
-      callId: this.#callId,
-      at: this.now().toISOString(),
-      ...body,
-    };
+    return { v: 1, id, callId: this.#callId, at: this.now().toISOString(), ...body };
   }
 }

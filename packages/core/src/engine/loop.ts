@@ -10,6 +10,7 @@ import { type Reasoned, reason } from "./reasoning.js";
 import type { Resumption } from "./resume.js";
 import { CallStopped } from "./stop-switch.js";
 import { StructuredOutput } from "./structured-output.js";
+import { writeAhead } from "./write-ahead.js";
 
 /** How the loop ended; the call makes a reply of it. */
 export type LoopEnd =
@@ -47,6 +48,7 @@ export async function runLoop(
     : null;
   for (let iteration = 0; ; iteration++) {
     scope.checkpoint();
+    if (session.log.holdsMore) await writeAhead(scope);
     const { message, stopRequested } = await think(scope, iteration, output);
     const structured = await output?.read(message);
     if (structured === "again" && !stopRequested) {

@@ -38,8 +38,9 @@ export class Maintenance {
           );
         const { state } = session;
         state.restoreHead(returned.head());
-        const known = new Set(state.context);
-        session.log.add(returned.context.filter((message) => !known.has(message)));
+        // By id: it may have been through JSON.
+        const known = new Set(state.context.map(({ id }) => id));
+        session.log.add(returned.context.filter(({ id }) => !known.has(id)));
         state.contextMutable().replaceAll(returned.context);
       }
       // Copied while the session is still ours: the next call may run as soon as it is saved.
@@ -96,11 +97,31 @@ export class Maintenance {
     checkId(userId, "userId");
     const { agentId } = parts.settings;
     let deleted = 0;
-    for (let before = -1; before !== deleted; ) {
-      before = deleted;
-      const { slots } = await parts.stateStore.list({ agentId, userId, limit: 100 });
-      for (const { slot } of slots) if (await this.delete(slot)) deleted++;
-    }
+    const deleteAll = async (
+      page: (
+        cursor: string | undefined,
+      ) => Promise<{ slots: readonly Slot[]; cursor?: string | undefined }>,
+    ): Promise<void> => {
+      // From the beginning again until nothing is found: what is deleted moves the pages.
+      for (let before = -1; before !== deleted; ) {
+        before = deleted;
+        let cursor: string | undefined;
+        do {
+          const { slots, cursor: next } = await page(cursor);
+          for (const slot of slots) if (await this.delete(slot)) deleted++;
+          cursor = next;
+        } while (cursor !== undefined);
+      }
+    };
+    await deleteAll(async (cursor) => {
+      const page = await parts.stateStore.list({ agentId, userId, cursor });
+      return { ...page, slots: page.slots.map(({ slot }) => slot) };
+    });
+    // A call that never got as far as a save may have left a log.
+    await deleteAll(async (cursor) => {
+      const page = await parts.log.sessions({ agentId, userId, cursor });
+      return { ...page, slots: page.sessions.map(({ slot }) => slot) };
+    });
     for (const run of parts.onDeleteUser) await run(userId);
     return deleted;
   }

@@ -4,6 +4,7 @@ import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import { repairToolPairs } from "../message/repair-tool-pairs.js";
 import type { Revision } from "../ports/agent-state-store.js";
+import type { LogMark } from "../ports/conversation-log.js";
 import type { Lease } from "../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { AgentState, type StateParts } from "../state/agent-state.js";
@@ -39,6 +40,8 @@ export class OpenSession {
   revision: Revision | null;
   /** What was said since the session was opened, by id, in order. */
   readonly said: Map<string, Message> = new Map();
+  /** Whether part of what was said is stored already, or may be: a conflict does not take that out of the session. */
+  hasSavedSteps = false;
   #baseHead: JsonObject;
 
   private constructor(
@@ -118,6 +121,12 @@ export class OpenSession {
     const pushed = this.state.takePushed();
     for (const message of pushed) this.said.set(message.id, message);
     this.log.add(pushed);
+  }
+
+  /** Leaves a mark in the log, behind what was said so far. */
+  mark(mark: LogMark): void {
+    this.gather();
+    this.log.mark(mark);
   }
 
   /** Takes back everything said since the session was opened; a compaction made meanwhile stays. */

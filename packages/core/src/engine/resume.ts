@@ -77,7 +77,7 @@ async function takeConfirmations(
     session.state.openCalls[call.id] = "allowed";
   }
   if (denied.length > 0) addResults(scope, denied);
-  session.log.mark({
+  session.mark({
     name: "confirm",
     details: {
       approved: confirmations.filter(({ approve }) => approve).map(({ callId }) => callId),
@@ -129,7 +129,8 @@ function addResults(
   const { parts, session } = scope;
   const original = createMessage("tool", originals, { createdAt: parts.now() });
   const { id, createdAt } = original;
-  const message = createMessage("tool", results, { id, createdAt });
+  const isChanged = results.some((result, index) => result !== originals[index]);
+  const message = isChanged ? createMessage("tool", results, { id, createdAt }) : original;
   session.say(fitResults(message, parts.settings.limits.messageBytes), original);
   for (const result of results) emitResult(scope, result);
 }

@@ -59,9 +59,11 @@ export async function saveSession(
       await resolveConflict(parts, session, options, drafts, error);
     }
     session.log.written(parts.fused.log ? drafts.length : 0);
+    session.hasSavedSteps ||= !options.final;
     if (options.final)
       cache.put(slotText(session.slot), session.state.successor(), session.revision as string);
   } catch (error) {
+    session.hasSavedSteps ||= !options.final && UnknownOutcomeError.is(error);
     if (options.final) {
       const lost = StoreError.is(error) && error.errorClass === "CONFLICT";
       await recordUnsaved(parts, session, lost ? "conflict" : "error");
@@ -192,7 +194,8 @@ export async function recordUnsaved(
   outcome: CallOutcome,
 ): Promise<void> {
   session.gather();
-  session.log.callEnd(outcome);
+  // What was saved before the conflict stays in the session, unless its next holder takes it back and says so.
+  session.log.callEnd(outcome === "conflict" && session.hasSavedSteps ? "error" : outcome);
   const append = () => parts.log.append(session.slot, session.log.drafts);
   const noAnswer = () =>
     new UnknownOutcomeError(`the log of ${describeSlot(session.slot)} gave no answer`);

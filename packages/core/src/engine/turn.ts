@@ -135,7 +135,10 @@ export class Turn {
   /** A stop or an error: what was done so far is saved all the same. */
   async #failed(error: unknown): Promise<AgentReply> {
     const { kind } = this.#call.stop;
-    if (kind !== null) this.#call.emit({ type: "interrupted", kind });
+    if (kind !== null) {
+      this.#call.emit({ type: "interrupted", kind });
+      this.#session.mark({ name: "interrupt", details: { kind } });
+    }
     switch (kind) {
       case null:
         return this.#fail(error, "error");

@@ -110,11 +110,19 @@ export type EventBody =
   | { readonly type: "memory_flush_start" }
   | {
       readonly type: "memory_flush_end";
+      /** Facts that were written; 0 when there was nothing to remember. */
       readonly entries: number;
       readonly usage?: Usage | undefined;
     }
   | { readonly type: "memory_flush_failed"; readonly error: string }
-  | { readonly type: "consolidation"; readonly state: "start" | "end" | "failed" }
+  | {
+      readonly type: "consolidation";
+      readonly state: "start" | "end" | "failed";
+      /** Of the model calls made for it; at the end. */
+      readonly usage?: Usage | undefined;
+      /** A code, or why in words that hold no contents; when it failed. */
+      readonly error?: string | undefined;
+    }
   | { readonly type: "error"; readonly code: string; readonly message: string };
 
 /** Something that happened during a call. Discriminated by `type`. */

@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../errors/errors.js";
 import type { JsonValue } from "../json/json.js";
 import type { Block, Message } from "../message/message.js";
-import type { BlobReference, LogQuery } from "../ports/conversation-log.js";
+import type { BlobReference, LogQuery, LogSessionQuery } from "../ports/conversation-log.js";
 import { checkId } from "../slot/slot.js";
 import { cutIndex } from "./cut-text.js";
 
@@ -30,12 +30,20 @@ export function isSearched([top, , field, , outputField]: BlobReference["path"])
 }
 
 /**
+ * A pattern for literal text in any case. Case is that of single characters, as `i` has it without `u`: an ASCII letter has
+ * two forms and no more, which lets a log look for bytes.
+ */
+export function literalPattern(text: string): RegExp {
+  return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "i");
+}
+
+/**
  * The text around the first place where `text` holds `query`, compared without regard to case; null when nowhere.
  *
  * About 120 characters, with `…` where text was left out; a longer query is shown up to that length.
  */
 export function snippetAround(text: string, query: string): string | null {
-  const found = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu").exec(text);
+  const found = literalPattern(query).exec(text);
   if (found === null) return null;
   const around = Math.max(SNIPPET_CHARS - found[0].length, 0) >> 1;
   const start = cutIndex(text, found.index - around);
@@ -58,6 +66,20 @@ export function checkLogQuery(query: LogQuery): void {
     );
   if (typeof query.text !== "string" || query.text === "")
     throw new InvalidInputError("the text to search for must not be empty");
+  if (query.before === undefined) return;
+  checkId(query.before.sessionId, "before.sessionId");
+  if (!Number.isSafeInteger(query.before.seq))
+    throw new InvalidInputError("before.seq must be the seq of a record");
+}
+
+/**
+ * Refuses a listing of nobody's sessions.
+ *
+ * @throws InvalidInputError | InvalidIdError
+ */
+export function checkSessionQuery(query: LogSessionQuery): void {
+  checkId(query.agentId, "agentId");
+  checkId(query.userId, "userId");
 }
 
 function textsOf(block: Block): string[] {

@@ -1,16 +1,25 @@
 import { setImmediate } from "node:timers/promises";
+import { InvalidInputError } from "../errors/errors.js";
 import { extractBlobs } from "../log/blobs.js";
-import { sliceLog } from "../log/log-range.js";
+import { DEFAULT_LOG_LIMIT, sliceLog } from "../log/log-range.js";
 import { checkLogDraft, logRecordText, readLogRecord } from "../log/log-record.js";
-import { checkLogQuery, searchableText, snippetAround } from "../log/search-text.js";
+import {
+  checkLogQuery,
+  checkSessionQuery,
+  searchableText,
+  snippetAround,
+} from "../log/search-text.js";
 import { restoreBlobs } from "../log/with-blobs.js";
 import type {
   ConversationLog,
   LogDraft,
+  LogFinds,
   LogHit,
   LogQuery,
   LogRange,
   LogRecord,
+  LogSessionPage,
+  LogSessionQuery,
 } from "../ports/conversation-log.js";
 import { checkSlot, type Slot, slotText } from "../slot/slot.js";
 import { checkLimit } from "../store/check-limit.js";
@@ -83,7 +92,7 @@ export class InMemoryConversationLog implements ConversationLog {
     return this.#slots.get(slotText(checkSlot(slot)))?.blobs.get(ref) ?? null;
   }
 
-  async search(query: LogQuery): Promise<readonly LogHit[]> {
+  async search(query: LogQuery): Promise<LogFinds> {
     checkLogQuery(query);
     query.signal?.throwIfAborted();
     const limit = checkLimit(query.limit, 10);
@@ -98,9 +107,27 @@ export class InMemoryConversationLog implements ConversationLog {
       const text = whole.message === undefined ? "" : searchableText(whole.message);
       const snippet = snippetAround(text, query.text);
       if (snippet !== null) hits.push({ slot: { ...log.slot }, record, snippet });
-      if (hits.length === limit) break;
+      if (hits.length === limit)
+        return { hits, next: { sessionId: log.slot.sessionId, seq: record.seq } };
     }
-    return hits;
+    return { hits };
+  }
+
+  async sessions(query: LogSessionQuery): Promise<LogSessionPage> {
+    checkSessionQuery(query);
+    const limit = checkLimit(query.limit, DEFAULT_LOG_LIMIT);
+    const after = query.cursor === undefined ? Infinity : Number(query.cursor);
+    if (Number.isNaN(after)) throw new InvalidInputError("the cursor is not one of this log");
+    const logs = this.#logsOf(query).filter((log) => lastSeqOf(log) < after);
+    const page = logs.slice(0, limit);
+    const sessions = page.map(({ slot, records }) => ({
+      slot: { ...slot },
+      lastAt: readLogRecord(slot, (records.at(-1) as StoredRecord).text).at,
+    }));
+    const last = page.at(-1);
+    return logs.length > limit && last
+      ? { sessions, cursor: String(lastSeqOf(last)) }
+      : { sessions };
   }
 
   async delete(slot: Slot): Promise<boolean> {
@@ -124,15 +151,31 @@ export class InMemoryConversationLog implements ConversationLog {
     return log;
   }
 
-  #newestFirst({ agentId, userId, sessionId }: LogQuery): [SlotLog, StoredRecord][] {
-    const found: [SlotLog, StoredRecord][] = [];
-    for (const log of this.#slots.values())
-      if (
-        log.slot.agentId === agentId &&
-        log.slot.userId === userId &&
-        (sessionId === undefined || log.slot.sessionId === sessionId)
-      )
-        for (const record of log.records) found.push([log, record]);
-    return found.sort(([, a], [, b]) => b.seq - a.seq);
+  /** Of the session written to last first. */
+  #newestFirst(query: LogQuery): [SlotLog, StoredRecord][] {
+    const logs = this.#logsOf(query);
+    const { before } = query;
+    const from = logs.findIndex(({ slot }) => slot.sessionId === before?.sessionId);
+    return logs.slice(Math.max(from, 0)).flatMap((log) =>
+      log.records
+        .filter(({ seq }) => log.slot.sessionId !== before?.sessionId || seq < before.seq)
+        .map((record): [SlotLog, StoredRecord] => [log, record])
+        .reverse(),
+    );
   }
+
+  #logsOf({ agentId, userId, sessionId }: Omit<LogQuery, "text">): SlotLog[] {
+    return [...this.#slots.values()]
+      .filter(
+        ({ slot }) =>
+          slot.agentId === agentId &&
+          slot.userId === userId &&
+          (sessionId === undefined || slot.sessionId === sessionId),
+      )
+      .sort((one, other) => lastSeqOf(other) - lastSeqOf(one));
+  }
+}
+
+function lastSeqOf({ records }: SlotLog): number {
+  return records.at(-1)?.seq ?? 0;
 }

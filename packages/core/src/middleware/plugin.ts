@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { ConfigurationError } from "../errors/errors.js";
-import type { EventBody } from "../events/agent-event.js";
+import type { AgentEvent, EventBody } from "../events/agent-event.js";
 import type { JsonValue } from "../json/json.js";
 import type {
   AgentStateStore,
@@ -89,6 +89,13 @@ export interface PluginHost {
   onDeleteUser(run: (userId: string) => Promise<void>): void;
   /** Tells `onEvent` about background work. */
   emit(slot: Slot, callId: string, event: EventBody): void;
+  /**
+   * Shows every event of the agent, background ones included, as `onEvent` gets them. It must return at once; what it throws
+   * is ignored. By the time of a `call_end` the call is saved, or failed to.
+   */
+  observe(listener: (event: AgentEvent) => void): void;
+  /** The agent's clock. */
+  now(): Date;
 }
 
 /**

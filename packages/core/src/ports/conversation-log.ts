@@ -66,7 +66,15 @@ export interface LogQuery {
   readonly text: string;
   /** @default 10 */
   readonly limit?: number | undefined;
+  /** Only what comes behind this place in the order of the search; see {@link LogFinds.next}. */
+  readonly before?: LogPosition | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A place in the logs of a user. */
+export interface LogPosition {
+  readonly sessionId: string;
+  readonly seq: number;
 }
 
 /** A record that matched, with the text around the match. */
@@ -74,6 +82,37 @@ export interface LogHit {
   readonly slot: Slot;
   readonly record: LogRecord;
   readonly snippet: string;
+}
+
+/** What a search found. */
+export interface LogFinds {
+  /** The session written to last first; in each the newest records first. */
+  readonly hits: readonly LogHit[];
+  /** Pass it as `before` to go on: there were enough hits, or the search came to its limits. Absent: it saw everything. */
+  readonly next?: LogPosition | undefined;
+}
+
+/** Whose sessions to list. */
+export interface LogSessionQuery {
+  readonly agentId: string;
+  readonly userId: string;
+  /** @default 100 */
+  readonly limit?: number | undefined;
+  /** Of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** A session that has a log. */
+export interface LogSession {
+  readonly slot: Slot;
+  /** About when the last record was appended, ISO 8601: exact to a minute or so, and by the log's own clock. */
+  readonly lastAt: string;
+}
+
+/** One page of sessions, the one written to last first, approximately; `cursor` is absent on the last one. */
+export interface LogSessionPage {
+  readonly sessions: readonly LogSession[];
+  readonly cursor?: string | undefined;
 }
 
 /**
@@ -85,7 +124,9 @@ export interface LogHit {
  * - `read` returns records in ascending seq: with `after` the oldest beyond it, otherwise the newest (before `before`).
  * - It records what happened, not what was committed: `call_end` marks tell.
  * - Text over 64 KB is kept once per slot as a blob; `readBlob` returns it whole.
- * - `search` is bounded and sees only the named user's sessions.
+ * - `search` and `sessions` see only the named user's sessions with the named agent.
+ * - `search` is bounded in time and memory and says with `next` when it did not see everything; it always gets on, so that
+ *   going on from `next` ends.
  */
 export interface ConversationLog {
   readonly contract: 1;
@@ -94,7 +135,9 @@ export interface ConversationLog {
   append(slot: Slot, records: readonly LogDraft[]): Promise<void>;
   read(slot: Slot, range?: LogRange): Promise<readonly LogRecord[]>;
   readBlob(slot: Slot, ref: string): Promise<string | null>;
-  search(query: LogQuery): Promise<readonly LogHit[]>;
+  search(query: LogQuery): Promise<LogFinds>;
+  /** The sessions that have a log, also those without a state. */
+  sessions(query: LogSessionQuery): Promise<LogSessionPage>;
   /** Whether there was something to delete. Removes blobs too. */
   delete(slot: Slot): Promise<boolean>;
 }

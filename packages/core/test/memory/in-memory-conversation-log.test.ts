@@ -89,20 +89,20 @@ test("deleting removes records and blobs of that slot only, and says whether the
 describe("a search", () => {
   const query = { agentId: "agent", userId: "user", text: "needle" };
 
-  test("finds text in any case, in every session of the user, newest first", async () => {
+  test("finds text in any case, the session written to last first, in each the newest first", async () => {
     const second = { ...slot, sessionId: "second" };
     await log.append(slot, [said("a Needle", "1"), said("nothing", "2")]);
     await log.append(second, [said("NEEDLES", "3")]);
     await log.append(slot, [said("the needle", "4")]);
-    const hits = await log.search(query);
+    const { hits } = await log.search(query);
     expect(hits.map((hit) => [hit.record.id, hit.snippet])).toEqual([
       ["4", "the needle"],
-      ["3", "NEEDLES"],
       ["1", "a Needle"],
+      ["3", "NEEDLES"],
     ]);
-    expect(hits[1]?.slot).toEqual(second);
+    expect(hits[2]?.slot).toEqual(second);
     const inOne = await log.search({ ...query, sessionId: "session" });
-    expect(inOne.map((hit) => hit.record.id)).toEqual(["4", "1"]);
+    expect(inOne.hits.map((hit) => hit.record.id)).toEqual(["4", "1"]);
   });
 
   test("sees no other user, agent, and no anonymous session", async () => {
@@ -112,8 +112,9 @@ describe("a search", () => {
       { ...slot, agentId: "another" },
     ])
       await log.append(other, [said("needle")]);
-    expect(await log.search(query)).toEqual([]);
-    expect(await log.search({ ...query, userId: null, sessionId: "session" })).toHaveLength(1);
+    expect(await log.search(query)).toEqual({ hits: [] });
+    const anonymous = await log.search({ ...query, userId: null, sessionId: "session" });
+    expect(anonymous.hits).toHaveLength(1);
     await expect(log.search({ ...query, userId: null })).rejects.toSatisfy(InvalidInputError.is);
   });
 
@@ -127,7 +128,7 @@ describe("a search", () => {
       state: "success",
     });
     await log.append(slot, [said(message)]);
-    const [hit] = await log.search(query);
+    const [hit] = (await log.search(query)).hits;
     expect(hit?.snippet).toMatch(/^…x+ needle end$/);
     expect(hit?.record.blobs).toHaveLength(1);
   });
@@ -137,8 +138,33 @@ describe("a search", () => {
       slot,
       Array.from({ length: 30 }, () => said("needle")),
     );
-    expect(await log.search(query)).toHaveLength(10);
-    expect(await log.search({ ...query, limit: 25 })).toHaveLength(25);
+    expect((await log.search(query)).hits).toHaveLength(10);
+    expect((await log.search({ ...query, limit: 25 })).hits).toHaveLength(25);
+  });
+
+  test("says where to go on as long as it did not see everything", async () => {
+    const second = { ...slot, sessionId: "second" };
+    await log.append(second, [said("needle", "1"), said("hay"), said("needle", "2")]);
+    await log.append(slot, [said("needle", "3"), said("needle", "4")]);
+    for (const limit of [1, 2, 3, 4, 5]) {
+      const ids: string[] = [];
+      let found = await log.search({ ...query, limit });
+      while (found.next !== undefined && ids.length < 10) {
+        ids.push(...found.hits.map(({ record }) => record.id));
+        found = await log.search({ ...query, limit, before: found.next });
+      }
+      ids.push(...found.hits.map(({ record }) => record.id));
+      expect(ids, `in pages of ${limit}`).toEqual(["4", "3", "2", "1"]);
+    }
+  });
+
+  test("begins again when the session to go on from is gone", async () => {
+    await log.append({ ...slot, sessionId: "second" }, [said("needle", "1")]);
+    await log.append(slot, [said("needle", "2"), said("needle", "3")]);
+    const { next } = await log.search({ ...query, limit: 1 });
+    await log.delete(slot);
+    const { hits } = await log.search({ ...query, before: next });
+    expect(hits.map(({ record }) => record.id)).toEqual(["1"]);
   });
 
   test("ignores marks", async () => {
@@ -149,7 +175,7 @@ describe("a search", () => {
       mark: { name: "needle" },
     };
     await log.append(slot, [mark]);
-    expect(await log.search(query)).toEqual([]);
+    expect(await log.search(query)).toEqual({ hits: [] });
   });
 
   test("lets others run on the way and stops when its signal aborts", async () => {
@@ -162,5 +188,38 @@ describe("a search", () => {
     const searching = log.search({ ...query, signal: controller.signal });
     setImmediate(() => controller.abort(reason));
     await expect(searching).rejects.toBe(reason);
+  });
+});
+
+describe("a listing of sessions", () => {
+  const user = { agentId: "agent", userId: "user" };
+  const ids = async (query: { limit?: number; cursor?: string } = {}) =>
+    (await log.sessions({ ...user, ...query })).sessions.map((each) => each.slot.sessionId);
+
+  test("has the one written to last first, with the time of its last record", async () => {
+    const at = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
+    await log.append(slot, [{ ...said("x"), at: at(1) }]);
+    await log.append({ ...slot, sessionId: "second" }, [{ ...said("x"), at: at(2) }]);
+    await log.append(slot, [{ ...said("x"), at: at(3) }]);
+    expect((await log.sessions(user)).sessions).toEqual([
+      { slot, lastAt: at(3) },
+      { slot: { ...slot, sessionId: "second" }, lastAt: at(2) },
+    ]);
+  });
+
+  test("shows none twice when one is written to between two pages", async () => {
+    for (const sessionId of ["a", "b", "c", "d"])
+      await log.append({ ...slot, sessionId }, [said("x")]);
+    const first = await log.sessions({ ...user, limit: 2 });
+    expect(first.sessions.map((each) => each.slot.sessionId)).toEqual(["d", "c"]);
+    await log.append({ ...slot, sessionId: "c" }, [said("x")]);
+    expect(await ids({ cursor: first.cursor as string })).toEqual(["b", "a"]);
+    expect(await ids()).toEqual(["c", "d", "b", "a"]);
+  });
+
+  test("forgets a session with its log", async () => {
+    await log.append(slot, [said("x")]);
+    await log.delete(slot);
+    expect(await log.sessions(user)).toEqual({ sessions: [] });
   });
 });

@@ -6,10 +6,12 @@ import {
   checkSlot,
   DEFAULT_LOG_LIMIT,
   type LogDraft,
-  type LogHit,
+  type LogFinds,
   type LogQuery,
   type LogRange,
   type LogRecord,
+  type LogSessionPage,
+  type LogSessionQuery,
   type Slot,
 } from "@holdfast/core";
 import { Disk } from "../io/disk.js";
@@ -17,6 +19,7 @@ import { unavailable } from "../io/io-error.js";
 import { KeyedQueue } from "../io/keyed-queue.js";
 import { checkOptions, type FileOptions, fileOptionRules } from "../options.js";
 import { type ReportSink, safeReport } from "../report.js";
+import { Scanner } from "../scan/scanner.js";
 import { readBlob } from "./blob-files.js";
 import { deleteLog } from "./delete-log.js";
 import { type LogPlace, logPlace } from "./log-place.js";
@@ -25,6 +28,7 @@ import { LogWriter } from "./log-writer.js";
 import { withLog } from "./open-log.js";
 import { readPage } from "./read-page.js";
 import { searchSessions } from "./search-sessions.js";
+import { SessionListing } from "./session-listing.js";
 
 /** How a {@link JsonlConversationLog} is set up. */
 export type JsonlConversationLogOptions = FileOptions;
@@ -37,6 +41,7 @@ export type JsonlConversationLogOptions = FileOptions;
  * - A line cut short by a crash is skipped and reported to `onReport`; nothing is ever cut from a file.
  * - A record is recognised as a repeat within the last megabyte of its session's file.
  * - A read costs what it returns and that megabyte, whatever the length of the file.
+ * - A search of more than some megabytes runs in worker threads, which end when there is nothing to search for a while.
  * - Constructing does no I/O, and nothing stays open between commands.
  *
  * @example
@@ -51,6 +56,8 @@ export class JsonlConversationLog implements ConversationLog {
   readonly #disk: Disk;
   readonly #report: ReportSink;
   readonly #writer: LogWriter;
+  readonly #scanner: Scanner;
+  readonly #listing: SessionListing;
   readonly #queue = new KeyedQueue();
 
   /** @throws ConfigurationError */
@@ -61,6 +68,8 @@ export class JsonlConversationLog implements ConversationLog {
     this.#disk = new Disk(durability);
     this.#report = safeReport(onReport);
     this.#writer = new LogWriter(this.#disk, this.#report);
+    this.#scanner = new Scanner(this.#report);
+    this.#listing = new SessionListing(this.root, this.#report);
   }
 
   async append(slot: Slot, records: readonly LogDraft[]): Promise<void> {
@@ -88,8 +97,13 @@ export class JsonlConversationLog implements ConversationLog {
     return attempt(`read a long text of ${place.label}`, () => readBlob(place, ref));
   }
 
-  async search(query: LogQuery): Promise<readonly LogHit[]> {
-    return attempt("search the logs", () => searchSessions(this.root, query, this.#report));
+  async search(query: LogQuery): Promise<LogFinds> {
+    const tools = { scanner: this.#scanner, report: this.#report };
+    return attempt("search the logs", () => searchSessions(this.root, query, tools));
+  }
+
+  async sessions(query: LogSessionQuery): Promise<LogSessionPage> {
+    return attempt("list the sessions", () => this.#listing.list(query));
   }
 
   async delete(slot: Slot): Promise<boolean> {

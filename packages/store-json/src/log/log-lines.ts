@@ -11,6 +11,8 @@ export interface LogLine {
 }
 
 const LINE_END = 10;
+/** Most lines are shorter. */
+const NEAR_BYTES = 4_096;
 const FIRST_CHUNK = 65_536;
 const LARGEST_CHUNK = 1_048_576;
 
@@ -98,6 +100,22 @@ export async function lineStartFrom(
     start += bytes;
   }
   return size;
+}
+
+/** Where the line starts that holds the byte at `offset`; not before `from`, which is a line start. */
+export async function lineStartBefore(
+  handle: FileHandle,
+  offset: number,
+  from: number,
+): Promise<number> {
+  let chunkBytes = NEAR_BYTES;
+  for (let end = offset; end > from; chunkBytes = FIRST_CHUNK) {
+    const start = Math.max(from, end - chunkBytes);
+    const at = (await readStretch(handle, start, end)).lastIndexOf(LINE_END);
+    if (at !== -1) return start + at + 1;
+    end = start;
+  }
+  return from;
 }
 
 /** The line that starts at `start`, or null when nothing does. */

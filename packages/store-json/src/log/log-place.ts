@@ -19,10 +19,16 @@ export interface LogPlace {
 }
 
 const SUFFIX = ".log.jsonl";
+const BLOBS_SUFFIX = ".blobs";
 
 /** Whether a file name is that of a log. */
 export function isLogName(name: string): boolean {
   return name.endsWith(SUFFIX);
+}
+
+/** Name of the directory beside a log file with this name, for its long texts. */
+export function blobsName(name: string): string {
+  return `${name.slice(0, -SUFFIX.length)}${BLOBS_SUFFIX}`;
 }
 
 /**
@@ -48,7 +54,7 @@ export function logPlace(root: string, slot: Slot): LogPlace {
     directory,
     name,
     file: join(directory, name),
-    blobs: join(directory, `${session}.blobs`),
+    blobs: join(directory, blobsName(name)),
     directories: [directory, ...parentsUpTo(directory, root)],
     label: `the log of ${describeSlot(slot)}`,
   };

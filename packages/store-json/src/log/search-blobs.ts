@@ -24,6 +24,8 @@ const CONTEXT_CHARS = 120;
 export interface LogSearch {
   readonly place: LogPlace;
   readonly text: string;
+  /** Whether a long text may match: its file was looked through. */
+  readonly mayHold: (ref: string) => boolean;
   readonly slice: TimeSlice;
   readonly report: ReportSink;
 }
@@ -36,7 +38,8 @@ export async function snippetIn(search: LogSearch, record: LogRecord): Promise<s
   const snippet = message && snippetAround(searchableText(message), search.text);
   if (snippet) return snippet;
   for (const { ref, bytes } of references) {
-    const found = bytes > WHOLE_BYTES ? await snippetInParts(search, ref) : null;
+    if (bytes <= WHOLE_BYTES || !search.mayHold(ref)) continue;
+    const found = await snippetInParts(search, ref);
     if (found !== null) return found;
   }
   return null;

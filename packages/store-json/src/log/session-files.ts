@@ -2,36 +2,63 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { inParallel } from "../io/in-parallel.js";
 import { isMissing } from "../io/io-error.js";
-import { isLogName } from "./log-place.js";
+import { blobsName, isLogName } from "./log-place.js";
+
+/** The file of a session's log, as it was when it was looked at. */
+export interface SessionFile {
+  readonly path: string;
+  readonly name: string;
+  readonly size: number;
+  readonly writtenMs: number;
+  /** Directory of its long texts; null when there is none. */
+  readonly blobs: string | null;
+}
 
 /** Files looked at side by side. */
 const PARALLEL = 16;
 
 /** The log files in a directory, the one written to last first; none where there is no such directory. */
-export async function sessionFiles(directory: string): Promise<string[]> {
+export async function sessionFiles(directory: string): Promise<SessionFile[]> {
   const names = await listing(directory);
-  const files = await inParallel(names.filter(isLogName), PARALLEL, async (name) => {
-    const path = join(directory, name);
-    return { path, writtenMs: await writtenMs(path) };
-  });
-  return files.sort((one, other) => other.writtenMs - one.writtenMs).map(({ path }) => path);
+  const all = new Set(names);
+  const files = await inParallel(names.filter(isLogName), PARALLEL, (name) =>
+    sessionFile(directory, name, all.has(blobsName(name))),
+  );
+  return files.filter((file) => file !== null).sort(compareFiles);
 }
 
-async function listing(directory: string): Promise<string[]> {
+/** A log file; null when it is not there, or no longer. */
+export async function sessionFile(
+  directory: string,
+  name: string,
+  hasBlobs: boolean,
+): Promise<SessionFile | null> {
+  const path = join(directory, name);
   try {
-    return await readdir(directory);
+    const { size, mtimeMs } = await stat(path);
+    const blobs = hasBlobs ? join(directory, blobsName(name)) : null;
+    return { path, name, size, writtenMs: mtimeMs, blobs };
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissing(error)) return null;
     throw error;
   }
 }
 
-async function writtenMs(path: string): Promise<number> {
+/** The one written to last first; of those written to at once always in the same order. */
+export function compareFiles(
+  one: Pick<SessionFile, "writtenMs" | "name">,
+  other: Pick<SessionFile, "writtenMs" | "name">,
+): number {
+  if (one.writtenMs !== other.writtenMs) return other.writtenMs - one.writtenMs;
+  return one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
+}
+
+/** The names in a directory; none where there is no such directory. */
+export async function listing(directory: string): Promise<string[]> {
   try {
-    return (await stat(path)).mtimeMs;
+    return await readdir(directory);
   } catch (error) {
-    // Deleted meanwhile; whoever opens it will find that out too.
-    if (isMissing(error)) return 0;
+    if (isMissing(error)) return [];
     throw error;
   }
 }

@@ -29,7 +29,7 @@ async function run(index, step) {
     return `ok ${index}`;
   }
   if (step.search) {
-    const hits = await log.search({ ...slot, text: step.search });
+    const { hits } = await log.search({ ...slot, text: step.search });
     return `found ${hits.map((hit) => hit.record.id).join()}`;
   }
   if (step.delete) return `deleted ${await log.delete(slot)}`;

@@ -3,19 +3,23 @@ import {
   checkSlot,
   describeSlot,
   type LogDraft,
-  type LogHit,
+  type LogFinds,
   type LogQuery,
   type LogRange,
   type LogRecord,
+  type LogSessionPage,
+  type LogSessionQuery,
   type Slot,
 } from "@holdfast/core";
 import { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import { slotHash } from "../keys.js";
+import { LISTED_NOW } from "../listing/list-position.js";
 import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
 import { SLOT_COLUMNS, slotValues } from "../state/state-row.js";
 import { insertLog, prepareLog, writeBlobs } from "./append-log.js";
 import { deleteLog } from "./delete-log.js";
+import { listSessions } from "./list-sessions.js";
 import { readBlob } from "./log-blobs.js";
 import { readLog } from "./read-log.js";
 import { searchLog } from "./search-log.js";
@@ -26,8 +30,10 @@ import { searchLog } from "./search-log.js";
  * Contract, beyond {@link ConversationLog}'s:
  * - An append is one transaction: a reader sees all of its records or none, and those of a slot appear in the order of
  *   their seqs. Whatever the age of a record, it is recognised when it is appended again.
- * - A search looks at the newest records first and ends, with what it found, after 4,096 sessions, 200,000 records, 64 MB
- *   or half of `commandTimeoutMs`.
+ * - Sessions are listed and searched newest first, to the minute. One that is written to between two pages moves to the front:
+ *   the pages to come may miss it, and a search that goes on from it sees others again.
+ * - A search looks at 200,000 records, at 64 MB and for half of `commandTimeoutMs` at most, and then says where to go on. It
+ *   begins again where that session was deleted meanwhile.
  * - Constructing does no I/O; the pool stays the caller's.
  *
  * @example
@@ -61,7 +67,7 @@ export class MysqlConversationLog implements ConversationLog {
     await this.#database.transaction(what, async (tx) => {
       // Holds the slot's row until the end: seqs of a slot become visible in their order.
       const { insertId: lastSeq } = await tx.write(
-        `INSERT INTO ${tables.slots} (${SLOT_COLUMNS}, log_seq) VALUES (?, ?, ?, ?, ?, ?, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE log_seq = LAST_INSERT_ID(log_seq + ?)`,
+        `INSERT INTO ${tables.slots} (${SLOT_COLUMNS}, listed_at, log_seq) VALUES (?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6), LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE listed_at = ${LISTED_NOW}, log_seq = LAST_INSERT_ID(log_seq + ?)`,
         [...slotValues(owner), count, count],
       );
       await insertLog(tx, tables, slotHash(owner), lastSeq, prepared);
@@ -76,8 +82,12 @@ export class MysqlConversationLog implements ConversationLog {
     return readBlob(this.#database, checkSlot(slot), ref);
   }
 
-  async search(query: LogQuery): Promise<readonly LogHit[]> {
+  async search(query: LogQuery): Promise<LogFinds> {
     return searchLog(this.#database, query);
+  }
+
+  async sessions(query: LogSessionQuery): Promise<LogSessionPage> {
+    return listSessions(this.#database, query);
   }
 
   async delete(slot: Slot): Promise<boolean> {

@@ -1,22 +1,36 @@
-/** At most this much is looked at in one search. */
-export const SEARCH_LIMITS = {
-  /** The sessions used last. */
-  sessions: 4_096,
-  /** Records, newest first; most of them only by the server. */
-  records: 200_000,
+/** How much one search looks at, at most; what it has begun it finishes. */
+export interface SearchLimits {
+  /** Records; most of them only by the server. */
+  readonly records: number;
   /** Bytes of records and long texts that come over the wire. */
-  bytes: 67_108_864,
-} as const;
+  readonly bytes: number;
+  readonly ms: number;
+  /** Records of one statement: so few that it ends long before its time is up. */
+  readonly windowRecords: number;
+}
 
-/** How much more a search may look at; what it found by the end of it is its result. */
+/** The limits of searches where a command may take `commandTimeoutMs`. */
+export function searchLimits(commandTimeoutMs: number): SearchLimits {
+  return {
+    records: 200_000,
+    bytes: 67_108_864,
+    // The statement that is under way when the time is up has its own.
+    ms: commandTimeoutMs / 2,
+    windowRecords: 512,
+  };
+}
+
+/** How much more a search may look at. */
 export class SearchBudget {
   readonly #signal: AbortSignal | undefined;
   readonly #deadline: number;
-  #records: number = SEARCH_LIMITS.records;
-  #bytes: number = SEARCH_LIMITS.bytes;
+  #records: number;
+  #bytes: number;
 
-  constructor(timeoutMs: number, signal: AbortSignal | undefined) {
-    this.#deadline = performance.now() + timeoutMs;
+  constructor({ records, bytes, ms }: SearchLimits, signal: AbortSignal | undefined) {
+    this.#records = records;
+    this.#bytes = bytes;
+    this.#deadline = performance.now() + ms;
     this.#signal = signal;
   }
 

@@ -1,12 +1,7 @@
-import type { Slot } from "@holdfast/core";
+import type { LoggedSession } from "./logged-sessions.js";
 
 /** A session that a search looks through. */
-export interface SearchedSession {
-  readonly k: Buffer;
-  readonly slot: Slot;
-  /** The newest record's. */
-  readonly lastSeq: number;
-}
+export type SearchedSession = Pick<LoggedSession, "k" | "slot" | "lastSeq">;
 
 /** Records of a session with seqs over `after`, up to `last`. */
 export interface SearchWindow {
@@ -17,15 +12,14 @@ export interface SearchWindow {
 
 /** Windows of one statement: a user with many short sessions should not cost a statement for each. */
 export const WINDOWS = 8;
-/** Records of one statement: so few that it ends long before its time is up. */
-export const WINDOW_RECORDS = 512;
 
-/** Every record of the sessions, newest first in each, in groups for one statement each. */
+/** Every record of the sessions, newest first in each, in groups for one statement of at most `records` each. */
 export function* searchWindows(
   sessions: readonly SearchedSession[],
+  records: number,
 ): Generator<readonly SearchWindow[]> {
   let group: SearchWindow[] = [];
-  let room = WINDOW_RECORDS;
+  let room = records;
   for (const session of sessions)
     for (let last = session.lastSeq; last > 0; ) {
       const after = Math.max(last - room, 0);
@@ -35,7 +29,7 @@ export function* searchWindows(
       if (room > 0 && group.length < WINDOWS) continue;
       yield group;
       group = [];
-      room = WINDOW_RECORDS;
+      room = records;
     }
   if (group.length > 0) yield group;
 }

@@ -13,6 +13,7 @@ export const tables: Migration = {
   minReader: 1,
   statements: (t) => [
     // One row per slot that has a state (rev), a log (log_seq > 0), a holder (lease_*) or calls that wait.
+    // listed_at is when its state or its log was written last, to the minute; listings of either look whether it has one.
     `CREATE TABLE IF NOT EXISTS ${t.slots} (
   k BINARY(32) NOT NULL,
   agent_id VARBINARY(765) NOT NULL,

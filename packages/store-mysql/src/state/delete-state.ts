@@ -9,7 +9,7 @@ export function deleteState(database: Database, slot: Slot): Promise<boolean> {
   const k = slotHash(slot);
   return database.transaction(`deleting ${describeSlot(slot)}`, async (tx) => {
     const { affectedRows } = await tx.write(
-      `UPDATE ${tables.slots} SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL, listed_at = NULL WHERE k = ? AND rev IS NOT NULL`,
+      `UPDATE ${tables.slots} SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL WHERE k = ? AND rev IS NOT NULL`,
       [k],
     );
     if (affectedRows === 0) return false;

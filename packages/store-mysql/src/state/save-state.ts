@@ -3,14 +3,12 @@ import { asBytes, asNumber, asTextOrNull } from "../connection/cells.js";
 import type { Database, Transaction } from "../connection/database.js";
 import type { WriteResult } from "../connection/session.js";
 import { slotHash, type Tables } from "../keys.js";
+import { LISTED_NOW } from "../listing/list-position.js";
 import { insertLog, writeBlobs } from "../log/append-log.js";
 import { dropMessages, putMessages } from "./message-rows.js";
 import { opHash, RING_BYTES, revisionInRing } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
 import { SLOT_COLUMNS, slotValues } from "./state-row.js";
-
-/** A listing is in order to the minute: moving an index entry with every save would cost more than the save. */
-const LISTED_EVERY_SECONDS = 60;
 
 /**
  * Writes state, log and lease in one transaction.
@@ -74,7 +72,7 @@ function updateRow(
     write.lease === undefined ? "" : " AND lease_token = ? AND lease_until > UTC_TIMESTAMP(6)";
   return tx.write(
     `UPDATE ${slots} SET rev = ?, head = ?, n = ?, ops = LEFT(CONCAT(?, ops), ${RING_BYTES}), updated_at = UTC_TIMESTAMP(6),
-listed_at = IF(listed_at > UTC_TIMESTAMP(6) - INTERVAL ${LISTED_EVERY_SECONDS} SECOND, listed_at, UTC_TIMESTAMP(6)),
+listed_at = ${LISTED_NOW},
 log_seq = LAST_INSERT_ID(log_seq + ?)${ending}
 WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}`,
     [

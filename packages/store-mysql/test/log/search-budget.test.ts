@@ -1,19 +1,21 @@
 import { expect, test } from "vitest";
-import { SEARCH_LIMITS, SearchBudget } from "../../src/log/search-budget.js";
-import { searchWindows, WINDOW_RECORDS, WINDOWS } from "../../src/log/search-windows.js";
+import { SearchBudget, searchLimits } from "../../src/log/search-budget.js";
+import { searchWindows, WINDOWS } from "../../src/log/search-windows.js";
 import { loggedSlot as slot } from "./log-records.js";
 
+const limits = searchLimits(120_000);
+
 test("a search may go on until records, bytes or time are spent", () => {
-  const budget = new SearchBudget(60_000, undefined);
-  budget.spendRecords(SEARCH_LIMITS.records - 1);
-  budget.spendBytes(SEARCH_LIMITS.bytes - 1);
+  const budget = new SearchBudget(limits, undefined);
+  budget.spendRecords(limits.records - 1);
+  budget.spendBytes(limits.bytes - 1);
   expect(budget.hasMore()).toBe(true);
   budget.spendRecords(1);
   expect(budget.hasMore()).toBe(false);
-  const heavy = new SearchBudget(60_000, undefined);
-  heavy.spendBytes(SEARCH_LIMITS.bytes);
+  const heavy = new SearchBudget(limits, undefined);
+  heavy.spendBytes(limits.bytes);
   expect(heavy.hasMore()).toBe(false);
-  expect(new SearchBudget(0, undefined).hasMore()).toBe(false);
+  expect(new SearchBudget({ ...limits, ms: 0 }, undefined).hasMore()).toBe(false);
 });
 
 test("windows hold every record once, newest first, few enough for one statement", () => {
@@ -23,11 +25,11 @@ test("windows hold every record once, newest first, few enough for one statement
     slot: { ...slot, sessionId: `${index}` },
     lastSeq,
   }));
-  const groups = [...searchWindows(sessions)];
+  const groups = [...searchWindows(sessions, limits.windowRecords)];
   for (const group of groups) {
     expect(group.length).toBeLessThanOrEqual(WINDOWS);
     const records = group.reduce((sum, { after, last }) => sum + last - after, 0);
-    expect(records).toBeLessThanOrEqual(WINDOW_RECORDS);
+    expect(records).toBeLessThanOrEqual(limits.windowRecords);
   }
   const seen = groups
     .flat()

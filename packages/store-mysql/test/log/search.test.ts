@@ -1,4 +1,4 @@
-import { InMemoryConversationLog, textOf, toolResultMessage } from "@holdfast/core";
+import { InMemoryConversationLog, type LogFinds, textOf, toolResultMessage } from "@holdfast/core";
 import { MysqlConversationLog } from "@holdfast/store-mysql";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -75,15 +75,12 @@ test("the server reads the pattern as we do: what it must not lose, it finds", a
 });
 
 test("hits come newest first: of the session written to last, then of the others", async () => {
-  const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;
   const [old, recent] = ["old", "recent"].map((sessionId) => ({ ...slot, sessionId }));
-  await log.append(recent ?? slot, [textRecord("3", "needle", { at: at(3) })]);
-  await log.append(old ?? slot, [
-    textRecord("1", "needle", { at: at(1) }),
-    textRecord("2", "needle", { at: at(2) }),
-  ]);
-  await log.append(recent ?? slot, [textRecord("4", "needle", { at: at(4) })]);
-  const hits = await log.search({ agentId, userId, text: "needle" });
+  await log.append(recent ?? slot, [textRecord("3", "needle")]);
+  await log.append(old ?? slot, [textRecord("1", "needle"), textRecord("2", "needle")]);
+  await pool.query(`UPDATE ${prefix}slots SET listed_at = listed_at - INTERVAL 1 HOUR`);
+  await log.append(recent ?? slot, [textRecord("4", "needle")]);
+  const { hits } = await log.search({ agentId, userId, text: "needle" });
   expect(hits.map(({ record }) => record.id)).toEqual(["4", "3", "2", "1"]);
 });
 
@@ -96,9 +93,9 @@ test("a search goes on over thousands of records and many sessions to the oldest
       textRecord("a", session % 10 === 0 ? "a needle too" : "hay"),
       ...many.slice(0, session),
     ]);
-  const hits = await log.search({ agentId, userId, text: "needle" });
+  const { hits } = await log.search({ agentId, userId, text: "needle" });
   expect(hits.map((hit) => hit.slot.sessionId).sort()).toEqual(["0", "10", "20", "30", "session"]);
-  expect(await log.search({ agentId, userId, text: "absent" })).toEqual([]);
+  expect(await log.search({ agentId, userId, text: "absent" })).toEqual({ hits: [] });
 });
 
 test("text that no pattern narrows down is found as well", async () => {
@@ -109,9 +106,8 @@ test("text that no pattern narrows down is found as well", async () => {
   );
   for (const text of texts) {
     expect(likePattern(text)).toBeNull();
-    expect(idsOf((await log.search({ ...slot, text })).map(({ record }) => record))).toEqual([
-      text,
-    ]);
+    const { hits } = await log.search({ ...slot, text });
+    expect(idsOf(hits.map(({ record }) => record))).toEqual([text]);
   }
 });
 
@@ -136,7 +132,7 @@ test("long texts are searched, the bytes of images are neither searched nor read
     textRecord("long", `${"hay ".repeat(100_000)}needle`),
   ]);
   const before = network.proxy.bytesDown;
-  const hits = await far.search({ ...slot, text: "needle" });
+  const { hits } = await far.search({ ...slot, text: "needle" });
   expect(hits.map(({ record, snippet }) => [record.id, snippet.endsWith("needle")])).toEqual([
     ["long", true],
   ]);
@@ -152,7 +148,7 @@ test("what is damaged is passed over, and the rest is found", async () => {
   ]);
   await pool.query(`UPDATE ${prefix}log SET body = 'needle, but no JSON' WHERE seq = 2`);
   await pool.query(`DELETE FROM ${prefix}blobs`);
-  const hits = await log.search({ ...slot, text: "needle" });
+  const { hits } = await log.search({ ...slot, text: "needle" });
   expect(hits.map(({ record }) => record.id)).toEqual(["4", "1"]);
 });
 
@@ -165,9 +161,7 @@ test("a search ends between two batches when its signal says so", async () => {
   await expect(search).rejects.toThrow("enough");
 });
 
-function found(
-  hits: Awaited<ReturnType<InMemoryConversationLog["search"]>>,
-): [string, string, string][] {
+function found({ hits }: LogFinds): [string, string, string][] {
   return hits.map(({ record, snippet }) => [
     record.id,
     record.message === undefined ? "" : textOf(record.message),

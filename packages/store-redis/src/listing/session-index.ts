@@ -48,6 +48,12 @@ export class SessionIndex {
     await this.#connection.send("removing a session from an index", "ZREM", args, { writes: true });
   }
 
+  /** When an entry was last touched; null when there is none. */
+  async find(key: string, member: string): Promise<IndexEntry | null> {
+    const score = await this.#connection.send("looking for a session", "ZSCORE", [key, member]);
+    return score === null ? null : { member, score: Number(score) };
+  }
+
   /** Removes an entry that was seen to stand for nothing, unless it may be about to. */
   async drop(key: string, { member, score }: IndexEntry): Promise<void> {
     if (score > Date.now() - DROP_AFTER_MS) return;

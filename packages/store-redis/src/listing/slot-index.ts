@@ -10,20 +10,15 @@ import {
 } from "@holdfast/core";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { agentIndexKey, agentsKey, partKey, userIndexKey } from "../keys.js";
-import { readCursor, writeCursor } from "./list-cursor.js";
-import { mergeEntries, takeEntries } from "./merge-entries.js";
+import { entryPage, PARALLEL } from "./entry-page.js";
+import { readCursor } from "./list-cursor.js";
+import { mergeEntries } from "./merge-entries.js";
 import { RecentTouches } from "./recent-touches.js";
 import { type IndexEntry, SessionIndex } from "./session-index.js";
 import { readSlotMember, slotMember } from "./slot-member.js";
 
 /** Parts of an agent's index, so that not all sessions of a busy agent are on one node of a cluster. */
 const SHARDS = 16;
-
-/** Sessions looked at side by side. */
-const PARALLEL = 100;
-
-/** Entries that stand for nothing which one page may pass over before it ends short. */
-const PASSED_OVER = 1_000;
 
 /**
  * Which sessions there are: an index per agent and user, and one per agent, in shards.
@@ -87,19 +82,13 @@ export class SlotIndex {
     const keys = await this.#keysFor(query);
     const batch = Math.min(Math.ceil(limit / Math.max(keys.length, 1)) + 8, PARALLEL);
     const entries = mergeEntries(keys.map((key) => this.#index.entries(key, batch, after)));
-    const slots: SlotInfo[] = [];
-    let last = after;
-    for (let room = limit + PASSED_OVER; room > 0 && slots.length < limit; ) {
-      const seen = await takeEntries(entries, Math.min(limit - slots.length, PARALLEL));
-      const infos = await Promise.all(seen.map((entry) => this.#look(entry)));
-      for (const info of infos) if (info !== null && matches(info.slot)) slots.push(info);
-      if (seen.length === 0) return { slots };
-      last = seen.at(-1);
-      room -= seen.length;
-    }
-    const isLast = (await takeEntries(entries, 1)).length === 0;
-    return isLast || last === undefined ? { slots } : { slots, cursor: writeCursor(last) };
+    const { items: slots, cursor } = await entryPage(entries, limit, async (entry) => {
+      const info = await this.#look(entry);
+      return info !== null && matches(info.slot) ? info : null;
+    });
+    return cursor === undefined ? { slots } : { slots, cursor };
   }
+
   async #touchIn(key: string, member: string, at: number): Promise<void> {
     await this.#index.touch(key, member, at);
     if (this.#ttlMs === undefined) return;

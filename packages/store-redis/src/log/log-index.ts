@@ -1,6 +1,15 @@
-import { type Slot, slotText } from "@holdfast/core";
+import {
+  checkLimit,
+  checkSessionQuery,
+  type LogSessionPage,
+  type LogSessionQuery,
+  type Slot,
+  slotText,
+} from "@holdfast/core";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { logIndexKey, partKey } from "../keys.js";
+import { entryPage, PARALLEL } from "../listing/entry-page.js";
+import { readCursor } from "../listing/list-cursor.js";
 import { RecentTouches } from "../listing/recent-touches.js";
 import { type IndexEntry, SessionIndex } from "../listing/session-index.js";
 
@@ -56,9 +65,41 @@ export class LogIndex {
     await this.#index.remove(this.#key(slot.agentId, slot.userId), slot.sessionId);
   }
 
-  /** The sessions of a user, newest first; the member of each entry is its id. */
-  sessions(agentId: string, userId: string): AsyncGenerator<IndexEntry, void, void> {
-    return this.#index.entries(this.#key(agentId, userId), BATCH);
+  /**
+   * The sessions of a user, newest first; the member of each entry is its id.
+   *
+   * @param from - the session to begin with; where there is none of that id, with the first one
+   */
+  async *sessions(
+    agentId: string,
+    userId: string,
+    from?: string,
+  ): AsyncGenerator<IndexEntry, void, void> {
+    const key = this.#key(agentId, userId);
+    const first = from === undefined ? null : await this.#index.find(key, from);
+    if (first !== null) yield first;
+    yield* this.#index.entries(key, BATCH, first ?? undefined);
+  }
+
+  /**
+   * One page of the sessions of a user that have a log, the one written to last first, to the minute.
+   *
+   * @throws InvalidInputError | InvalidIdError | StoreUnavailableError
+   */
+  async list(query: LogSessionQuery): Promise<LogSessionPage> {
+    checkSessionQuery(query);
+    const limit = checkLimit(query.limit, 100);
+    const { agentId, userId } = query;
+    const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+    const batch = Math.min(limit + 1, PARALLEL);
+    const entries = this.#index.entries(this.#key(agentId, userId), batch, after);
+    const { items: sessions, cursor } = await entryPage(entries, limit, async (entry) => {
+      const slot = { agentId, userId, sessionId: entry.member };
+      if (await this.#hasLog(slot)) return { slot, lastAt: new Date(entry.score).toISOString() };
+      await this.drop(agentId, userId, entry);
+      return null;
+    });
+    return cursor === undefined ? { sessions } : { sessions, cursor };
   }
 
   /** Drops an entry whose log was seen to be gone. */
@@ -68,7 +109,7 @@ export class LogIndex {
 
   async #hasLog(slot: Slot): Promise<boolean> {
     const key = partKey(this.#keyPrefix, slot, "log");
-    return (await this.#connection.send("tidying an index", "EXISTS", [key])) === 1;
+    return (await this.#connection.send("looking for a log", "EXISTS", [key])) === 1;
   }
 
   #key(agentId: string, userId: string): string {

@@ -6,10 +6,12 @@ import {
   describeSlot,
   InvalidInputError,
   type LogDraft,
-  type LogHit,
+  type LogFinds,
   type LogQuery,
   type LogRange,
   type LogRecord,
+  type LogSessionPage,
+  type LogSessionQuery,
   type Message,
   type Slot,
 } from "@holdfast/core";
@@ -48,7 +50,10 @@ export type RedisConversationLogOptions = RedisStoreOptions;
  * Contract, beyond {@link ConversationLog}'s:
  * - An append is one script: all its records are there, or none. It is durable as Redis is; see `minReplicas`.
  * - A record is recognised as a repeat for as long as its log exists.
- * - A search looks at 20,000 records, 64 million characters and for 10 seconds at most, and then ends with what it found.
+ * - Sessions are listed and searched newest first, to the minute. One that is written to between two pages moves to the front:
+ *   the pages to come may miss it, and a search that goes on from it sees others again.
+ * - A search looks at 20,000 records, at 64 million characters and for 10 seconds at most, and then says where to go on. It
+ *   begins again where that session was deleted meanwhile.
  * - Constructing does no I/O.
  *
  * @example
@@ -126,9 +131,13 @@ export class RedisConversationLog implements ConversationLog {
     return readBlob(this.#connection, this.#options.keyPrefix, checkSlot(slot), ref);
   }
 
-  async search(query: LogQuery): Promise<readonly LogHit[]> {
+  async search(query: LogQuery): Promise<LogFinds> {
     const { keyPrefix } = this.#options;
     return searchLogs({ connection: this.#connection, keyPrefix, index: this.#index }, query);
+  }
+
+  async sessions(query: LogSessionQuery): Promise<LogSessionPage> {
+    return this.#index.list(query);
   }
 
   async delete(slot: Slot): Promise<boolean> {

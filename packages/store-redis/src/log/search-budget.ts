@@ -1,8 +1,18 @@
 import { setImmediate } from "node:timers/promises";
 
-const MAX_RECORDS = 20_000;
-const MAX_CHARS = 64 * 1_048_576;
-const MAX_MS = 10_000;
+/** How much one search looks at, at most; a record that it has begun it finishes. */
+export interface SearchLimits {
+  readonly records: number;
+  readonly chars: number;
+  readonly ms: number;
+}
+
+/** The limits of searches outside tests. */
+export const SEARCH_LIMITS: SearchLimits = {
+  records: 20_000,
+  chars: 64 * 1_048_576,
+  ms: 10_000,
+};
 
 /** After so much a search lets others run: a few milliseconds' work. */
 const STRIDE_RECORDS = 100;
@@ -10,21 +20,23 @@ const STRIDE_CHARS = 262_144;
 
 /** How far a search may go, and its breaks. */
 export class SearchBudget {
+  readonly #limits: SearchLimits;
   readonly #signal: AbortSignal | undefined;
-  readonly #end: number = performance.now() + MAX_MS;
+  readonly #end: number;
   #records = 0;
   #chars = 0;
   #breakAt = { records: STRIDE_RECORDS, chars: STRIDE_CHARS };
 
-  constructor(signal: AbortSignal | undefined) {
+  constructor(limits: SearchLimits, signal: AbortSignal | undefined) {
+    this.#limits = limits;
     this.#signal = signal;
+    this.#end = performance.now() + limits.ms;
   }
 
   /** Whether it has looked at enough: it then ends with what it found. */
   get isSpent(): boolean {
-    return (
-      this.#records >= MAX_RECORDS || this.#chars >= MAX_CHARS || performance.now() > this.#end
-    );
+    const { records, chars } = this.#limits;
+    return this.#records >= records || this.#chars >= chars || performance.now() >= this.#end;
   }
 
   /**

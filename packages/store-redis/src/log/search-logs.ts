@@ -1,7 +1,14 @@
-import { checkLimit, checkLogQuery, type LogHit, type LogQuery, type Slot } from "@holdfast/core";
+import {
+  checkLimit,
+  checkLogQuery,
+  type LogFinds,
+  type LogHit,
+  type LogQuery,
+  type Slot,
+} from "@holdfast/core";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import type { LogIndex } from "./log-index.js";
-import { SearchBudget } from "./search-budget.js";
+import { SEARCH_LIMITS, SearchBudget, type SearchLimits } from "./search-budget.js";
 import { type RecordSearch, searchRecord } from "./search-record.js";
 import { storedRecords } from "./stored-records.js";
 
@@ -15,47 +22,73 @@ export interface SearchSource {
 /**
  * Searches the sessions of a user, the one written to last first, each from its newest record back.
  *
- * It looks at 20,000 records, 64 million characters and for 10 seconds at most, and then ends with what it found.
+ * A search that comes to its limits says where to go on. It looks at one record or session first, whatever they are, so that
+ * going on ends. Where the session to go on from has left the index, it begins again.
  *
+ * @param limits - the usual ones; lower in tests
  * @throws InvalidInputError | InvalidIdError, the reason of the query's signal, StoreUnavailableError
  */
-export async function searchLogs(source: SearchSource, query: LogQuery): Promise<LogHit[]> {
+export async function searchLogs(
+  source: SearchSource,
+  query: LogQuery,
+  limits: SearchLimits = SEARCH_LIMITS,
+): Promise<LogFinds> {
   checkLogQuery(query);
   const limit = checkLimit(query.limit, 10);
   query.signal?.throwIfAborted();
-  const { connection, keyPrefix } = source;
-  const { agentId, userId, sessionId, text } = query;
-  const budget = new SearchBudget(query.signal);
+  const { connection, keyPrefix, index } = source;
+  const { agentId, userId, sessionId, text, before } = query;
+  const budget = new SearchBudget(limits, query.signal);
   const hits: LogHit[] = [];
-  const searchIn = (slot: Slot): Promise<number> =>
-    searchSession({ connection, keyPrefix, slot, text, budget }, hits, limit);
+  const isDone = (): boolean => hits.length === limit || budget.isSpent;
+  const searchIn = (slot: Slot): Promise<SearchedSession> => {
+    const end = slot.sessionId === before?.sessionId ? before.seq : undefined;
+    return searchSession({ connection, keyPrefix, slot, text, budget }, hits, isDone, end);
+  };
   if (sessionId !== undefined) {
-    await searchIn({ agentId, userId, sessionId });
-    return hits;
+    const { lastSeq } = await searchIn({ agentId, userId, sessionId });
+    return lastSeq > 0 && isDone() ? { hits, next: { sessionId, seq: lastSeq } } : { hits };
   }
   // Without a session there is a user: `checkLogQuery` saw to that.
   const owner = userId ?? "";
-  for await (const entry of source.index.sessions(agentId, owner)) {
-    if (hits.length === limit || budget.isSpent) break;
-    const seen = await searchIn({ agentId, userId: owner, sessionId: entry.member });
-    await budget.spend(1, 0);
-    if (seen === 0) await source.index.drop(agentId, owner, entry);
+  for await (const entry of index.sessions(agentId, owner, before?.sessionId)) {
+    const { lastSeq, isGone } = await searchIn({ agentId, userId: owner, sessionId: entry.member });
+    // Of the one that the search goes on from nothing was left: it must not stop there again.
+    if (lastSeq === 0 && !isGone) continue;
+    await budget.spend(isGone ? 1 : 0, 0);
+    // An entry that stands for nothing stays when the search stops there, to be found again.
+    if (isDone()) return { hits, next: { sessionId: entry.member, seq: lastSeq } };
+    if (isGone) await index.drop(agentId, owner, entry);
   }
-  return hits;
+  return { hits };
 }
 
-/** Adds what it finds to `hits`, up to `limit`; resolves to how many records it saw. */
-async function searchSession(search: RecordSearch, hits: LogHit[], limit: number): Promise<number> {
+/** How far a search of one session came. */
+interface SearchedSession {
+  /** The oldest record it looked at; 0 when there was none. */
+  readonly lastSeq: number;
+  /** It has no records at all. */
+  readonly isGone: boolean;
+}
+
+/** Adds what it finds to `hits` until `isDone`, in records before `end`. */
+async function searchSession(
+  search: RecordSearch,
+  hits: LogHit[],
+  isDone: () => boolean,
+  end: number | undefined,
+): Promise<SearchedSession> {
   const { connection, keyPrefix, slot, budget } = search;
-  const range = { from: 0, to: Number.MAX_SAFE_INTEGER, newestFirst: true, limit: Infinity };
-  let seen = 0;
+  const to = end === undefined ? Number.MAX_SAFE_INTEGER : end - 1;
+  const range = { from: 0, to, newestFirst: true, limit: Infinity };
+  let lastSeq = 0;
   for await (const batch of storedRecords(connection, keyPrefix, slot, range))
     for (const stored of batch) {
-      seen++;
+      lastSeq = stored.seq;
       const match = await searchRecord(search, stored);
       if (match !== null) hits.push({ slot: { ...slot }, ...match });
       await budget.spend(1, stored.text.length);
-      if (hits.length === limit || budget.isSpent) return seen;
+      if (isDone()) return { lastSeq, isGone: false };
     }
-  return seen;
+  return { lastSeq, isGone: lastSeq === 0 && end === undefined };
 }

@@ -30,13 +30,24 @@ export interface RecordMatch {
 /** Kept of a part in front of the next one, besides a match that the cut may split, so that a snippet shows what is around. */
 const CONTEXT_CHARS = 120;
 
-/** Looks for the text in a record and its long texts; null when it is not there, or the record is damaged. */
+/**
+ * Looks for the text in a record and in all of its long texts; null when it is not there, or when something is damaged: that
+ * must not hide other records, and reading it tells what is wrong.
+ */
 export async function searchRecord(
   search: RecordSearch,
   stored: StoredRecord,
 ): Promise<RecordMatch | null> {
-  const record = readIfWhole(search.slot, stored);
-  if (record?.message === undefined || messageProblem(record.message) !== null) return null;
+  try {
+    return await matchIn(search, readStored(search.slot, stored));
+  } catch (error) {
+    if (StateCorruptError.is(error)) return null;
+    throw error;
+  }
+}
+
+async function matchIn(search: RecordSearch, record: LogRecord): Promise<RecordMatch | null> {
+  if (record.message === undefined || messageProblem(record.message) !== null) return null;
   let snippet = snippetAround(searchableText(record.message), search.text);
   for (const { path, ref } of record.blobs ?? [])
     if (isSearched(path)) snippet ??= await searchBlob(search, ref);
@@ -47,7 +58,7 @@ export async function searchRecord(
 async function searchBlob(search: RecordSearch, ref: string): Promise<string | null> {
   const { connection, keyPrefix, slot, text: query, budget } = search;
   let text = "";
-  for (let at: number | undefined = 0; at !== undefined && !budget.isSpent; ) {
+  for (let at: number | undefined = 0; at !== undefined; ) {
     const part: BlobPart | null = await readBlobPart(connection, keyPrefix, slot, ref, at);
     if (part === null) return null;
     text = text.slice(-(query.length + CONTEXT_CHARS)) + part.text;
@@ -57,14 +68,4 @@ async function searchBlob(search: RecordSearch, ref: string): Promise<string | n
     at = part.next;
   }
   return null;
-}
-
-/** One damaged record must not hide the others; reading it tells what is wrong. */
-function readIfWhole(slot: Slot, stored: StoredRecord): LogRecord | null {
-  try {
-    return readStored(slot, stored);
-  } catch (error) {
-    if (StateCorruptError.is(error)) return null;
-    throw error;
-  }
 }

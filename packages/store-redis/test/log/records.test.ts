@@ -51,7 +51,9 @@ test("two prefixes on one server never meet", async () => {
   const ref = (await one.read(slot))[0]?.blobs?.[0]?.ref ?? "";
   expect(await other.read(slot)).toEqual([]);
   expect(await other.readBlob(slot, ref)).toBeNull();
-  expect(await other.search({ agentId: "agent", userId: "user", text: "needle" })).toEqual([]);
+  expect(await other.search({ agentId: "agent", userId: "user", text: "needle" })).toEqual({
+    hits: [],
+  });
   expect(await other.delete(slot)).toBe(false);
   expect(await one.readBlob(slot, ref)).toBe("needle".repeat(20_000));
 });

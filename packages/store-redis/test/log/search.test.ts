@@ -19,7 +19,7 @@ test("the session written to last comes first, and in each the newest record", a
     ]);
     await redis.client.zadd(index, Date.now() - age * HOUR, sessionId);
   }
-  const hits = await redis.open({ keyPrefix }).search({ ...user, text: "needle", limit: 5 });
+  const { hits } = await redis.open({ keyPrefix }).search({ ...user, text: "needle", limit: 5 });
   expect(hits.map((hit) => `${hit.slot.sessionId} ${hit.snippet}`)).toEqual([
     "new needle 2",
     "new needle 1",
@@ -60,14 +60,14 @@ test("a session deleted by another process and begun anew is found again", async
   await log.append(slot, [messageRecord("needle")]);
   await other.delete(slot);
   await log.append(slot, [messageRecord("needle")]);
-  expect(await other.search({ ...user, text: "needle" })).toHaveLength(1);
+  expect((await other.search({ ...user, text: "needle" })).hits).toHaveLength(1);
 });
 
 test("an index entry whose log is gone is dropped when it is seen, unless it is fresh", async () => {
   const keyPrefix = ownPrefix();
   const index = logIndexKey(keyPrefix, user.agentId, user.userId);
   await redis.client.zadd(index, Date.now() - HOUR, "gone", Date.now(), "about to begin");
-  expect(await redis.open({ keyPrefix }).search({ ...user, text: "needle" })).toEqual([]);
+  expect(await redis.open({ keyPrefix }).search({ ...user, text: "needle" })).toEqual({ hits: [] });
   expect(await redis.client.zrange(index, "0", "-1")).toEqual(["about to begin"]);
 });
 
@@ -106,28 +106,31 @@ test("text is found where two parts of a long one meet, and images are not text"
     ),
   ]);
   for (const text of ["NEEDLE in yyy", "y a hay"]) {
-    const [hit, ...others] = await log.search({ ...user, text });
+    const [hit, ...others] = (await log.search({ ...user, text })).hits;
     expect(hit?.record.seq).toBe(1);
     expect(hit?.snippet.toLowerCase()).toContain(text.toLowerCase());
     expect(others).toEqual([]);
   }
-  expect(await log.search({ ...user, text: "needle" })).toHaveLength(1);
+  expect((await log.search({ ...user, text: "needle" })).hits).toHaveLength(1);
 });
 
-test("a damaged record hides no other", async () => {
+test("a damaged record, or a long text of which a part is missing, hides no other", async () => {
   const keyPrefix = ownPrefix();
   const log = redis.open({ keyPrefix });
-  await log.append(slot, [messageRecord("needle")]);
+  await log.append(slot, [messageRecord("needle"), messageRecord("hay ".repeat(100_000))]);
+  const blobs = partKey(keyPrefix, slot, "blobs");
+  const chunks = (await redis.client.hkeys(blobs)).filter((field) => field.endsWith(":1"));
+  expect(await redis.client.hdel(blobs, ...chunks)).toBe(1);
   const key = partKey(keyPrefix, slot, "log");
   await redis.client.rpush(
     key,
-    '{"v":1,"seq":2,"needle',
-    '{"v":1,"seq":3,"id":"i","callId":"c","at":"","kind":"message","message":{"content":7}}',
+    '{"v":1,"seq":3,"needle',
+    '{"v":1,"seq":4,"id":"i","callId":"c","at":"","kind":"message","message":{"content":7}}',
   );
-  expect(await log.search({ ...user, text: "needle" })).toHaveLength(1);
+  expect((await log.search({ ...user, text: "needle" })).hits).toHaveLength(1);
 });
 
-test("a search looks at 20,000 records at most and ends with what it found", async () => {
+test("a search looks at 20,000 records at most and says where to go on", async () => {
   const log = redis.open();
   await log.append(slot, [messageRecord("needle, too old")]);
   for (let batch = 0; batch < 20; batch++)
@@ -135,8 +138,10 @@ test("a search looks at 20,000 records at most and ends with what it found", asy
       slot,
       Array.from({ length: 1_000 }, (_, at) => messageRecord(`text ${batch} ${at}`)),
     );
-  expect(await log.search({ ...user, text: "needle" })).toEqual([]);
-  expect(await log.search({ ...user, text: "TEXT 0 0" })).toHaveLength(1);
+  const { hits, next } = await log.search({ ...user, text: "needle" });
+  expect({ hits, next }).toEqual({ hits: [], next: { sessionId: slot.sessionId, seq: 2 } });
+  expect((await log.search({ ...user, text: "needle", before: next })).hits).toHaveLength(1);
+  expect((await log.search({ ...user, text: "TEXT 0 0" })).hits).toHaveLength(1);
 });
 
 test("a search ends with the reason of its signal, between two replies", async () => {

@@ -10,6 +10,7 @@ import { rangeCases } from "./range-cases.js";
 import { recordCases } from "./record-cases.js";
 import { reopenCases } from "./reopen-cases.js";
 import { searchCases } from "./search-cases.js";
+import { sessionCases } from "./session-cases.js";
 import { slotCases } from "./slot-cases.js";
 
 /** Registers the tests every `ConversationLog` must pass. */
@@ -30,6 +31,7 @@ export function conversationLogCases(options: ConversationLogOptions): Conforman
     ...rangeCases(check),
     ...blobCases(check),
     ...searchCases(check),
+    ...sessionCases(check),
     ...slotCases(check, options),
     ...(options.reopen === undefined ? [] : reopenCases(check)),
   ];

@@ -20,7 +20,7 @@ export function reopenCases(check: LogCase): ConformanceCase[] {
       const ref = read[1]?.blobs?.[0]?.ref as string;
       assert.equal(await second.readBlob(slot, ref), "two".repeat(50_000));
       const { agentId, userId } = slot;
-      assert.equal((await second.search({ agentId, userId, text: "one" })).length, 1);
+      assert.equal((await second.search({ agentId, userId, text: "one" })).hits.length, 1);
     }),
     check("a record repeated through another instance is not doubled", async (log, reopen) => {
       const [first, second, third] = ["one", "two", "three"].map((text) => messageRecord(text));
@@ -44,9 +44,13 @@ export function reopenCases(check: LogCase): ConformanceCase[] {
     }),
     check("a delete is seen by a second instance", async (log, reopen) => {
       const second = await reopen();
+      const { agentId } = slot;
+      const listed = async () => (await second.sessions({ agentId, userId: "user" })).sessions;
       await second.append(slot, [messageRecord("text")]);
+      assert.equal((await listed()).length, 1);
       assert.equal(await log.delete(slot), true);
       assert.deepStrictEqual(await second.read(slot), []);
+      assert.deepStrictEqual(await listed(), [], "it is not listed any more");
     }),
   ];
 }

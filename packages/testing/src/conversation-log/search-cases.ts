@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import {
   assistantMessage,
   type ConversationLog,
+  type LogHit,
+  type LogPosition,
   type LogQuery,
   type Slot,
   slotText,
@@ -70,13 +72,13 @@ export function searchCases(check: LogCase): ConformanceCase[] {
         const { agentId, userId, sessionId } = query;
         const inSession = await log.search({ agentId, userId, sessionId, text: "needle" });
         assert.deepStrictEqual(
-          inSession.map((hit) => hit.slot),
+          inSession.hits.map((hit) => hit.slot),
           [query],
         );
         if (userId === null) continue;
         const ofUser = await log.search({ agentId, userId, text: "needle" });
         assert.deepStrictEqual(
-          ofUser.map((hit) => slotText(hit.slot)).sort(),
+          ofUser.hits.map((hit) => slotText(hit.slot)).sort(),
           ["1", "2"].map((session) => slotText({ ...query, sessionId: session })).sort(),
         );
       }
@@ -94,6 +96,32 @@ export function searchCases(check: LogCase): ConformanceCase[] {
       assert.equal((await hitsOf(log, { text: "needle", limit: 3 })).length, 3);
       assert.equal((await hitsOf(log, { text: "needle", limit: 100 })).length, 30);
     }),
+    check("a search that did not see everything says where to go on", async (log) => {
+      const texts: string[] = [];
+      for (const sessionId of ["first", "second", "third"]) {
+        const inSession = Array.from({ length: 7 }, (_, index) => `needle ${sessionId} ${index}`);
+        const drafts = inSession.flatMap((text) => [messageRecord(text), messageRecord("hay")]);
+        await log.append({ ...slot, sessionId }, drafts);
+        texts.push(...inSession);
+      }
+      for (const limit of [1, 3, 7, 21, 22]) {
+        const seen = await everything(log, { text: "needle", limit });
+        assert.deepStrictEqual([...seen].sort(), [...texts].sort(), `in pages of ${limit}`);
+      }
+      const one = await everything(log, { text: "needle", limit: 2, sessionId: "second" });
+      assert.deepStrictEqual([...one].sort(), texts.slice(7, 14).sort(), "in one session");
+    }),
+    check("in a session the newest records come first", async (log) => {
+      await log.append(
+        slot,
+        ["one", "two", "three"].map((text) => messageRecord(`needle ${text}`)),
+      );
+      assert.deepStrictEqual(await found(log, "needle"), [
+        "needle three",
+        "needle two",
+        "needle one",
+      ]);
+    }),
     check("an aborted search ends", async (log) => {
       await log.append(slot, [messageRecord("needle")]);
       const signal = AbortSignal.abort(new Error("enough"));
@@ -105,8 +133,8 @@ export function searchCases(check: LogCase): ConformanceCase[] {
 async function hitsOf(
   log: ConversationLog,
   query: Omit<LogQuery, "agentId" | "userId">,
-): Promise<Awaited<ReturnType<ConversationLog["search"]>>> {
-  const hits = await log.search({ agentId: slot.agentId, userId: slot.userId, ...query });
+): Promise<readonly LogHit[]> {
+  const { hits } = await log.search({ agentId: slot.agentId, userId: slot.userId, ...query });
   for (const { slot: where, record, snippet } of hits) {
     assert.deepStrictEqual(where, slot);
     assert.ok(Number.isSafeInteger(record.seq), "the record has its seq, to read around it");
@@ -122,4 +150,23 @@ async function hitsOf(
 async function found(log: ConversationLog, text: string): Promise<string[]> {
   const hits = await hitsOf(log, { text });
   return hits.map(({ record }) => (record.message === undefined ? "" : textOf(record.message)));
+}
+
+/** The texts of all hits, page by page as `next` says. */
+async function everything(
+  log: ConversationLog,
+  query: Omit<LogQuery, "agentId" | "userId"> & { readonly limit: number },
+): Promise<string[]> {
+  const texts: string[] = [];
+  let before: LogPosition | undefined;
+  do {
+    const { agentId, userId } = slot;
+    const { hits, next } = await log.search({ agentId, userId, ...query, before });
+    assert.ok(hits.length <= query.limit, "no more than asked for");
+    if (hits.length === query.limit) assert.ok(next, "there may be more behind a full page");
+    texts.push(...hits.map(({ record }) => (record.message ? textOf(record.message) : "")));
+    assert.ok(texts.length <= 1_000, "the search comes to an end");
+    before = next;
+  } while (before !== undefined);
+  return texts;
 }

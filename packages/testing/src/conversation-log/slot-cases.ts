@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ConversationLog, slotText, textOf } from "@holdfast/core";
+import { type ConversationLog, type Slot, slotText, textOf } from "@holdfast/core";
 import { assertOutage, assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
@@ -37,7 +37,7 @@ export function slotCases(
       assert.deepStrictEqual(await log.read(slot), []);
       assert.equal(await log.readBlob(slot, ref), null);
       const { agentId, userId } = slot;
-      const hits = await log.search({ agentId, userId, text: "needle" });
+      const { hits } = await log.search({ agentId, userId, text: "needle" });
       assert.deepStrictEqual(
         hits.map((hit) => hit.slot),
         [other],
@@ -63,6 +63,7 @@ export function slotCases(
           assertOutage(() => log.read(slot), "read"),
           assertOutage(() => log.readBlob(slot, `sha256:${"0".repeat(64)}`), "readBlob"),
           assertOutage(() => log.search({ ...slot, text: "text" }), "search"),
+          assertOutage(() => log.sessions({ agentId: "agent", userId: "user" }), "sessions"),
           assertOutage(() => log.delete(slot), "delete"),
         ]);
         await assertBadIdsRefused(log);
@@ -79,6 +80,10 @@ async function assertBadIdsRefused(log: ConversationLog): Promise<void> {
     const readBlob = () => log.readBlob(bad, `sha256:${"0".repeat(64)}`);
     await assertRejects(readBlob, "InvalidIdError", `readBlob with ${what}`);
     await assertRejects(() => log.delete(bad), "InvalidIdError", `delete with ${what}`);
+    if (bad.sessionId === "session") {
+      const sessions = () => log.sessions(bad as Slot & { userId: string });
+      await assertRejects(sessions, "InvalidIdError", `sessions with ${what}`);
+    }
     if (bad.sessionId === undefined) continue;
     const search = () => log.search({ ...bad, text: "x" });
     await assertRejects(search, "InvalidIdError", `search with ${what}`);

@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
 import {
   type ConversationLog,
+  checkLogQuery,
+  checkSessionQuery,
   checkSlot,
-  InvalidInputError,
   type LogDraft,
+  type LogFinds,
   type LogHit,
   type LogQuery,
   type LogRange,
   type LogRecord,
+  type LogSessionPage,
+  type LogSessionQuery,
   type Slot,
   StoreUnavailableError,
   slotText,
@@ -48,6 +52,8 @@ export class ReferenceLog implements ConversationLog {
       ids: new Set<string>(),
       blobs: new Map<string, string>(),
     };
+    // To the end: the map is in the order in which slots were written to.
+    this.slots.delete(key);
     this.slots.set(key, log);
     for (const record of records) {
       if (!this.isNew(log, record)) continue;
@@ -76,24 +82,40 @@ export class ReferenceLog implements ConversationLog {
     return this.slots.get(key)?.blobs.get(ref) ?? null;
   }
 
-  async search(query: LogQuery): Promise<readonly LogHit[]> {
-    checkSlot({ ...query, sessionId: query.sessionId === undefined ? "-" : query.sessionId });
+  async search(query: LogQuery): Promise<LogFinds> {
+    checkLogQuery(query);
     query.signal?.throwIfAborted();
-    if (query.userId === null && query.sessionId === undefined)
-      throw new InvalidInputError("a search without a user needs a session");
     await this.connect();
+    const { before, limit = 10 } = query;
     const wanted = query.text.toLowerCase();
     const hits: LogHit[] = [];
-    for (const { slot, lines, blobs } of this.slots.values()) {
-      if (!this.sees(query, slot)) continue;
-      for (const record of lines.map((line): LogRecord => JSON.parse(line))) {
+    for (const { slot, lines, blobs } of from(this.newestFirst(query), before?.sessionId)) {
+      const records = lines.map((line): LogRecord => JSON.parse(line));
+      for (const record of this.inOrder(records)) {
+        if (slot.sessionId === before?.sessionId && record.seq >= before.seq) continue;
         const inline = JSON.stringify(record.message ?? record.mark).toLowerCase();
         const texts = [inline, ...(record.blobs ?? []).map(({ ref }) => blobs.get(ref) ?? "")];
-        if (texts.some((text) => this.matches(text.toLowerCase(), wanted)))
-          hits.push({ slot, record, snippet: query.text });
+        if (!texts.some((text) => this.matches(text.toLowerCase(), wanted))) continue;
+        hits.push({ slot, record, snippet: query.text });
+        if (hits.length === limit)
+          return { hits, next: { sessionId: slot.sessionId, seq: record.seq } };
       }
     }
-    return hits.slice(0, query.limit ?? 10);
+    return { hits };
+  }
+
+  async sessions(query: LogSessionQuery): Promise<LogSessionPage> {
+    checkSessionQuery(query);
+    await this.connect();
+    const { cursor, limit = 100 } = query;
+    const logs = from(this.newestFirst(query), cursor);
+    const page = logs.slice(0, limit);
+    const sessions = page.map(({ slot, lines }) => ({
+      slot,
+      lastAt: JSON.parse(lines.at(-1) ?? "{}").at ?? new Date().toISOString(),
+    }));
+    const next = logs[limit]?.slot.sessionId;
+    return next === undefined ? { sessions } : { sessions, cursor: next };
   }
 
   async delete(slot: Slot): Promise<boolean> {
@@ -111,7 +133,15 @@ export class ReferenceLog implements ConversationLog {
     return !log.ids.has(record.id);
   }
 
-  protected sees(query: LogQuery, slot: Slot): boolean {
+  protected newestFirst(query: LogQuery | LogSessionQuery): SlotLog[] {
+    return [...this.slots.values()].filter(({ slot }) => this.sees(query, slot)).reverse();
+  }
+
+  protected inOrder(records: readonly LogRecord[]): readonly LogRecord[] {
+    return records.toReversed();
+  }
+
+  protected sees(query: Omit<LogQuery, "text">, slot: Slot): boolean {
     if (slot.agentId !== query.agentId || slot.userId !== query.userId) return false;
     return query.sessionId === undefined || slot.sessionId === query.sessionId;
   }
@@ -119,6 +149,12 @@ export class ReferenceLog implements ConversationLog {
   protected matches(text: string, wanted: string): boolean {
     return text.includes(JSON.stringify(wanted).slice(1, -1)) || text.includes(wanted);
   }
+}
+
+/** The logs from that of a session on; all of them when it is not there. */
+function from(logs: SlotLog[], sessionId: string | undefined): SlotLog[] {
+  const index = logs.findIndex(({ slot }) => slot.sessionId === sessionId);
+  return logs.slice(Math.max(index, 0));
 }
 
 function takeBlobs(

@@ -1,0 +1,4 @@
+/** The summariser wrote more than any summary may have. */
+export class SummaryTooLong extends Error {
+  override readonly name = "SummaryTooLong";
+}

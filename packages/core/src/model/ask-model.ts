@@ -1,0 +1,92 @@
+import { ModelError } from "../errors/errors.js";
+import type { EventBody } from "../events/agent-event.js";
+import type { Usage } from "../message/message.js";
+import type { Model, ModelRequest } from "../ports/model.js";
+import { untilAborted } from "./until-aborted.js";
+
+/** A request for a text besides an agent's own steps, such as a summary. */
+export interface ModelQuestion {
+  readonly model: Model;
+  readonly request: Omit<ModelRequest, "signal">;
+  /** What for, as events have it. */
+  readonly purpose: string;
+  readonly signal: AbortSignal;
+  /** A model that writes more than this is left. */
+  readonly maxChars: number;
+  emit(event: EventBody): void;
+  /** Whether nobody waits for events any more. @default never */
+  isStopped?(): boolean;
+}
+
+/** What a model wrote. */
+export interface ModelAnswer {
+  readonly text: string;
+  /** It went on working instead of writing. */
+  readonly calledTools: boolean;
+  /** It was cut off by the model's own limit. */
+  readonly isCutOff: boolean;
+  /** It was left because it wrote more than it may. */
+  readonly isTooLong: boolean;
+  readonly usage: Usage;
+}
+
+/** Requests in all when the model fails in a way that is worth another try. */
+const ATTEMPTS = 2;
+const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/**
+ * Asks a model for a text and tells whoever watches; once more when it fails in a way that is worth it.
+ *
+ * @throws what the model throws, and the signal's reason once it aborts, also of a model that ignores it
+ */
+export async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await askOnce(question, attempt);
+    } catch (error) {
+      const again = ModelError.is(error) && error.retryable && attempt < ATTEMPTS;
+      if (!again || question.signal.aborted) throw error;
+    }
+  }
+}
+
+async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelAnswer> {
+  const { model, request, purpose, signal, maxChars, emit } = question;
+  const began = performance.now();
+  const about = { purpose, model: model.id } as const;
+  signal.throwIfAborted();
+  emit({ type: "model_call_start", ...about, messages: request.messages.length, attempt });
+  let usage = noUsage;
+  let text = "";
+  let calledTools = false;
+  let isCutOff = false;
+  let isTooLong = false;
+  const ended = (error?: string): void =>
+    emit({
+      type: "model_call_end",
+      ...about,
+      usage,
+      durationMs: performance.now() - began,
+      ...(error !== undefined && { error }),
+    });
+  try {
+    let finished = false;
+    for await (const chunk of untilAborted(model.stream({ ...request, signal }), signal)) {
+      if (chunk.type === "text_delta") text += chunk.text;
+      isTooLong = text.length > maxChars;
+      if (isTooLong) break;
+      if (chunk.type === "tool_call") calledTools = true;
+      if (chunk.type !== "finish") continue;
+      usage = chunk.usage;
+      finished = chunk.reason !== "error";
+      isCutOff = chunk.reason === "length";
+    }
+    if (!finished && !isTooLong)
+      throw new ModelError(`model ${model.id} did not finish its ${purpose}`, { retryable: true });
+  } catch (error) {
+    if (!question.isStopped?.()) ended(error instanceof Error ? error.name : "unknown");
+    throw error;
+  }
+  ended();
+  return { text, calledTools, isCutOff, isTooLong, usage };
+}

@@ -1,0 +1,2 @@
+export * from "./add-usage.js";
+export * from "./ask-model.js";

@@ -1,0 +1,90 @@
+import {
+  checkLimit,
+  checkSessionQuery,
+  DEFAULT_LOG_LIMIT,
+  InvalidInputError,
+  type LogSession,
+  type LogSessionPage,
+  type LogSessionQuery,
+} from "@holdfast/core";
+import type { ReportSink } from "../report.js";
+import { logDirectory } from "./log-place.js";
+import { withFile } from "./open-log.js";
+import { placeOfFile } from "./place-of-file.js";
+import { compareFiles, type SessionFile, sessionFiles } from "./session-files.js";
+
+/** Where a page ended. */
+type Position = Pick<SessionFile, "writtenMs" | "name">;
+
+/** How long the pages after the first go by what the first one found, whatever is written to meanwhile. */
+const SCAN_LASTS_MS = 30_000;
+/** Larger scans are not kept. */
+const SCAN_KEPT = 50_000;
+
+/** Lists the sessions that have a log, the one written to last first, by the times of their files. */
+export class SessionListing {
+  readonly #root: string;
+  readonly #report: ReportSink;
+  #scan:
+    | { readonly directory: string; readonly at: number; readonly files: readonly SessionFile[] }
+    | undefined;
+
+  constructor(root: string, report: ReportSink) {
+    this.#root = root;
+    this.#report = report;
+  }
+
+  /** @throws InvalidInputError | InvalidIdError */
+  async list(query: LogSessionQuery): Promise<LogSessionPage> {
+    checkSessionQuery(query);
+    const limit = checkLimit(query.limit, DEFAULT_LOG_LIMIT);
+    const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+    const sessions: LogSession[] = [];
+    let last: SessionFile | undefined;
+    for (const file of await this.#files(query)) {
+      if (after !== undefined && compareFiles(file, after) <= 0) continue;
+      const session = await this.#sessionIn(file);
+      if (session === null) continue;
+      if (sessions.length === limit && last !== undefined)
+        return { sessions, cursor: writeCursor(last) };
+      sessions.push(session);
+      last = file;
+    }
+    // That was the last page.
+    this.#scan = undefined;
+    return { sessions };
+  }
+
+  async #files({ agentId, userId, cursor }: LogSessionQuery): Promise<readonly SessionFile[]> {
+    const directory = logDirectory(this.#root, { agentId, userId, sessionId: "" });
+    const kept = this.#scan;
+    if (cursor !== undefined && kept?.directory === directory)
+      if (performance.now() - kept.at < SCAN_LASTS_MS) return kept.files;
+    const files = await sessionFiles(directory);
+    this.#scan = files.length > SCAN_KEPT ? undefined : { directory, at: performance.now(), files };
+    return files;
+  }
+
+  async #sessionIn({ path, writtenMs }: SessionFile): Promise<LogSession | null> {
+    const place = await withFile(
+      path,
+      (handle) => placeOfFile(this.#root, path, handle, this.#report),
+      null,
+    );
+    return place && { slot: { ...place.slot }, lastAt: new Date(writtenMs).toISOString() };
+  }
+}
+
+function writeCursor({ writtenMs, name }: Position): string {
+  return Buffer.from(JSON.stringify([writtenMs, name])).toString("base64url");
+}
+
+function readCursor(cursor: string): Position {
+  try {
+    const [writtenMs, name] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (typeof writtenMs === "number" && typeof name === "string") return { writtenMs, name };
+  } catch {
+    // Falls through to the one error for every cursor that is none.
+  }
+  throw new InvalidInputError("the cursor is not one of this log's listings");
+}

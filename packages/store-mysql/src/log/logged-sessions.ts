@@ -1,0 +1,62 @@
+import type { Slot } from "@holdfast/core";
+import { asBytes, asNumber, asText, type Row } from "../connection/cells.js";
+import type { Database } from "../connection/database.js";
+import { ownerHash, slotHash } from "../keys.js";
+import {
+  BEHIND,
+  LIST_ORDER,
+  LISTED_AT,
+  type ListPosition,
+  positionValues,
+} from "../listing/list-position.js";
+
+/** A session that has a log, and its place in listings and searches. */
+export interface LoggedSession extends ListPosition {
+  readonly slot: Slot;
+  /** The newest record's. */
+  readonly lastSeq: number;
+}
+
+const COLUMNS = `k, session_id, log_seq, ${LISTED_AT}`;
+
+/** The next `limit` sessions of a user behind a position, the one written to last first, to the minute. */
+export async function loggedSessions(
+  database: Database,
+  what: string,
+  owner: Pick<Slot, "agentId" | "userId">,
+  after: ListPosition,
+  limit: number,
+): Promise<LoggedSession[]> {
+  const rows = await database.read(
+    what,
+    `SELECT ${COLUMNS} FROM ${database.tables.slots} WHERE owner = ? AND log_seq > 0 AND ${BEHIND} ${LIST_ORDER} LIMIT ?`,
+    [ownerHash(owner.agentId, owner.userId), ...positionValues(after), String(limit)],
+  );
+  return rows.map((row) => readSession(owner, row));
+}
+
+/** One session; null when it has no log. */
+export async function loggedSession(
+  database: Database,
+  what: string,
+  slot: Slot,
+): Promise<LoggedSession | null> {
+  const [row] = await database.read(
+    what,
+    `SELECT ${COLUMNS} FROM ${database.tables.slots} WHERE k = ? AND log_seq > 0`,
+    [slotHash(slot)],
+  );
+  return row === undefined ? null : readSession(slot, row);
+}
+
+function readSession(
+  { agentId, userId }: Pick<Slot, "agentId" | "userId">,
+  [k, sessionId, lastSeq, listedAt]: Row,
+): LoggedSession {
+  return {
+    k: asBytes(k),
+    slot: { agentId, userId, sessionId: asText(sessionId) },
+    lastSeq: asNumber(lastSeq),
+    listedAt: asText(listedAt),
+  };
+}

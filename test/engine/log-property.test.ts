@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type PlayedCalls, playCalls, tokensIn } from "./play-calls.js";
+import { plannedCalls } from "./random-calls.js";
+
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 20_000 : 400;
+
+/** The records that say a token. */
+function saying({ records }: PlayedCalls, token: string) {
+  return records.filter(({ message }) => message && tokensIn(message).includes(token));
+}
+
+test("whatever happens to calls and their store, the log has what was said once, in order, and hides only what is gone", {
+  timeout: runs * 500,
+}, async () => {
+  const property = fc.asyncProperty(plannedCalls, async (plan) => {
+    const played = await playCalls(plan);
+    const { records, outcomes, discarded, seen, stored } = played;
+    expect(new Set(records.map(({ id }) => id)).size).toBe(records.length);
+    for (const token of seen) expect(saying(played, token), `${token} was said`).toHaveLength(1);
+    for (const run of played.runs) {
+      const said = records.flatMap(({ message }) =>
+        message ? tokensIn(message).filter((token) => run.tokens.includes(token)) : [],
+      );
+      expect(said, "no token twice, and in order").toEqual(
+        run.tokens.filter((token) => said.includes(token)),
+      );
+      const of = run.tokens.flatMap((token) => saying(played, token));
+      if (run.end === "discarded") expect(of.filter((one) => !discarded.has(one))).toEqual([]);
+      if (run.end === "kept") expect(of.filter((one) => discarded.has(one))).toEqual([]);
+      if (run.end !== "died") expect(of.filter((one) => outcomes.get(one) === null)).toEqual([]);
+    }
+    for (const token of stored)
+      expect(saying(played, token).filter((one) => discarded.has(one)), `${token} stood`).toEqual(
+        [],
+      );
+  });
+  await fc.assert(property, { numRuns: runs });
+});
