@@ -1,17 +1,26 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { compaction, gptTokenizerCounter } from "@holdfast/compaction";
 import {
   type AgentEvent,
   ContextOverflowError,
+  type ConversationLog,
   InMemoryConversationLog,
   type Message,
   type Plugin,
 } from "@holdfast/core";
-import { expect, test } from "vitest";
+import { JsonlConversationLog } from "@holdfast/store-json";
+import { RedisDistributedStore } from "@holdfast/store-redis";
+import { Redis } from "ioredis";
+import { expect, inject, test } from "vitest";
 import { fixedTokens } from "../../bench/src/replay/airline-desk.js";
 import { readConversations } from "../../bench/src/replay/conversation.js";
 import { playHoldfast } from "../../bench/src/replay/play-holdfast.js";
 import { ReplayProvider } from "../../bench/src/replay/replay-provider.js";
 import { scriptOf } from "../../bench/src/replay/script.js";
+import { copyLog, lookUp, randomQuotes } from "./quotes.js";
 
 const window = 32_000;
 const script = scriptOf(readConversations());
@@ -88,11 +97,18 @@ async function expectWholeLog({ log }: Played): Promise<void> {
   expect(words).toHaveLength(said.length);
 }
 
+const triggerTokens = 24_000;
+/** Played once, for all tests that look at it. */
+let compacted: Promise<Played> | undefined;
+function playCompacted(): Promise<Played> {
+  compacted ??= play([compaction({ triggerTokens, keepTokens: 6_400 })]);
+  return compacted;
+}
+
 test("100 real conversations in one session: every request is valid and under the trigger", {
   timeout: 120_000,
 }, async () => {
-  const triggerTokens = 24_000;
-  const played = await play([compaction({ triggerTokens, keepTokens: 6_400 })]);
+  const played = await playCompacted();
   const { provider, events, context } = played;
   report("with compaction", played);
   expect(provider.isFinished).toBe(true);
@@ -106,6 +122,39 @@ test("100 real conversations in one session: every request is valid and under th
   expect(context.length).toBeLessThan(script.messages / 4);
   await expectWholeLog(played);
 });
+
+const logs: Record<string, () => { log: ConversationLog; close(): Promise<unknown> }> = {
+  file: () => {
+    const root = mkdtempSync(join(tmpdir(), "holdfast-quotes-"));
+    const log = new JsonlConversationLog({ root, durability: "os" });
+    return { log, close: async () => rmSync(root, { recursive: true, force: true }) };
+  },
+  redis: () => {
+    const client = new Redis(inject("redisUrl"));
+    const { stateStore, log } = RedisDistributedStore.from(client, {
+      keyPrefix: `${randomUUID()}:`,
+    });
+    return { log, close: () => stateStore.close().then(() => client.quit()) };
+  },
+};
+
+test.each(Object.keys(logs))(
+  "200 random quotes of it are found with session_search, over the %s log",
+  {
+    timeout: 120_000,
+  },
+  async (kind) => {
+    const { context, log: played } = await playCompacted();
+    const { log, close } = (logs[kind] as (typeof logs)[string])();
+    await copyLog(played, log);
+    const quotes = randomQuotes(said, 200);
+    const shown = context.map((message) => message.content.map(wordsOf).join("\n")).join("\n");
+    const gone = quotes.filter((quote) => !shown.includes(quote));
+    expect(gone.length, "quotes that have left the context").toBeGreaterThan(100);
+    expect(await lookUp(log, quotes)).toEqual([]);
+    await close();
+  },
+);
 
 test("the same with no trigger overflows and is recovered each time", {
   timeout: 120_000,

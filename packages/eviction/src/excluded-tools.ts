@@ -12,7 +12,7 @@ export const defaultExclude: readonly string[] = Object.freeze([
   "glob_files",
   "list_files",
   "memory_*",
-  "session_search",
+  "session_*",
   "read_offloaded",
 ]);
 

@@ -9,7 +9,7 @@ export const logOnly: Pick<Offloader, "offloadToolResult" | "offloadData" | "rea
     return {
       reference: LOG_REFERENCE,
       readBack:
-        "The rest is kept in the conversation log only; call the tool again with a narrower request to see more.",
+        "The rest is kept in the conversation log only: session_history or session_search show it where you have them; otherwise call the tool again with a narrower request.",
     };
   },
 };

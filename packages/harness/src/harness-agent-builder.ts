@@ -147,7 +147,7 @@ export class HarnessAgentBuilder {
     return this.#add("skills", skills);
   }
 
-  /** Offers the model tools over the conversation log. Kept; no package of this release has such tools. @default true */
+  /** Whether the model gets `session_list`, `session_history` and `session_search`. @default true */
   sessionTools(on: boolean): this {
     return this.#set("sessionTools", on);
   }

@@ -23,7 +23,7 @@ export interface HarnessAgentOptions extends Omit<ReActAgentOptions, "filesystem
    * every node, or an encrypted one, the key-value store that comes with it
    */
   readonly filesystem?: FilesystemSpec | undefined;
-  /** Offer the model tools over the conversation log. Kept; no package of this release has such tools. @default true */
+  /** Give the model `session_list`, `session_history` and `session_search` over the user's conversations. @default true */
   readonly sessionTools?: boolean | undefined;
   /** Instructions the agent can pick up when a task calls for them, beside those in the workspace's `skills/`. */
   readonly skills?: readonly Skill[] | undefined;

@@ -6,6 +6,7 @@ import {
   isRecord,
   type ReActAgentOptions,
 } from "@holdfast/core";
+import { sessionTools } from "@holdfast/session-tools";
 import { defaultFilesystem, workspacePlugin } from "./default-workspace.js";
 import {
   type HarnessAgentOptions,
@@ -34,11 +35,13 @@ export function planAgent(options: HarnessAgentOptions, problems: string[]): Age
   const parts = chooseStoreParts(options, settings.workspace, problems);
   if (!settings.singleNode) problems.push(...localPartProblems(parts));
   const { filesystem: spec, distributedStore: _, plugins = [], ...rest } = options;
-  const hasWorkspace = plugins.some((plugin) => plugin?.name === "workspace");
+  const has = (name: string): boolean => plugins.some((plugin) => plugin?.name === name);
+  const hasWorkspace = has("workspace");
   const given = makeFilesystem(spec, parts, settings.workspace, problems);
   // A workspace plugin of the program's own may bring its files itself.
   const filesystem = spec || hasWorkspace ? given : defaultFilesystem(parts, settings.workspace);
   const own = hasWorkspace || !filesystem ? [] : workspacePlugin(options, settings, problems);
+  if (settings.sessionTools && !has("session-tools")) own.push(sessionTools());
   return {
     settings,
     ownFilesystem: filesystem,

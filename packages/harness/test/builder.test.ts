@@ -27,6 +27,7 @@ test("tools add up, and a group's tools are offered while the group is active", 
     .model(model)
     .stateStore(inMemoryParts().stateStore)
     .workspace("./unused", { tools: false })
+    .sessionTools(false)
     .tools(named("one"), named("two"))
     .tools(named("three"))
     .toolGroup("on", [named("four")], { active: true })
@@ -44,6 +45,7 @@ test("one builder makes several agents; what is set later does not reach the ear
     .model(model)
     .stateStore(inMemoryParts().stateStore)
     .workspace("./unused", { tools: false })
+    .sessionTools(false)
     .tools(named("one"));
   const first = builder.build();
   const second = builder.tools(named("two")).systemPrompt("later").build();

@@ -28,7 +28,7 @@ export interface WorkspaceOptions {
   readonly filesystem?: Filesystem | undefined;
   /** Whether the model gets the file tools. @default true */
   readonly tools?: boolean | undefined;
-  /** Budget of everything the workspace adds to the system prompt; 0 adds nothing. @default 4_000 */
+  /** Budget of everything the workspace adds to the system prompt; 0 adds nothing. @default 8_000 */
   readonly promptTokens?: number | undefined;
   /** Skills beside those in `skills/`; of two with one name, these count. */
   readonly skills?: readonly Skill[] | undefined;
@@ -50,7 +50,7 @@ const optionsSchema = z
       .custom<Filesystem>((value) => (value as Filesystem)?.contract === 1, "must be a Filesystem")
       .optional(),
     tools: z.boolean().default(true),
-    promptTokens: z.int().min(0).default(4_000),
+    promptTokens: z.int().min(0).default(8_000),
     skills: z.array(skillSchema).default([]),
     activeGroups: z.array(z.string().min(1)).default([]),
     maxReadLines: z.int().min(1).default(2_000),

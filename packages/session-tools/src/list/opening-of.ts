@@ -1,0 +1,71 @@
+import {
+  type ConversationLog,
+  type LogRecord,
+  messageProblem,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
+import type { CallStates } from "../call-states.js";
+import { isMessage, type MessageRecord } from "../message-record.js";
+import { BlobPaths } from "../render/blob-paths.js";
+import { BlobReader } from "../render/blob-reader.js";
+import { PartList } from "../render/part-list.js";
+import { readPage } from "../render/read-page.js";
+import type { WorkClock } from "../work-clock.js";
+
+/** How many records are looked at for what the user said first. */
+const RECORDS = 10;
+/** Characters of it that are shown. */
+const LINE_CHARS = 120;
+
+/** What it takes to look at the beginning of a session. */
+export interface OpeningRequest {
+  readonly log: ConversationLog;
+  readonly slot: Slot;
+  readonly states: CallStates;
+  readonly clock: WorkClock;
+}
+
+/** When a session began and the first line of what its user said first, as the end of a row. */
+export async function openingOf({ log, slot, states, clock }: OpeningRequest): Promise<string> {
+  const first = await log.read(slot, { after: -1, limit: RECORDS });
+  const began = first[0] === undefined ? "" : `, began ${first[0].at}`;
+  for (const record of first) {
+    await clock.tick();
+    const place = textPlace(record);
+    if (place === null || (await states.remark(slot, place.record)) === null) continue;
+    const line = await firstLine(new BlobReader(log, slot, clock), place);
+    if (line !== "") return `${began}: ${line}`;
+  }
+  return began;
+}
+
+interface TextPlace {
+  readonly record: MessageRecord;
+  readonly index: number;
+  readonly text: string;
+}
+
+/** The first text of a message that the user wrote; null for other records. */
+function textPlace(record: LogRecord): TextPlace | null {
+  if (!isMessage(record) || record.message.role !== "user") return null;
+  if (messageProblem(record.message) !== null) return null;
+  for (const [index, block] of record.message.content.entries())
+    if (block.type === "text") return { record, index, text: block.text };
+  return null;
+}
+
+async function firstLine(blobs: BlobReader, { record, index, text }: TextPlace): Promise<string> {
+  const list = new PartList(new BlobPaths(record));
+  list.verbatim(text, ["content", index, "text"]);
+  try {
+    const page = await readPage(blobs, list.parts, 0, 4 * LINE_CHARS);
+    const [line = ""] = page.text.trimStart().split(/[\r\n\u2028\u2029\v\f]/u, 1);
+    const short = Array.from(line).slice(0, LINE_CHARS).join("");
+    const isWhole = short.length === line.length && (page.isLast || line.length < page.text.length);
+    return isWhole ? short : `${short}…`;
+  } catch (error) {
+    if (!StateCorruptError.is(error)) throw error;
+    return "";
+  }
+}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import {
+  type ConversationLog,
+  cutIndex,
+  describeSlot,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
+import type { WorkClock } from "../work-clock.js";
+
+/** Characters that are hashed at once, before others may work. */
+const HASH_CHARS = 262_144;
+
+/** Reads the long strings of a session, and holds no more than one of them. */
+export class BlobReader {
+  readonly #log: Pick<ConversationLog, "readBlob">;
+  readonly #slot: Slot;
+  readonly clock: WorkClock;
+  #last: { readonly ref: string; readonly text: string } | undefined;
+
+  constructor(log: Pick<ConversationLog, "readBlob">, slot: Slot, clock: WorkClock) {
+    this.#log = log;
+    this.#slot = slot;
+    this.clock = clock;
+  }
+
+  /** @throws StateCorruptError when it is missing or is not what was stored */
+  async read(ref: string): Promise<string> {
+    if (this.#last?.ref === ref) return this.#last.text;
+    this.#last = undefined;
+    const text = await this.#log.readBlob(this.#slot, ref);
+    if (text === null) throw this.#corrupt(`${ref} is missing`);
+    if ((await this.#refOf(text)) !== ref) throw this.#corrupt(`${ref} holds something else`);
+    this.#last = { ref, text };
+    return text;
+  }
+
+  /** As core's `blobRef`, with breaks: a long text takes a while. */
+  async #refOf(text: string): Promise<string> {
+    const hash = createHash("sha256");
+    for (let start = 0; start < text.length; ) {
+      const end = cutIndex(text, start + HASH_CHARS);
+      hash.update(text.slice(start, end), "utf8");
+      start = end;
+      await this.clock.tick();
+    }
+    return `sha256:${hash.digest("hex")}`;
+  }
+
+  #corrupt(problem: string): StateCorruptError {
+    return new StateCorruptError(
+      `a long text of ${describeSlot(this.#slot)} cannot be read: ${problem}`,
+    );
+  }
+}

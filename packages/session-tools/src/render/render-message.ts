@@ -1,0 +1,105 @@
+import {
+  type DataBlock,
+  messageProblem,
+  type TextBlock,
+  type ToolResultBlock,
+} from "@holdfast/core";
+import type { MessageRecord } from "../message-record.js";
+import { isSessionTool } from "../tool-names.js";
+import { BlobPaths, type Path } from "./blob-paths.js";
+import type { Part } from "./part.js";
+import { PartList } from "./part-list.js";
+import { restPieces } from "./rest-pieces.js";
+
+/** A message as a model reads it. */
+export interface RenderedMessage {
+  /** What was said, thought, called and answered: every text as it was. */
+  readonly body: readonly Part[];
+  /** The body and behind it the rest: id, usage, metadata. */
+  readonly whole: readonly Part[];
+}
+
+/** Lays out the message of a record without loading the long strings that the log keeps apart. */
+export function renderMessage(record: MessageRecord): RenderedMessage {
+  const { message } = record;
+  const list = new PartList(new BlobPaths(record));
+  // A newer release may write what this one does not know; it is shown all the same.
+  if (messageProblem(message) !== null) {
+    list.label("[message of unknown form]\n").json(message, []);
+    return { body: list.parts, whole: list.parts };
+  }
+  let dataIndex = 0;
+  const data = (block: DataBlock, path: Path) => dataLine(list, block, path, dataIndex++);
+  for (const [index, block] of message.content.entries()) {
+    const path = ["content", index];
+    list.isEcho = "name" in block && block.type !== "data" && isSessionTool(block.name);
+    if (index > 0) list.label("\n");
+    switch (block.type) {
+      case "text":
+        if (index > 0) list.label("[text]\n");
+        list.verbatim(block.text, [...path, "text"]);
+        break;
+      case "thinking":
+        list.label("[thinking]\n").verbatim(block.text, [...path, "text"]);
+        break;
+      case "hint":
+        list.label("[hint from ").json(block.source, [...path, "source"], "label");
+        list.label("]\n").verbatim(block.text, [...path, "text"]);
+        break;
+      case "data":
+        data(block, path);
+        break;
+      case "tool_call":
+        list.label("[tool call ").verbatim(block.name, [...path, "name"]);
+        list.label(", id ").verbatim(block.id, [...path, "id"], "label");
+        list.label("]\n").json(block.input, [...path, "input"]);
+        break;
+      case "tool_result":
+        resultLines(list, block, path, data);
+        break;
+    }
+  }
+  const body = [...list.parts];
+  list.isEcho = false;
+  list.label(`${body.length > 0 ? "\n" : ""}[message] `).pieces(restPieces(message, list.blobs));
+  return { body, whole: list.parts };
+}
+
+function resultLines(
+  list: PartList,
+  { name, state, callId, output }: ToolResultBlock,
+  path: Path,
+  data: (block: DataBlock, path: Path) => void,
+): void {
+  list.label("[result of ").verbatim(name, [...path, "name"]);
+  list
+    .label(`: ${state}, call `)
+    .verbatim(callId, [...path, "callId"], "label")
+    .label("]");
+  for (const [index, part] of output.entries()) {
+    const partPath = [...path, "output", index];
+    list.label(index > 0 && part.type === "text" ? "\n[text]\n" : "\n");
+    if (part.type === "data") data(part, partPath);
+    else list.verbatim((part as TextBlock).text, [...partPath, "text"]);
+  }
+}
+
+function dataLine(list: PartList, block: DataBlock, path: Path, index: number): void {
+  const { mediaType, source, name } = block;
+  list.label(`[data ${index}: `).verbatim(mediaType, [...path, "mediaType"], "label");
+  if (source.kind === "url")
+    list.label(", at ").verbatim(source.url, [...path, "source", "url"], "label");
+  else {
+    const blob = list.blobs.at([...path, "source", "data"]);
+    // Only the end of the base64 says it exactly, and for that it would have to be loaded.
+    const size =
+      blob === undefined ? base64Bytes(source.data) : `about ${Math.floor((blob.bytes / 4) * 3)}`;
+    list.label(`, ${size} bytes`);
+  }
+  if (name !== undefined) list.label(", ").json(name, [...path, "name"]);
+  list.label("]");
+}
+
+function base64Bytes(data: string): number {
+  return Buffer.byteLength(data, "base64");
+}

@@ -1,0 +1,41 @@
+import { parseOptions } from "@holdfast/core";
+import { z } from "zod";
+
+/** What {@link sessionTools} can be told. */
+export interface SessionToolsOptions {
+  /** Characters of one answer, from 1,000 to 100,000. @default 20_000 */
+  readonly maxPageChars?: number | undefined;
+  /** Characters of a message in an overview; at most half a page. @default 2_000, or a quarter of a smaller page */
+  readonly previewChars?: number | undefined;
+  /** Largest image or file that is given back as such; larger ones are read as pages of base64. @default 700_000 */
+  readonly maxDataBytes?: number | undefined;
+  /** How long one answer may take to look for; then it says how to go on. @default 8_000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** {@link SessionToolsOptions} with the defaults filled in. */
+export interface SessionToolsSettings {
+  readonly maxPageChars: number;
+  readonly previewChars: number;
+  readonly maxDataBytes: number;
+  readonly timeoutMs: number;
+}
+
+const optionsSchema = z
+  .strictObject({
+    maxPageChars: z.int().min(1_000).max(100_000).default(20_000),
+    previewChars: z.int().min(100).optional(),
+    maxDataBytes: z.int().min(0).default(700_000),
+    timeoutMs: z.int().min(1).default(8_000),
+  })
+  .refine(({ previewChars = 0, maxPageChars }) => previewChars <= maxPageChars / 2, {
+    path: ["previewChars"],
+    error: "must be at most half of maxPageChars",
+  });
+
+/** @throws ConfigurationError */
+export function readOptions(options: SessionToolsOptions): SessionToolsSettings {
+  const parsed = parseOptions(optionsSchema, options, "sessionTools");
+  const quarter = Math.floor(parsed.maxPageChars / 4);
+  return { ...parsed, previewChars: parsed.previewChars ?? Math.min(2_000, quarter) };
+}

@@ -1,0 +1,27 @@
+import { definePlugin, type Plugin } from "@holdfast/core";
+import { sessionHistoryTool } from "./history/session-history.js";
+import { sessionListTool } from "./list/session-list.js";
+import { sessionSearchTool } from "./search/session-search.js";
+import { readOptions, type SessionToolsOptions } from "./session-tools-options.js";
+
+/**
+ * Tools with which an agent lists, reads and searches the conversations of the user it talks to: `session_list`,
+ * `session_history` and `session_search`. They read the conversation log, so what left the context is there too.
+ *
+ * @throws ConfigurationError naming every option that is wrong
+ * @example
+ * const agent = new ReActAgent({ name: "assistant", model, plugins: [sessionTools()] });
+ */
+export function sessionTools(options: SessionToolsOptions = {}): Plugin {
+  const settings = readOptions(options);
+  return definePlugin({
+    name: "session-tools",
+    contract: 1,
+    setup(host) {
+      const parts = { log: host.require("log"), agentId: host.agent.agentId, settings };
+      host.tool(sessionListTool(parts));
+      host.tool(sessionHistoryTool(parts));
+      host.tool(sessionSearchTool(parts));
+    },
+  });
+}
