@@ -12,6 +12,7 @@ const needed = [
   ["mariadb-install-db", "mariadb-server"],
   ["bwrap", "bubblewrap"],
   ["prlimit", "util-linux"],
+  ["rg", "ripgrep"],
 ];
 
 // Debian keeps servers where only root looks for programs.

@@ -1,9 +1,12 @@
 // Usage: node dist/main.js [--json]; HOLDFAST_TEST_REDIS_URL and HOLDFAST_TEST_MYSQL_URL use existing servers;
 // HOLDFAST_LONG=1 replays in three windows.
 import { sharedMariadb, sharedRedis } from "@holdfast/testing/servers";
+import { agentSearch } from "./agent-search.js";
 import { measureCounting } from "./count-tokens.js";
 import { measureMysql, measureRedis, type StoreMeasurement } from "./measure-store.js";
+import { measureMemoryWait } from "./memory-wait.js";
 import { replayWindows, runReplay } from "./replay/run-replay.js";
+import { measureLogSearch } from "./search-logs.js";
 import { measureTokens, tokenLines } from "./tokens.js";
 
 const asJson = process.argv.includes("--json");
@@ -23,6 +26,13 @@ if (!asJson) {
   console.log(
     `\nCounting tokens before a step: ${floorMs.toFixed(3)} ms at 50 messages, ${measuredMs.toFixed(3)} ms at 5,000: ${ratio.toFixed(2)} x\n`,
   );
+  for (const [trigger, waited] of Object.entries(await measureMemoryWait()))
+    console.log(
+      `A call with memory, ${trigger}, against one without: ${waited.floorMs.toFixed(2)} ms, ${waited.measuredMs.toFixed(2)} ms: ${waited.ratio.toFixed(2)} x`,
+    );
+  console.log("");
+  await measureLogSearch(console.log, agentSearch);
+  console.log("");
   for (const line of tokenLines(measureTokens())) console.log(line);
   console.log("");
   await runReplay({

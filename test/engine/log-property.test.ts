@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type PlayedCalls, playCalls, tokensIn } from "./play-calls.js";
 import { plannedCalls } from "./random-calls.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 20_000 : 400;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 10_000 : 150;
 
 /** The records that say a token. */
 function saying({ records }: PlayedCalls, token: string) {
@@ -11,7 +11,7 @@ function saying({ records }: PlayedCalls, token: string) {
 }
 
 test("whatever happens to calls and their store, the log has what was said once, in order, and hides only what is gone", {
-  timeout: runs * 500,
+  timeout: 30_000 + runs * 100,
 }, async () => {
   const property = fc.asyncProperty(plannedCalls, async (plan) => {
     const played = await playCalls(plan);
@@ -25,6 +25,8 @@ test("whatever happens to calls and their store, the log has what was said once,
       expect(said, "no token twice, and in order").toEqual(
         run.tokens.filter((token) => said.includes(token)),
       );
+      // Its input may have been said by an earlier run with the same call id.
+      if (run.isWhole) expect(said).toEqual(expect.arrayContaining(run.tokens.slice(1)));
       const of = run.tokens.flatMap((token) => saying(played, token));
       if (run.end === "discarded") expect(of.filter((one) => !discarded.has(one))).toEqual([]);
       if (run.end === "kept") expect(of.filter((one) => discarded.has(one))).toEqual([]);

@@ -224,6 +224,30 @@ describe.each([true, false])("the log, fused: %s", (fused) => {
     expect(lines.at(-1)).toBe("call_end committed");
   });
 
+  test("has a mark behind what was said before it", async () => {
+    const store = new FaultyStore({ fused });
+    const marking: Middleware = {
+      name: "marking",
+      onReasoning: async (step, next) => {
+        if (step.iteration === 1) step.mark({ name: "here" });
+        return next();
+      },
+    };
+    const model = scriptedModel([callEcho("a"), "done"]);
+    await agentOn(store, { model, middleware: [marking] }).call("go", ctx);
+    const lines = (await logRecords(store, slotOf())).map(({ message, mark }) =>
+      message ? outline([message])[0] : mark?.name,
+    );
+    expect(lines).toEqual([
+      "user: go",
+      "assistant: call echo",
+      "tool: success a",
+      "here",
+      "assistant: done",
+      "call_end",
+    ]);
+  });
+
   test("has what a middleware pushed, and nothing of what it rewrote", async () => {
     const store = new FaultyStore({ fused });
     await agentOn(store).call("old", ctx);

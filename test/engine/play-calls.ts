@@ -13,6 +13,7 @@ import {
   type Middleware,
   ReActAgent,
   StateConflictError,
+  StateTooLargeError,
   tool,
 } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
@@ -28,6 +29,8 @@ export interface Run {
   /** What its model saw. */
   readonly seen: Set<string>;
   isTakenBack: boolean;
+  /** It came to an answer: nothing of it was cut short. */
+  isWhole: boolean;
   end: "kept" | "discarded" | "died" | "unknown";
 }
 
@@ -74,7 +77,7 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
   let count = 0;
 
   function newRun(): Run & { token(): string } {
-    const run: Run = { tokens: [], seen: new Set(), isTakenBack: false, end: "unknown" };
+    const run: Run = { tokens: [], seen: new Set(), isTakenBack: false, isWhole: false, end: "unknown" };
     runs.push(run);
     return Object.assign(run, {
       token() {
@@ -103,6 +106,8 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
         }
         if (kind === "abort") controller.abort();
         if (kind === "interrupt") await agent.interrupt(null, "s");
+        // From behind another gate nobody can take it back.
+        if (kind === "rollback" && isDying) return `${run.token()} whole`;
         if (kind === "rollback") {
           run.isTakenBack = true;
           others.push(laterCall());
@@ -128,7 +133,7 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       if (kind !== undefined)
         return { text: run.token(), toolCalls: [{ name: "work", input: { kind, id: run.token() } }] };
       if (planned.end === "model error") return { error: new Error("no model") };
-      if (planned.end === "store away") store.every("save", unavailable);
+      if (planned.end === "save refused") store.every("save", refused);
       return run.token();
     });
     const laterCall = () => {
@@ -145,7 +150,6 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       middleware: [cutting],
       persistence: plan.persistence,
       conflictPolicy: plan.conflictPolicy,
-      saveDeadlineMs: 40,
       plugins: plan.compacts
         ? [
             definePlugin({
@@ -195,6 +199,7 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       if (reply === "died") run.end = "died";
       else if (reply.reason === "interrupted" && run.isTakenBack) run.end = "discarded";
       else run.end = "kept";
+      run.isWhole = reply !== "died" && reply.reason === "stop" && run.seen.size > 0;
       if (reply !== "died" && reply.reason === "tool_suspended") {
         const next = newRun();
         const results = reply.pending.map(({ callId }) => ({ callId, output: next.token() }));
@@ -245,6 +250,10 @@ async function readLog(store: FaultyStore) {
   const discarded = new Set(records.filter((one) => isDiscarded(outcomes.get(one) ?? null)));
   return { records, outcomes, discarded };
 }
+
+const refused: Fault = async () => {
+  throw new StateTooLargeError("too large");
+};
 
 function faultOf(fault: CommandFault): Fault | undefined {
   if (fault === "none") return undefined;

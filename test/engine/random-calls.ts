@@ -23,7 +23,8 @@ export type CommandFault = "none" | "unavailable" | "lost";
 export interface PlannedCall {
   readonly callId: string | undefined;
   readonly steps: readonly StepKind[];
-  readonly end: "answer" | "model error" | "store away";
+  /** A save that is refused is not repeated. */
+  readonly end: "answer" | "model error" | "save refused";
   readonly onBusy: "enqueue" | "rollback";
   readonly appends: readonly CommandFault[];
   readonly saves: readonly CommandFault[];
@@ -38,9 +39,13 @@ export interface PlannedCalls {
   readonly calls: readonly PlannedCall[];
 }
 
-const faults = fc.array(fc.constantFrom<CommandFault>("none", "none", "unavailable", "lost"), {
-  maxLength: 3,
-});
+const faults = fc.array(
+  fc.oneof(
+    { weight: 5, arbitrary: fc.constant<CommandFault>("none") },
+    fc.constantFrom<CommandFault>("unavailable", "lost"),
+  ),
+  { maxLength: 4 },
+);
 
 const call: fc.Arbitrary<PlannedCall> = fc.record({
   callId: fc.constantFrom(undefined, undefined, "one", "two"),
@@ -64,7 +69,7 @@ const call: fc.Arbitrary<PlannedCall> = fc.record({
   ),
   end: fc.oneof(
     { weight: 6, arbitrary: fc.constant("answer" as const) },
-    fc.constantFrom("model error" as const, "store away" as const),
+    fc.constantFrom("model error" as const, "save refused" as const),
   ),
   onBusy: fc.constantFrom("enqueue", "rollback"),
   appends: faults,

@@ -206,6 +206,9 @@ test("what a call said that has no end is marked, and what this call said is tol
   await tools.mark({ name: "memory_flush" }, ada, "in the background");
   await tools.say("running", ada, "c");
   const { text } = await tools.use("history", {}, ada, { callId: "c" });
+  const elsewhere = { ...ada, sessionId: "two" };
+  const seenFrom = await tools.use("history", { sessionId: "one" }, elsewhere, { callId: "c" });
+  expect(seenFrom.text).toMatch(/Z \(unfinished\)\nrunning/);
   expect(text).toMatch(/Z \(unfinished\)\ncrashed/);
   expect(text).toMatch(/Z\ndone/);
   expect(text).toMatch(/\(memory_flush\), \S+Z\n/);

@@ -13,7 +13,6 @@ import type { CallOutcome, LogDraft } from "../ports/conversation-log.js";
 import { describeSlot, slotText } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
 import { AgentState } from "../state/agent-state.js";
-import { withDeadline } from "../store/deadline.js";
 import { retryWrite, saveWithRetry } from "../store/save-with-retry.js";
 import type { AgentParts } from "./agent-parts.js";
 import { mergeHeads } from "./merge-heads.js";
@@ -30,6 +29,9 @@ export interface SaveOptions {
   readonly mergeable?: boolean | undefined;
   emit(event: EventBody): void;
 }
+
+/** How long a call that failed tries to say so in the log. */
+const maxRecordMs = 5_000;
 
 /** How often a merge or an overwrite is tried again when somebody saves in between yet another time. */
 const maxMerges = 8;
@@ -196,8 +198,8 @@ export async function recordUnsaved(
   session.gather();
   // What was saved before the conflict stays in the session, unless its next holder takes it back and says so.
   session.log.callEnd(outcome === "conflict" && session.hasSavedSteps ? "error" : outcome);
-  const append = () => parts.log.append(session.slot, session.log.drafts);
-  const noAnswer = () =>
-    new UnknownOutcomeError(`the log of ${describeSlot(session.slot)} gave no answer`);
-  await withDeadline(append, parts.settings.saveDeadlineMs, noAnswer).catch(() => undefined);
+  const { drafts } = session.log;
+  await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
+    deadlineMs: Math.min(parts.settings.saveDeadlineMs, maxRecordMs),
+  }).catch(() => undefined);
 }

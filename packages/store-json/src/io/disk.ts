@@ -21,6 +21,9 @@ const TEMPORARY = /^tmp\.\d+\.[0-9a-f]+$/;
 /** A temporary file that old was left by a process that died: writing one takes milliseconds. */
 const STALE_AFTER_MS = 3_600_000;
 
+/** Tries to make directories that others keep removing. */
+const ATTEMPTS = 20;
+
 /** The file operations that durability and atomicity rest on. */
 export class Disk {
   readonly #durable: boolean;
@@ -50,7 +53,7 @@ export class Disk {
 
   /** Makes a directory and those above it that are missing; makes the names above `root` durable at once. */
   async makeDirectory(path: string, root: string): Promise<void> {
-    const first = await mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
+    const first = await makeAll(path);
     if (first === undefined) return;
     for (let made = root; made.length >= first.length; made = dirname(made))
       await this.syncDirectories(dirname(made));
@@ -125,6 +128,18 @@ export async function removeStaleTemporaries(
       if (Date.now() - (await stat(path)).mtimeMs > STALE_AFTER_MS) await unlink(path);
     } catch (error) {
       if (!isMissing(error)) throw error;
+    }
+  }
+}
+
+/** The first of the directories that were missing. */
+async function makeAll(path: string): Promise<string | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
+    } catch (error) {
+      // Node says so also when somebody removes a directory on the way at that moment; a file that is in the way stays.
+      if (ioCode(error) !== "ENOTDIR" || attempt === ATTEMPTS) throw error;
     }
   }
 }

@@ -1,0 +1,103 @@
+import { addUsage, askModel, type EventBody, type ModelAnswer, type Usage } from "@holdfast/core";
+import { MEMORY_FILE } from "../files/memory-files.js";
+import type { MemoryParts } from "../memory-parts.js";
+import { linePieces } from "../quote/cut-text.js";
+import { tokenShares } from "../token-shares.js";
+import { withinTime } from "../within-time.js";
+import { consolidationRequest, shorterRequest } from "./consolidation-request.js";
+import type { NotesPage } from "./new-notes.js";
+import { fitMemory, readMemoryAnswer } from "./read-memory-answer.js";
+
+/** What to put into a memory. */
+export interface MemoryQuestion {
+  readonly memory: string;
+  readonly pages: readonly NotesPage[];
+  readonly stops: readonly AbortSignal[];
+  emit(event: EventBody): void;
+}
+
+/** A new memory that fits, and what it cost. */
+export interface NewMemory {
+  readonly text: string;
+  readonly usage: Usage;
+}
+
+/**
+ * Asks the model to put notes into a memory. One that is too long for a request, because somebody wrote it by hand, is put
+ * together piece by piece first.
+ *
+ * @throws MemoryFailure for an answer that would lose memory
+ */
+export async function askForMemory(
+  parts: MemoryParts,
+  question: MemoryQuestion,
+): Promise<NewMemory> {
+  const { settings, model } = parts;
+  const counter = parts.counter();
+  const { material, oldMemory } = tokenShares(
+    model.contextWindow,
+    settings.consolidation.maxTokens,
+  );
+  if (counter.countText(question.memory) <= oldMemory) return putTogether(parts, question);
+  let sofar: NewMemory = { text: "", usage: { inputTokens: 0, outputTokens: 0 } };
+  const steps = [
+    ...linePieces(question.memory, material, counter).map((text) => [{ path: MEMORY_FILE, text }]),
+    question.pages,
+  ];
+  for (const pages of steps) {
+    const next = await putTogether(parts, { ...question, memory: sofar.text, pages });
+    sofar = { text: next.text, usage: addUsage(sofar.usage, next.usage) };
+  }
+  return sofar;
+}
+
+/** Once more when the answer is too long; what is still too long is cut. */
+async function putTogether(parts: MemoryParts, question: MemoryQuestion): Promise<NewMemory> {
+  const { memory, pages } = question;
+  const { maxTokens, prompt } = parts.settings.consolidation;
+  const counter = parts.counter();
+  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  const ask = async (request: Parameters<typeof askOnce>[2]): Promise<ModelAnswer> => {
+    const answer = await askOnce(parts, question, request);
+    usage = addUsage(usage, answer.usage);
+    return answer;
+  };
+  const request = consolidationRequest({ memory, pages, maxTokens, prompt });
+  const text = readMemoryAnswer(await ask(request), memory, maxTokens, counter);
+  const tokens = counter.countText(text);
+  if (tokens <= maxTokens) return { text, usage };
+  const again = await ask(shorterRequest(request, text, tokens, maxTokens));
+  const shorter = shorterOf(text, again, (answer) =>
+    readMemoryAnswer(answer, memory, maxTokens, counter),
+  );
+  return { text: fitMemory(shorter, maxTokens, counter), usage };
+}
+
+/** The second answer where it is of use, else the first. */
+function shorterOf(
+  first: string,
+  second: ModelAnswer,
+  read: (answer: ModelAnswer) => string,
+): string {
+  try {
+    const text = read(second);
+    return text.length < first.length ? text : first;
+  } catch {
+    return first;
+  }
+}
+
+function askOnce(
+  { model, settings }: MemoryParts,
+  { stops, emit }: MemoryQuestion,
+  request: ReturnType<typeof consolidationRequest>,
+): Promise<ModelAnswer> {
+  const { maxTokens } = settings.consolidation;
+  return withinTime(settings.timeoutMs, stops, (signal) =>
+    askModel({
+      ...{ model, request, purpose: "consolidation", signal, emit },
+      // Several times what fits: a longer one is not an answer any more.
+      maxChars: Math.max(20_000, maxTokens * 20),
+    }),
+  );
+}

@@ -1,0 +1,82 @@
+import type { FileInfo, FileNamespace, TokenCounter } from "@holdfast/core";
+import { dayPath, type MemoryFiles } from "../files/memory-files.js";
+import { withoutNoteEnds } from "../files/note-end.js";
+import type { UserEntry } from "./user-entries.js";
+
+/** Notes that `MEMORY.md` does not have yet. */
+export interface NewNotes {
+  readonly pages: readonly NotesPage[];
+  /** Bytes of each of their files that are covered with these. */
+  readonly consumed: Readonly<Record<string, number>>;
+  /** Whether there are more. */
+  readonly hasMore: boolean;
+}
+
+/** New notes of one day. */
+export interface NotesPage {
+  readonly path: string;
+  readonly text: string;
+}
+
+const NEWLINE = 0x0a;
+
+/** The days that have bytes which are not consumed. */
+export function unconsumedDays(days: readonly FileInfo[], { consumed }: UserEntry): FileInfo[] {
+  return days.filter(({ path, bytes }) => bytes !== (consumed[path] ?? 0));
+}
+
+/** The oldest new notes of about `maxTokens`; null when there are none. */
+export async function newNotes(
+  files: MemoryFiles,
+  namespace: FileNamespace,
+  entry: UserEntry,
+  limits: { readonly maxTokens: number; readonly counter: TokenCounter; readonly now: Date },
+): Promise<NewNotes | null> {
+  const { maxTokens, counter, now } = limits;
+  const consumed: Record<string, number> = {};
+  const pages: NotesPage[] = [];
+  let room = maxTokens;
+  for (const { path } of unconsumedDays(await files.days(namespace), entry)) {
+    if (room <= 0) return { pages, consumed, hasMore: true };
+    const bytes = await files.readBytes(namespace, path);
+    if (bytes === null) continue;
+    const done = entry.consumed[path] ?? 0;
+    // Shorter than it was: somebody rewrote it, and it counts as new.
+    const start = done > bytes.length ? 0 : done;
+    // Of today's file only whole lines: the last one may be half written.
+    const end = path < dayPath(now) ? bytes.length : bytes.lastIndexOf(NEWLINE) + 1;
+    const take = endWithin(bytes, start, end, room, counter);
+    if (take <= start) continue;
+    const text = textOf(bytes, start, take);
+    room -= counter.countText(text);
+    consumed[path] = take;
+    if (text.trim() !== "") pages.push({ path, text });
+    if (take < end) return { pages, consumed, hasMore: true };
+  }
+  return Object.keys(consumed).length === 0 ? null : { pages, consumed, hasMore: false };
+}
+
+/** Where notes from `start` end that fit: behind a line, and never at `start`, however long the first line is. */
+function endWithin(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  maxTokens: number,
+  counter: TokenCounter,
+): number {
+  const fits = (to: number): boolean => counter.countText(textOf(bytes, start, to)) <= maxTokens;
+  if (end <= start || fits(end)) return end;
+  let size = end - start;
+  for (;;) {
+    size >>= 1;
+    const cut = size < 2 ? 0 : bytes.lastIndexOf(NEWLINE, start + size - 1) + 1;
+    if (cut <= start) break;
+    if (fits(cut)) return cut;
+  }
+  const line = bytes.indexOf(NEWLINE, start) + 1;
+  return line === 0 || line > end ? end : line;
+}
+
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return withoutNoteEnds(new TextDecoder().decode(bytes.subarray(start, end)));
+}

@@ -1,0 +1,213 @@
+import {
+  addUsage,
+  isContextOverflow,
+  type Slot,
+  StateConflictError,
+  type Usage,
+  uuidv7,
+} from "@holdfast/core";
+import { failureOf } from "../failure-of.js";
+import { dayPath } from "../files/memory-files.js";
+import { noteEnd } from "../files/note-end.js";
+import type { MemoryParts } from "../memory-parts.js";
+import { retryPauseMs } from "../retry-pause.js";
+import type { Outcome } from "../schedule/schedule.js";
+import { tokenShares } from "../token-shares.js";
+import { askForFacts } from "./ask-for-facts.js";
+import { firstPiece } from "./piece.js";
+import { type RenderedRecord, readUnflushed, type Unflushed } from "./read-unflushed.js";
+import { SlotClaim } from "./slot-claim.js";
+import { SlotEntries } from "./slot-entries.js";
+
+/** How a flush is run. */
+export interface FlushOrder {
+  readonly forced: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What came of a flush. */
+export interface FlushOutcome extends Outcome {
+  /** Whether a conversation was read; not when it is too early or there is nothing new. */
+  readonly flushed: boolean;
+}
+
+const MAX_REQUESTS = 8;
+/** How often a piece that is too long for the model is halved. */
+const HALVINGS = 4;
+/** When to try again what failed and nobody else may ask for. */
+const UNASKED_MS = 60_000;
+const nothingUsed: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/**
+ * Takes facts from what was said in a session since it was last flushed, and notes them. Reads the log, not the context, so
+ * it needs no turn in the session and sees what has left the context too. Never rejects: a failure is an event.
+ */
+export async function flushSlot(
+  parts: MemoryParts,
+  slot: Slot,
+  order: FlushOrder,
+): Promise<FlushOutcome> {
+  const { settings } = parts;
+  const now = (): number => parts.now().getTime();
+  const throttleMs = settings.throttleMs ?? 0;
+  const callId = uuidv7();
+  let claim: SlotClaim | undefined;
+  try {
+    const terms = { now, throttleMs, timeoutMs: settings.timeoutMs, forced: order.forced };
+    const claimed = await new SlotEntries(parts.keyValue).claim(slot, terms);
+    if (!(claimed instanceof SlotClaim))
+      return { flushed: false, notBefore: claimed.at, again: true };
+    claim = claimed;
+    return await new Flush(parts, slot, callId, order.signal, claim).run();
+  } catch (error) {
+    // Whoever took over, or deleted the session, knows better.
+    if (!StateConflictError.is(error) || claim === undefined)
+      parts.emit(slot, callId, { type: "memory_flush_failed", error: failureOf(error) });
+    const failures = (claim?.failures ?? 0) + 1;
+    await claim?.failed().catch(() => undefined);
+    const pauseMs = Math.max(
+      throttleMs,
+      retryPauseMs(failures),
+      // No call will ask for it again.
+      order.forced || claim === undefined ? UNASKED_MS : 0,
+    );
+    return { flushed: false, notBefore: now() + pauseMs, again: pauseMs > 0 };
+  }
+}
+
+class Flush {
+  readonly #parts: MemoryParts;
+  readonly #slot: Slot;
+  readonly #callId: string;
+  readonly #signal: AbortSignal;
+  readonly #claim: SlotClaim;
+  #usage = nothingUsed;
+  #entries = 0;
+
+  constructor(
+    parts: MemoryParts,
+    slot: Slot,
+    callId: string,
+    signal: AbortSignal,
+    claim: SlotClaim,
+  ) {
+    this.#parts = parts;
+    this.#slot = slot;
+    this.#callId = callId;
+    this.#signal = signal;
+    this.#claim = claim;
+  }
+
+  async run(): Promise<FlushOutcome> {
+    const { throttleMs } = this.#parts.settings;
+    await this.#settlePending();
+    const found = await this.#read();
+    if (found === null) {
+      await this.#claim.forget();
+      return { flushed: false, notBefore: 0, again: false };
+    }
+    if (found.messages.length === 0) {
+      await this.#claim.nothing(found.through);
+      return {
+        flushed: false,
+        notBefore: this.#claim.before + (throttleMs ?? 0),
+        again: found.hasMore,
+      };
+    }
+    this.#emit({ type: "memory_flush_start" });
+    const left = await this.#flush(found);
+    await this.#mark();
+    await this.#claim.done(left);
+    this.#emit({ type: "memory_flush_end", entries: this.#entries, usage: this.#usage });
+    return { flushed: true, notBefore: this.#claim.at + (throttleMs ?? 0), again: left };
+  }
+
+  /** A note whose writer died may be there: then it is not written again. */
+  async #settlePending(): Promise<void> {
+    const { pending } = this.#claim;
+    if (pending === undefined) return;
+    const notes = await this.#parts.files.read(this.#slot, pending.path);
+    if (notes?.includes(noteEnd(pending.id))) await this.#claim.advance(pending.through);
+    else await this.#claim.renew();
+  }
+
+  /** What is new; null when the session has no log. */
+  async #read(): Promise<Unflushed | null> {
+    const { log } = this.#parts;
+    const found = await readUnflushed(log, this.#slot, this.#claim.seq);
+    if (found.through > this.#claim.seq) return found;
+    const [last] = await log.read(this.#slot, { limit: 1 });
+    if (last === undefined) return null;
+    // Deleted and begun anew, a log may count from the beginning.
+    if (last.seq < this.#claim.seq) return readUnflushed(log, this.#slot, 0);
+    return found;
+  }
+
+  /** @returns whether something is left for the next flush */
+  async #flush({ messages, through, hasMore }: Unflushed): Promise<boolean> {
+    const { settings, model } = this.#parts;
+    let budget = tokenShares(model.contextWindow, settings.consolidation.maxTokens).material;
+    let rest: readonly RenderedRecord[] = messages;
+    for (let requests = 0, halvings = 0; rest.length > 0; requests++) {
+      if (requests === MAX_REQUESTS) return true;
+      const piece = firstPiece(rest, budget, this.#parts.counter());
+      try {
+        const facts = await this.#ask(piece.messages);
+        rest = rest.slice(piece.messages.length);
+        await this.#keep(facts, rest.length === 0 ? through : piece.through);
+      } catch (error) {
+        const isTooLong = isContextOverflow(error) && piece.messages.length > 1;
+        if (!isTooLong || this.#signal.aborted || halvings++ >= HALVINGS) throw error;
+        budget = Math.floor(budget / 2);
+      }
+    }
+    return hasMore;
+  }
+
+  async #ask(messages: readonly RenderedRecord[]): Promise<string[]> {
+    const { facts, usage } = await askForFacts(this.#parts, {
+      slot: this.#slot,
+      messages: messages.map(({ text }) => text),
+      signal: this.#signal,
+      emit: (event) => this.#emit(event),
+    });
+    this.#usage = addUsage(this.#usage, usage);
+    return facts;
+  }
+
+  /** Notes, then the place in the log: killed in between, the note's end says that it is there. */
+  async #keep(facts: readonly string[], through: number): Promise<void> {
+    this.#signal.throwIfAborted();
+    if (facts.length > 0) {
+      const { files } = this.#parts;
+      const at = this.#parts.now();
+      const id = uuidv7();
+      await this.#claim.renew({ id, path: dayPath(at), through });
+      const { sessionId, agentId } = this.#slot;
+      const title = `session ${JSON.stringify(sessionId)}, agent ${JSON.stringify(agentId)}`;
+      const text = [...facts.map((fact) => `- ${fact}`), noteEnd(id)].join("\n");
+      await files.appendNotes(this.#slot, at, title, text);
+      this.#entries += facts.length;
+    }
+    await this.#claim.advance(through);
+  }
+
+  /** Tells readers of the log; a session deleted meanwhile gets no log by that. */
+  async #mark(): Promise<void> {
+    const { log } = this.#parts;
+    const details = { entries: this.#entries, through: this.#claim.seq };
+    const mark = { name: "memory_flush", details };
+    const callId = this.#callId;
+    const at = this.#parts.now().toISOString();
+    try {
+      if ((await log.read(this.#slot, { limit: 1 })).length === 0) return;
+      await log.append(this.#slot, [{ v: 1, id: callId, callId, at, kind: "mark", mark }]);
+    } catch {
+      // The mark is for people; what counts is kept.
+    }
+  }
+
+  #emit(event: Parameters<MemoryParts["emit"]>[2]): void {
+    this.#parts.emit(this.#slot, this.#callId, event);
+  }
+}

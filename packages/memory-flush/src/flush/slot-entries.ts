@@ -1,0 +1,107 @@
+import { type KeyValueStore, type Slot, StateConflictError, slotKey, uuidv7 } from "@holdfast/core";
+import { z } from "zod";
+import { retryPauseMs } from "../retry-pause.js";
+import { SlotClaim } from "./slot-claim.js";
+import { entryValue, type SlotEntry } from "./slot-entry.js";
+
+const NAMESPACE = ["memory-flush", "slots"];
+/** How long a claim outlives the request it is for. */
+const MARGIN_MS = 30_000;
+/** Clocks of processes may differ by so much; a time further ahead is of a clock that was set back. */
+const SKEW_MS = 60_000;
+/** How often a claim that somebody else's write came before is tried again. */
+const ATTEMPTS = 5;
+/** When to look again after a flush that runs elsewhere. */
+const BUSY_MS = 5_000;
+
+const entrySchema: z.ZodType<SlotEntry> = z.object({
+  seq: z.number(),
+  flushedAt: z.number(),
+  lookedAt: z.number(),
+  failures: z.number(),
+  hasMore: z.boolean().optional(),
+  claim: z.object({ token: z.string(), until: z.number() }).optional(),
+  pending: z.object({ id: z.string(), path: z.string(), through: z.number() }).optional(),
+});
+
+/** What there is to flush by, of one process. */
+export interface ClaimTerms {
+  readonly now: () => number;
+  readonly throttleMs: number;
+  readonly timeoutMs: number;
+  /** Whether it may not wait for the end of the throttle. */
+  readonly forced: boolean;
+}
+
+/** How far the conversations are flushed, and who is at it: one value per session, changed only by compare-and-set. */
+export class SlotEntries {
+  readonly #keyValue: KeyValueStore;
+
+  constructor(keyValue: KeyValueStore) {
+    this.#keyValue = keyValue;
+  }
+
+  /** The right to flush a session now, or when to ask again. */
+  async claim(slot: Slot, terms: ClaimTerms): Promise<SlotClaim | { readonly at: number }> {
+    const key = slotKey(slot);
+    for (let attempt = 1; ; attempt++) {
+      const stored = await this.#keyValue.get(NAMESPACE, key);
+      const entry = readEntry(stored?.value);
+      const now = terms.now();
+      const at = earliest(entry, now, terms);
+      if (at > now) return { at };
+      const holdMs = terms.timeoutMs + MARGIN_MS;
+      const claimed: SlotEntry = {
+        ...entry,
+        flushedAt: now,
+        claim: { token: uuidv7(), until: now + holdMs },
+      };
+      try {
+        const expected = stored?.version ?? null;
+        const version = await this.#keyValue.put(NAMESPACE, key, entryValue(claimed), { expected });
+        return new SlotClaim({
+          place: { keyValue: this.#keyValue, namespace: NAMESPACE, key },
+          ...{ entry: claimed, version, before: entry, now: terms.now, holdMs },
+        });
+      } catch (error) {
+        if (!StateConflictError.is(error)) throw error;
+        if (attempt === ATTEMPTS) return { at: now + BUSY_MS };
+      }
+    }
+  }
+
+  /** When each of the sessions was last looked at to its end; 0 for one that never was, or where that failed. */
+  async lookedAt(slots: readonly Slot[]): Promise<number[]> {
+    const values = await this.#keyValue.getMany(NAMESPACE, slots.map(slotKey));
+    return values.map((stored) => {
+      const { flushedAt, lookedAt, failures, hasMore, claim } = readEntry(stored?.value);
+      const isUnfinished = failures > 0 || hasMore || claim !== undefined;
+      return isUnfinished ? 0 : Math.max(flushedAt, lookedAt);
+    });
+  }
+
+  async forget(slot: Slot): Promise<void> {
+    await this.#keyValue.delete(NAMESPACE, slotKey(slot));
+  }
+}
+
+const never: SlotEntry = { seq: 0, flushedAt: 0, lookedAt: 0, failures: 0 };
+
+/** What is no entry counts as none: the session is flushed from its beginning, and nothing is missed. */
+function readEntry(value: unknown): SlotEntry {
+  return entrySchema.safeParse(value).data ?? never;
+}
+
+/** The first moment at which a session may be flushed. */
+function earliest(entry: SlotEntry, now: number, terms: ClaimTerms): number {
+  const { throttleMs, timeoutMs, forced } = terms;
+  const pauseMs = Math.max(forced ? 0 : throttleMs, retryPauseMs(entry.failures));
+  const throttled = believable(entry.flushedAt + pauseMs, now + pauseMs);
+  const held = believable(entry.claim?.until ?? 0, now + timeoutMs + MARGIN_MS);
+  // Whoever holds it is mostly done long before the claim ends.
+  return held > now ? Math.max(throttled, Math.min(held, now + BUSY_MS)) : throttled;
+}
+
+function believable(at: number, latest: number): number {
+  return at > latest + SKEW_MS ? 0 : at;
+}

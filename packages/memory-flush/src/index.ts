@@ -1,0 +1,7 @@
+export { MEMORY_FILE, MemoryFiles, NOTES_DIRECTORY } from "./files/memory-files.js";
+export { memoryFlush } from "./memory-flush.js";
+export type {
+  ConsolidationOptions,
+  FlushTrigger,
+  MemoryFlushOptions,
+} from "./memory-flush-options.js";

@@ -1,0 +1,178 @@
+import {
+  type AgentEvent,
+  characterEstimate,
+  definePlugin,
+  type FileNamespace,
+  type Plugin,
+  type PluginHost,
+  type Slot,
+  slotKey,
+} from "@holdfast/core";
+import { consolidate } from "./consolidation/consolidate.js";
+import { memorySlot } from "./consolidation/memory-slot.js";
+import { UserEntries } from "./consolidation/user-entries.js";
+import { MemoryFiles } from "./files/memory-files.js";
+import { type FlushOutcome, flushSlot } from "./flush/flush-slot.js";
+import { otherSessions } from "./flush/other-sessions.js";
+import { SlotEntries } from "./flush/slot-entries.js";
+import {
+  type MemoryFlushOptions,
+  type MemoryFlushSettings,
+  readOptions,
+} from "./memory-flush-options.js";
+import type { MemoryParts } from "./memory-parts.js";
+import { BoundedMap } from "./schedule/bounded-map.js";
+import { Schedule } from "./schedule/schedule.js";
+import { memoryTools } from "./tools/memory-tools.js";
+
+const advice = "add a workspace, which brings one, or pass one";
+/** Model requests of this agent that may be under way in the background, of each kind. */
+const MAX_RUNNING = 4;
+/** How often a user's other sessions are looked at where no throttle says. */
+const LOOK_AROUND_MS = 600_000;
+
+/**
+ * Long-term memory: takes durable facts from conversations, notes them in `memory/YYYY-MM-DD.md` and keeps them in order in
+ * `MEMORY.md`.
+ *
+ * - All of it happens in the background: no call waits for it or fails by it; `agent.close()` waits.
+ * - Needs a `Filesystem`; a workspace brings one and shows `MEMORY.md` to the model.
+ *
+ * @throws ConfigurationError for options that are wrong
+ * @example
+ * HarnessAgent.builder().name("assistant").model(model).use(memoryFlush()).build();
+ */
+export function memoryFlush(options: MemoryFlushOptions = {}): Plugin {
+  const settings = readOptions(options);
+  return definePlugin({
+    name: "memory-flush",
+    contract: 1,
+    setup: (host) => setUp(host, settings),
+  });
+}
+
+function setUp(host: PluginHost, settings: MemoryFlushSettings): void {
+  const parts = partsOf(host, settings);
+  const memory = new Memory(parts);
+  host.observe((event) => memory.observe(event));
+  host.use({
+    name: "memory-flush",
+    async onContextDrop(step, next) {
+      // What is dropped is in the log by now: the compaction need not wait.
+      memory.flush(step.slot, true);
+      await next();
+    },
+  });
+  if (settings.tools) {
+    const { files, now, counter, agentId } = parts;
+    const { maxTokens } = settings.consolidation;
+    const saved = (namespace: FileNamespace): void => memory.consolidate(namespace);
+    for (const tool of memoryTools({ files, now, counter, maxTokens, agentId, saved }))
+      host.tool(tool);
+  }
+  host.onDelete((slot) => memory.forgetSession(slot));
+  host.onDeleteUser((userId) => memory.forgetUser(userId));
+  host.onClose(() => memory.close());
+}
+
+function partsOf(host: PluginHost, settings: MemoryFlushSettings): MemoryParts {
+  const counter = host.optional("tokenCounter");
+  const estimate = characterEstimate();
+  return {
+    settings,
+    agentId: host.agent.agentId,
+    files: new MemoryFiles(host.require("filesystem", advice)),
+    log: host.require("log"),
+    keyValue: host.require("keyValue"),
+    gate: host.require("gate"),
+    model: settings.model ?? host.require("model"),
+    counter: () => counter() ?? estimate,
+    now: () => host.now(),
+    emit: (slot, callId, event) => host.emit(slot, callId, event),
+  };
+}
+
+/** Says what is done when, in one process. */
+class Memory {
+  readonly #parts: MemoryParts;
+  readonly #flushes: Schedule<Slot>;
+  readonly #consolidations: Schedule<FileNamespace>;
+  /** When the other sessions of a user were last looked at. */
+  readonly #lookedAround = new BoundedMap<number>(10_000);
+
+  constructor(parts: MemoryParts) {
+    this.#parts = parts;
+    const shared = { now: () => parts.now().getTime(), maxRunning: MAX_RUNNING };
+    this.#flushes = new Schedule({ ...shared, run: (slot, how) => this.#flush(slot, how) });
+    this.#consolidations = new Schedule({
+      ...shared,
+      run: (namespace, how) => consolidate(parts, namespace, how),
+    });
+  }
+
+  observe(event: AgentEvent): void {
+    if (event.type !== "call_end" || event.background) return;
+    if (this.#parts.settings.throttleMs !== null) this.flush(event.slot, false);
+  }
+
+  flush(slot: Slot, force: boolean): void {
+    this.#flushes.ask(slotKey(slot), slot, force);
+  }
+
+  consolidate(namespace: FileNamespace): void {
+    this.#consolidations.ask(slotKey(memorySlot(namespace)), namespace);
+  }
+
+  async forgetSession(slot: Slot): Promise<void> {
+    const key = slotKey(slot);
+    await this.#flushes.cancel((other) => slotKey(other) === key);
+    this.#flushes.reset(key);
+    await new SlotEntries(this.#parts.keyValue).forget(slot);
+    if (slot.userId === null) await this.#forgetMemory(slot);
+  }
+
+  async forgetUser(userId: string): Promise<void> {
+    await this.#flushes.cancel((slot) => slot.userId === userId);
+    this.#lookedAround.delete(userId);
+    await this.#forgetMemory({ agentId: this.#parts.agentId, userId, sessionId: "-" });
+  }
+
+  async close(): Promise<void> {
+    const { timeoutMs, finishOnClose } = this.#parts.settings;
+    const end = performance.now() + timeoutMs;
+    await this.#flushes.close(timeoutMs, finishOnClose);
+    await this.#consolidations.close(Math.max(0, end - performance.now()), finishOnClose);
+  }
+
+  async #flush(
+    slot: Slot,
+    how: { readonly forced: boolean; readonly signal: AbortSignal },
+  ): Promise<FlushOutcome> {
+    const outcome = await flushSlot(this.#parts, slot, how);
+    if (outcome.flushed && !how.signal.aborted) {
+      this.consolidate(slot);
+      await this.#lookAround(slot).catch(() => undefined);
+    }
+    return outcome;
+  }
+
+  /** Flushes what a process that died could not. */
+  async #lookAround(slot: Slot): Promise<void> {
+    const { throttleMs } = this.#parts.settings;
+    if (throttleMs === null || slot.userId === null || this.#flushes.isClosed) return;
+    const now = this.#parts.now().getTime();
+    const notBefore = (this.#lookedAround.get(slot.userId) ?? 0) + (throttleMs || LOOK_AROUND_MS);
+    if (now < notBefore) return;
+    this.#lookedAround.set(slot.userId, now);
+    for (const other of await otherSessions(this.#parts, slot)) this.flush(other, false);
+  }
+
+  /** The files go here too: work that was under way may have written some after others deleted them. */
+  async #forgetMemory(namespace: FileNamespace): Promise<void> {
+    const key = slotKey(memorySlot(namespace));
+    await this.#consolidations.cancel((other) => slotKey(memorySlot(other)) === key);
+    this.#consolidations.reset(key);
+    await new UserEntries(this.#parts.keyValue).forget(namespace);
+    await this.#parts.files.forget(namespace);
+  }
+}

@@ -1,0 +1,25 @@
+import type {
+  ConversationLog,
+  EventBody,
+  KeyValueStore,
+  Model,
+  SessionGate,
+  Slot,
+  TokenCounter,
+} from "@holdfast/core";
+import type { MemoryFiles } from "./files/memory-files.js";
+import type { MemoryFlushSettings } from "./memory-flush-options.js";
+
+/** What flushes and consolidations work with. */
+export interface MemoryParts {
+  readonly settings: MemoryFlushSettings;
+  readonly agentId: string;
+  readonly files: MemoryFiles;
+  readonly log: ConversationLog;
+  readonly keyValue: KeyValueStore;
+  readonly gate: SessionGate;
+  readonly model: Model;
+  counter(): TokenCounter;
+  now(): Date;
+  emit(slot: Slot, callId: string, event: EventBody): void;
+}

@@ -1,0 +1,50 @@
+import { factKey } from "./fact-key.js";
+import { type Match, newerFirst } from "./ranking.js";
+
+/** Scores closer than this part of the best one are taken for equal. */
+const STEPS = 20;
+
+interface Place {
+  readonly match: Match;
+  readonly step: number;
+  readonly key: string;
+}
+
+/**
+ * The best of many matches, without keeping or sorting all of them. Among equals `MEMORY.md` comes first, then newer notes;
+ * what says the same in the same words is there once.
+ */
+export class BestMatches {
+  readonly #size: number;
+  readonly #bestScore: number;
+  readonly #places: Place[] = [];
+
+  constructor(size: number, bestScore: number) {
+    this.#size = size;
+    this.#bestScore = bestScore;
+  }
+
+  add(match: Match, score: number): void {
+    if (score <= 0) return;
+    const step = Math.round((STEPS * score) / this.#bestScore);
+    const last = this.#places[this.#size - 1];
+    if (last !== undefined && isBefore(last, { match, step })) return;
+    const place = { match, step, key: factKey(match.text) };
+    const same = this.#places.findIndex(({ key }) => key === place.key);
+    if (same >= 0) {
+      if (isBefore(this.#places[same] as Place, place)) return;
+      this.#places.splice(same, 1);
+    }
+    const at = this.#places.findIndex((other) => isBefore(place, other));
+    this.#places.splice(at < 0 ? this.#places.length : at, 0, place);
+    if (this.#places.length > this.#size) this.#places.pop();
+  }
+
+  get matches(): Match[] {
+    return this.#places.map(({ match }) => match);
+  }
+}
+
+function isBefore(a: Pick<Place, "match" | "step">, b: Pick<Place, "match" | "step">): boolean {
+  return (b.step - a.step || newerFirst(a.match, b.match)) <= 0;
+}

@@ -1,0 +1,59 @@
+/** Some lines of a file. */
+export interface LineBlock {
+  /** Number of the first line, from 1. */
+  readonly firstLine: number;
+  /** The last one may go on in the next block, which then begins with the same number. */
+  readonly lines: readonly string[];
+}
+
+/** How much is decoded at once: a few milliseconds' work. */
+const BLOCK_BYTES = 65_536;
+const LINE_FEED = 0x0a;
+
+/**
+ * A file's lines from the byte `from` on, block by block; what is before is counted only. A block without lines is a
+ * place to let others work.
+ */
+export function* lineBlocks(bytes: Uint8Array, from: number): Generator<LineBlock, void, void> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let line = 1;
+  let at = 0;
+  while (at < from) {
+    const end = Math.min(from, at + BLOCK_BYTES);
+    line += countLineFeeds(buffer, at, end);
+    at = end;
+    yield { firstLine: line, lines: [] };
+  }
+  at = from === 0 ? 0 : characterStart(buffer, from);
+  while (at < buffer.length) {
+    const end = blockEnd(buffer, at);
+    const lines = buffer.toString("utf8", at, end).split("\n");
+    const firstLine = line;
+    line += lines.length - 1;
+    at = end;
+    // Nothing behind the last line feed is no line yet.
+    if (lines.at(-1) === "") lines.pop();
+    yield { firstLine, lines };
+  }
+}
+
+/** Behind the last line feed of the block; of a longer line, between two characters. */
+function blockEnd(bytes: Buffer, at: number): number {
+  const most = at + BLOCK_BYTES;
+  if (most >= bytes.length) return bytes.length;
+  const lineFeed = bytes.lastIndexOf(LINE_FEED, most - 1);
+  return lineFeed < at ? characterStart(bytes, most) : lineFeed + 1;
+}
+
+/** `at`, or the beginning of the character that it is within; bytes that are no text have none. */
+function characterStart(bytes: Buffer, at: number): number {
+  for (let start = at; start > at - 4; start--)
+    if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
+  return at;
+}
+
+function countLineFeeds(bytes: Buffer, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) count++;
+  return count;
+}

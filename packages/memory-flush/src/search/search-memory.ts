@@ -1,0 +1,102 @@
+import type { FileNamespace } from "@holdfast/core";
+import type { MemoryFiles } from "../files/memory-files.js";
+import { BestMatches } from "./best-matches.js";
+import { lineBlocks } from "./line-blocks.js";
+import { memorySources } from "./memory-sources.js";
+import { type Note, NoteReader } from "./note-reader.js";
+import { Ranking } from "./ranking.js";
+import { TermQuery } from "./term-query.js";
+import { Turns } from "./turns.js";
+
+/** What to look for in a memory. */
+export interface MemorySearch {
+  readonly query: string;
+  readonly maxResults: number;
+  readonly signal: AbortSignal;
+  /** How much text is looked at. @default 16 MB */
+  readonly maxBytes?: number | undefined;
+}
+
+/** A note that answers a query. */
+export interface MemoryFind extends Note {
+  readonly path: string;
+}
+
+/** What a search of a memory found, best first. */
+export interface MemoryFinds {
+  readonly finds: readonly MemoryFind[];
+  /** The words that were looked for; without any, nothing is found. */
+  readonly terms: readonly string[];
+  /** Whether the memory is larger than what was looked at; the oldest notes were left out. */
+  readonly isPartial: boolean;
+}
+
+const MAX_BYTES = 16_777_216;
+
+/**
+ * Looks for notes with the words of a query. It reads what is there and keeps no index: a memory is small and changes
+ * between two questions.
+ *
+ * @throws what the signal was aborted with, and errors of the filesystem
+ */
+export async function searchMemory(
+  files: MemoryFiles,
+  namespace: FileNamespace,
+  search: MemorySearch,
+): Promise<MemoryFinds> {
+  const query = new TermQuery(search.query);
+  const { terms } = query;
+  if (terms.length === 0) return { finds: [], terms, isPartial: false };
+  const turns = new Turns(search.signal);
+  const ranking = new Ranking(terms);
+  let room = search.maxBytes ?? MAX_BYTES;
+  let isPartial = false;
+  let file = 0;
+  for await (const { path, bytes } of memorySources(files, namespace)) {
+    // Of notes that do not fit, the end is the newest.
+    const from = Math.max(0, bytes.length - room);
+    isPartial ||= from > 0;
+    if (room === 0 && isPartial) break;
+    room -= bytes.length - from;
+    const look = (note: Note): void => {
+      const counts = query.count(note.text, note.heading);
+      ranking.add(counts && { ...note, path, file, counts });
+    };
+    await forEachNote(bytes, from, turns, look);
+    file++;
+  }
+  return { finds: await bestOf(ranking, search.maxResults, turns), terms, isPartial };
+}
+
+async function forEachNote(
+  bytes: Uint8Array,
+  from: number,
+  turns: Turns,
+  look: (note: Note) => void,
+): Promise<void> {
+  const reader = new NoteReader();
+  for (const { firstLine, lines } of lineBlocks(bytes, from)) {
+    if (turns.isOver) await turns.give();
+    for (const [index, line] of lines.entries())
+      for (const note of reader.push(line, firstLine + index)) {
+        if (turns.isOver) await turns.give();
+        look(note);
+      }
+  }
+  for (const note of reader.end()) look(note);
+}
+
+async function bestOf(ranking: Ranking, size: number, turns: Turns): Promise<MemoryFind[]> {
+  const score = ranking.scorer();
+  let bestScore = 0;
+  for (const match of ranking.matches) {
+    bestScore = Math.max(bestScore, score(match));
+    if (turns.isOver) await turns.give();
+  }
+  const best = new BestMatches(size, bestScore);
+  for (const match of ranking.matches) {
+    best.add(match, score(match));
+    if (turns.isOver) await turns.give();
+  }
+  return best.matches.map(({ path, line, text, heading }) => ({ path, line, text, heading }));
+}

@@ -1,0 +1,98 @@
+import type { FileNamespace, Tool } from "@holdfast/core";
+import { z } from "zod";
+import { MEMORY_FILE } from "../files/memory-files.js";
+import { factKey } from "../search/fact-key.js";
+import { notesIn } from "../search/note-reader.js";
+import { excerpt } from "./excerpt.js";
+import { memoryAddition } from "./memory-addition.js";
+import { memoryTool, reasonOf, refused } from "./memory-tool.js";
+import type { MemoryToolParts } from "./memory-tool-parts.js";
+import { noteItems, plainLines } from "./note-items.js";
+
+const MAX_CHARS = 2_000;
+const MAX_SHOWN_CHARS = 200;
+
+const input = z.object({
+  content: z.string().describe(`What to remember, at most ${MAX_CHARS} characters`),
+});
+
+/** The tool `memory_save`. */
+export function memorySaveTool(parts: MemoryToolParts): Tool {
+  return memoryTool(parts.agentId, {
+    name: "memory_save",
+    description: `Keeps a fact in the long-term memory, for later conversations too: a decision, a preference, something learnt. One fact per line as a list, each complete in itself; at most ${MAX_CHARS} characters.`,
+    input,
+    run: ({ content }, { namespace }) => save(parts, namespace, content),
+  });
+}
+
+async function save(
+  parts: MemoryToolParts,
+  namespace: FileNamespace,
+  content: string,
+): Promise<unknown> {
+  const plain = plainLines(content);
+  const chars = plain.join("\n").length;
+  if (chars > MAX_CHARS)
+    return refused(
+      `The content has ${chars} characters; at most ${MAX_CHARS} can be saved at once. Nothing was saved: shorten it, or save it in parts.`,
+    );
+  const items = noteItems(plain);
+  if (items.length === 0) return refused("The content has no text; nothing was saved.");
+  const memory = await readMemory(parts, namespace);
+  const fresh = freshItems(items, memory.text);
+  if (fresh.length === 0) return `${MEMORY_FILE} already says so; nothing was written.`;
+  const lines = fresh.map((item) => `- ${item}\n`).join("");
+  const title = `saved in session ${JSON.stringify(namespace.sessionId)}`;
+  const path = await parts.files.appendNotes(namespace, parts.now(), title, lines);
+  const outcome = memory.problem ?? (await addToMemory(parts, namespace, memory.text, lines));
+  parts.saved(namespace);
+  const known =
+    fresh.length < items.length ? ` The rest (${items.length - fresh.length}) was known.` : "";
+  const shown = excerpt(lines.trimEnd(), [], MAX_SHOWN_CHARS);
+  return `Saved to ${path}${outcome}${known}\n${shown}`;
+}
+
+/** The notes make a fact durable, so a `MEMORY.md` that cannot be read does not stop it from being saved. */
+async function readMemory(
+  { files }: MemoryToolParts,
+  namespace: FileNamespace,
+): Promise<{ readonly text: string; readonly problem?: string }> {
+  try {
+    return { text: await files.readMemory(namespace) };
+  } catch (error) {
+    return { text: "", problem: notAdded(error) };
+  }
+}
+
+async function addToMemory(
+  parts: MemoryToolParts,
+  namespace: FileNamespace,
+  memory: string,
+  lines: string,
+): Promise<string> {
+  try {
+    const addition = memoryAddition(memory, lines);
+    if (parts.counter().countText(memory + addition) > parts.maxTokens)
+      return `. ${MEMORY_FILE} is full, so it will be merged into it later; until then memory_search finds it.`;
+    await parts.files.appendMemory(namespace, addition);
+  } catch (error) {
+    return notAdded(error);
+  }
+  return ` and ${MEMORY_FILE}: it is known from the next step on.`;
+}
+
+function notAdded(error: unknown): string {
+  return `, so it is kept and memory_search finds it. It could not be added to ${MEMORY_FILE} (${reasonOf(error)}); it will be merged into it later.`;
+}
+
+/** What `memory` does not say in the same words, each once. */
+function freshItems(items: readonly string[], memory: string): string[] {
+  const known = new Set(notesIn(memory).map((note) => factKey(note.text)));
+  return items.filter((item) => {
+    const key = factKey(item);
+    const isKnown = known.has(key);
+    known.add(key);
+    return !isKnown;
+  });
+}

@@ -1,0 +1,122 @@
+import { type Message, textOf } from "@holdfast/core";
+import { eventually } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { alice, MemoryWorld, memoryAgent, nameOf, noConsolidation } from "./memory-world.js";
+
+test("close waits for what is under way, the consolidation behind a flush included", async () => {
+  const world = new MemoryWorld();
+  const one = memoryAgent(world, {
+    flush: { text: "- a fact", delayMs: 20 },
+    consolidation: { text: "# Memory\n- a fact", delayMs: 20 },
+  });
+  await one.say("Hello.");
+  await one.agent.close();
+  expect(await world.facts()).toEqual(["- a fact"]);
+  expect(await world.memory()).toBe("# Memory\n- a fact\n");
+});
+
+test("close does not wait for timers", async () => {
+  const world = new MemoryWorld();
+  const one = memoryAgent(world, { memory: { consolidation: noConsolidation } });
+  await one.say("one");
+  await one.seen("memory_flush_end");
+  await one.say("two");
+  await one.agent.close();
+  expect(one.flushes()).toHaveLength(1);
+});
+
+test("close leaves a model that gives no answer, and the next process tries again", async () => {
+  const world = new MemoryWorld();
+  const consolidation = noConsolidation;
+  const one = memoryAgent(world, {
+    flush: () => new Promise(() => undefined),
+    memory: { consolidation, timeoutMs: 50 },
+  });
+  await one.say("Hello.");
+  await eventually(() => one.flushes().length === 1);
+  await one.agent.close();
+  expect(one.events.map(nameOf)).toContain("memory_flush_failed");
+  world.time += 3_600_000;
+  const two = memoryAgent(world, { flush: "- a fact", memory: { consolidation } });
+  await two.say("Again.");
+  await two.seen("memory_flush_end");
+  expect(await world.facts(alice)).toEqual(["- a fact"]);
+});
+
+test("close has what was said during a flush flushed too, where no throttle forbids it", async () => {
+  const world = new MemoryWorld();
+  const answers: (() => void)[] = [];
+  const flush = (_: unknown, index: number) =>
+    new Promise<string>((resolve) => answers.push(() => resolve(`- fact ${index}`)));
+  const one = memoryAgent(world, {
+    flush,
+    memory: { flushTrigger: "always", consolidation: noConsolidation },
+  });
+  await one.say("one");
+  await eventually(() => answers.length === 1);
+  await one.say("two");
+  const closed = one.agent.close();
+  answers[0]?.();
+  await eventually(() => answers.length === 2);
+  answers[1]?.();
+  await closed;
+  expect(await world.facts()).toEqual(["- fact 0", "- fact 1"]);
+});
+
+test("with finishOnClose, close flushes and consolidates what throttle and gap hold back", async () => {
+  const world = new MemoryWorld();
+  let facts = 0;
+  const one = memoryAgent(world, {
+    flush: () => `- fact ${facts++}`,
+    consolidation: ({ messages }: { messages: readonly Message[] }) =>
+      `# Memory\n${(
+        messages
+          .map(textOf)
+          .join()
+          .match(/- fact \d/g) ?? []
+      ).join("\n")}`,
+    memory: { finishOnClose: true },
+  });
+  await one.say("one");
+  await eventually(async () => (await world.memory()).includes("- fact 0"));
+  await one.say("two");
+  expect(one.flushes()).toHaveLength(1);
+  await one.agent.close();
+  expect(one.flushes()).toHaveLength(2);
+  expect(await world.facts()).toEqual(["- fact 0", "- fact 1"]);
+  expect(await world.memory()).toContain("- fact 1");
+});
+
+test("with finishOnClose, a process that knows nothing of the throttle finishes too", async () => {
+  const world = new MemoryWorld();
+  let facts = 0;
+  for (const text of ["one", "two"]) {
+    const each = memoryAgent(world, {
+      flush: () => `- fact ${facts++}`,
+      consolidation: ({ messages }: { messages: readonly Message[] }) =>
+        `# Memory\n${(
+          messages
+            .map(textOf)
+            .join()
+            .match(/- fact \d/g) ?? []
+        ).join("\n")}`,
+      memory: { finishOnClose: true },
+    });
+    await each.say(text);
+    await each.agent.close();
+  }
+  expect(await world.facts()).toEqual(["- fact 0", "- fact 1"]);
+  expect(await world.memory()).toBe("# Memory\n- fact 0\n- fact 1\n");
+});
+
+test("with finishOnClose, a session with nothing new costs nothing", async () => {
+  const world = new MemoryWorld();
+  const one = memoryAgent(world, {
+    flush: "NOTHING",
+    memory: { finishOnClose: true, consolidation: noConsolidation },
+  });
+  await one.say("one");
+  await one.seen("memory_flush_end");
+  await one.agent.close();
+  expect(one.flushes()).toHaveLength(1);
+});
