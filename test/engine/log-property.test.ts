@@ -33,9 +33,10 @@ test("whatever happens to calls and their store, the log has what was said once,
       if (run.end !== "died") expect(of.filter((one) => outcomes.get(one) === null)).toEqual([]);
     }
     for (const token of stored)
-      expect(saying(played, token).filter((one) => discarded.has(one)), `${token} stood`).toEqual(
-        [],
-      );
+      expect(
+        saying(played, token).filter((one) => discarded.has(one)),
+        `${token} stood`,
+      ).toEqual([]);
   });
   await fc.assert(property, { numRuns: runs });
 });

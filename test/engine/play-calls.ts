@@ -77,7 +77,13 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
   let count = 0;
 
   function newRun(): Run & { token(): string } {
-    const run: Run = { tokens: [], seen: new Set(), isTakenBack: false, isWhole: false, end: "unknown" };
+    const run: Run = {
+      tokens: [],
+      seen: new Set(),
+      isTakenBack: false,
+      isWhole: false,
+      end: "unknown",
+    };
     runs.push(run);
     return Object.assign(run, {
       token() {
@@ -117,7 +123,11 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
         return `${run.token()} whole`;
       },
     });
-    const outside = tool({ name: "outside", description: "Asks.", input: z.object({ id: z.string() }) });
+    const outside = tool({
+      name: "outside",
+      description: "Asks.",
+      input: z.object({ id: z.string() }),
+    });
     const cutting: Middleware = {
       name: "cutting",
       onToolResult: (result, { call }) =>
@@ -131,7 +141,10 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       if (kind === "outside")
         return { text: run.token(), toolCalls: [{ name: "outside", input: { id: run.token() } }] };
       if (kind !== undefined)
-        return { text: run.token(), toolCalls: [{ name: "work", input: { kind, id: run.token() } }] };
+        return {
+          text: run.token(),
+          toolCalls: [{ name: "work", input: { kind, id: run.token() } }],
+        };
       if (planned.end === "model error") return { error: new Error("no model") };
       if (planned.end === "save refused") store.every("save", refused);
       return run.token();

@@ -1,6 +1,6 @@
 import {
-  type Compactor,
   CallOutcomes,
+  type Compactor,
   definePlugin,
   isDiscarded,
   StateConflictError,
@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import { agentOn } from "./agent-on.js";
 import { logged, logRecords, outline, slotOf } from "./conversation.js";
 import { FaultyStore } from "./faulty-store.js";
-import { agentOn as strangerOn, slowAgent } from "./overlapping-calls.js";
+import { slowAgent, agentOn as strangerOn } from "./overlapping-calls.js";
 import { unfinishedTurn } from "./unfinished-turn.js";
 
 const ctx = { sessionId: "s" };

@@ -67,9 +67,10 @@ describe.each(Object.keys(kinds))("over the %s log", (kind) => {
       const name = `${kind}-${run++}`;
       const { sessions, events } = await playHistory(history, name, make);
       for (const { type } of events) happened.set(type, (happened.get(type) ?? 0) + 1);
-      for (const user of [0, 1]) {
-        const userId = `${name}-${user}`;
-        const read = await readBack(userId, make);
+      const users = [0, 1].map((user) => `${name}-${user}`);
+      const reads = await Promise.all(users.map((userId) => readBack(userId, make)));
+      for (const [index, userId] of users.entries()) {
+        const read = reads[index] ?? [];
         expectAll(
           sessions.filter((said) => said.userId === userId),
           read,

@@ -97,7 +97,8 @@ export async function playHistory(
     sessions.set(key, said);
     said.texts.push(turn.input);
     for (const step of turn.steps) {
-      said.texts.push(step.text);
+      const { thinking, text } = step;
+      said.texts.push(thinking, text);
       const toolCalls = step.calls.map(({ note, lines, returns: pieces }) => {
         const id = ++calls;
         returns.set(id, pieces);
@@ -106,7 +107,7 @@ export async function playHistory(
           else said.data.push(piece.base64);
         return inputOf(said, { id, stop: false, note, lines });
       });
-      replies.push({ text: step.text, toolCalls });
+      replies.push({ thinking, text, toolCalls });
     }
     if (turn.end === "interrupt in a tool") {
       const id = ++calls;

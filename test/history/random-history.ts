@@ -12,6 +12,7 @@ export interface PlannedCall {
 
 /** One reply of the model that calls tools. */
 export interface PlannedStep {
+  readonly thinking: string;
   readonly text: string;
   readonly calls: readonly PlannedCall[];
 }
@@ -85,6 +86,7 @@ const turn: fc.Arbitrary<PlannedTurn> = fc.record({
   input: words,
   steps: fc.array(
     fc.record({
+      thinking: fc.oneof(fc.constant(""), words),
       text: fc.oneof(fc.constant(""), words),
       calls: fc.array(call, { minLength: 1, maxLength: 2 }),
     }),

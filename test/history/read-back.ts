@@ -55,7 +55,7 @@ function* readAll(sessions: ReadSession[]): Reading<void> {
 function* positionsOf(sessionId: string): Reading<number[]> {
   const positions: number[] = [];
   for (let before: number | undefined; ; ) {
-    const input = { sessionId, lastN: 7, ...(before !== undefined && { before }) };
+    const input = { sessionId, lastN: 15, ...(before !== undefined && { before }) };
     const [page] = yield [{ name: "session_history", input }];
     const text = textOf(page);
     const found = [...text.matchAll(/\n\n\[(\d+)\] (?:user|assistant|tool|system), \d{4}-/g)];

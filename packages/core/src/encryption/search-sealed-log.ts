@@ -62,17 +62,22 @@ async function* slotsOf(
     yield { slot: { agentId, userId, sessionId }, before: from };
     return;
   }
-  // Without a session there is a user: `checkLogQuery` saw to that.
-  const slots: Slot[] = [];
+  const passed: Slot[] = [];
+  let isReached = before === undefined;
   let cursor: string | undefined;
   do {
+    // Without a session there is a user: `checkLogQuery` saw to that.
     const page = await log.sessions({ agentId, userId: userId ?? "", cursor });
-    slots.push(...page.sessions.map(({ slot }) => slot));
+    for (const { slot } of page.sessions) {
+      const isFirst = slot.sessionId === before?.sessionId;
+      isReached ||= isFirst;
+      if (isReached) yield { slot, before: isFirst ? before?.seq : undefined };
+      else passed.push(slot);
+    }
     cursor = page.cursor;
   } while (cursor !== undefined);
-  const from = slots.findIndex((slot) => slot.sessionId === before?.sessionId);
-  for (const slot of slots.slice(Math.max(from, 0)))
-    yield { slot, before: slot.sessionId === before?.sessionId ? before.seq : undefined };
+  // The session to go on from was deleted meanwhile: from the beginning again.
+  if (!isReached) for (const slot of passed) yield { slot, before: undefined };
 }
 
 async function* newestFirst(

@@ -222,18 +222,14 @@ export async function acquire(
   const forward = () => leave.abort(signal?.reason);
   if (signal?.aborted) forward();
   signal?.addEventListener("abort", forward, { once: true });
+  const giveUp = () => {
+    const waited = `busy for ${queueTimeoutMs} ms (queueTimeoutMs)`;
+    leave.abort(new SessionBusyError(`${describeSlot(slot)} was ${waited}`));
+  };
   const timer =
     queueTimeoutMs === undefined
       ? undefined
-      : setTimeout(
-          () =>
-            leave.abort(
-              new SessionBusyError(
-                `${describeSlot(slot)} was busy for ${queueTimeoutMs} ms (queueTimeoutMs)`,
-              ),
-            ),
-          Math.min(queueTimeoutMs, longestTimerMs),
-        );
+      : setTimeout(giveUp, Math.min(queueTimeoutMs, longestTimerMs));
   try {
     return await parts.gate.acquire(slot, {
       callId: options.callId,

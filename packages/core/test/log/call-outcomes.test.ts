@@ -57,7 +57,12 @@ describe("how a call ended", () => {
   });
 
   test("is corrected behind the end of a call that overlapped with it", async () => {
-    await log.append(slot, [said("a"), ended("a", "committed"), said("b"), ended("b", "committed")]);
+    await log.append(slot, [
+      said("a"),
+      ended("a", "committed"),
+      said("b"),
+      ended("b", "committed"),
+    ]);
     await log.append(slot, [ended("a", "conflict")]);
     expect(await outcomes()).toEqual(["conflict", "committed"]);
   });
