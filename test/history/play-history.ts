@@ -6,6 +6,7 @@ import {
   type ModelRequest,
   type Plugin,
   type TextBlock,
+  tokenCounterOf,
   tool,
   toolResult,
 } from "@holdfast/core";
@@ -36,6 +37,14 @@ export type AgentMaker = (
   options: Partial<HarnessAgentOptions> & Pick<HarnessAgentOptions, "model">,
 ) => HarnessAgent;
 
+type PlannedReply = Exclude<ScriptedReply, string>;
+
+/** By length alone: there is much to count, and it only has to add up. */
+const counter = tokenCounterOf({
+  id: "length",
+  countText: (text) => Math.ceil(text.length / 4),
+});
+
 /** Plays a history on an agent and tells what was said. Users are `<name>-0` and `<name>-1`. */
 export async function playHistory(
   history: History,
@@ -44,7 +53,7 @@ export async function playHistory(
 ): Promise<Played> {
   const events: AgentEvent[] = [];
   const sessions = new Map<string, Said>();
-  const replies: ScriptedReply[] = [];
+  const replies: PlannedReply[] = [];
   const returns = new Map<number, readonly Piece[]>();
   let calls = 0;
   let interruptNext = false;
@@ -67,9 +76,12 @@ export async function playHistory(
     },
   });
   const agent = make({
-    model: scriptedModel((request) =>
-      isSummaryRequest(request) ? "They talked." : (replies.shift() ?? "nothing is scripted"),
-    ),
+    model: scriptedModel((request) => {
+      const reply = isSummaryRequest(request) ? { text: "They talked." } : replies.shift();
+      const inputTokens = counter.countMessages(request.messages);
+      return { text: "nothing is scripted", ...reply, usage: { inputTokens, outputTokens: 1 } };
+    }),
+    tokenCounter: counter,
     tools: [work],
     plugins: pluginsOf(history),
     persistence: history.persistence,
@@ -112,9 +124,10 @@ export async function playHistory(
     if (turn.end === "interrupt in a tool") {
       const id = ++calls;
       said.texts.push(`stopped ${id}`);
-      replies.push({ toolCalls: [inputOf(said, { id, stop: true, note: "", lines: [] })] });
+      const toolCalls = [inputOf(said, { id, stop: true, note: "", lines: [] })];
+      replies.push({ text: "", toolCalls });
     }
-    replies.push(turn.answer);
+    replies.push({ text: turn.answer });
     interruptNext = turn.end === "interrupt between steps";
     if (turn.end === "answer") said.texts.push(turn.answer);
     const reply = await agent.call(turn.input, { userId, sessionId });

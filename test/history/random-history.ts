@@ -57,8 +57,8 @@ const output: fc.Arbitrary<string> = fc
   .tuple(
     words,
     fc.oneof(
-      { weight: 12, arbitrary: fc.constant(0) },
-      { weight: 4, arbitrary: fc.integer({ min: 1_500, max: 9_000 }) },
+      { weight: 40, arbitrary: fc.constant(0) },
+      { weight: 8, arbitrary: fc.integer({ min: 1_500, max: 4_000 }) },
       { weight: 1, arbitrary: fc.integer({ min: 66_000, max: 90_000 }) },
     ),
   )
