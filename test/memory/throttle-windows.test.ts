@@ -3,8 +3,20 @@ import { expect, test } from "vitest";
 import { memoryHome, times } from "./memory-home.js";
 
 const windows = 3;
-/** Of each process in each window: some thousand in all. */
-const calls = process.env["HOLDFAST_LONG"] === "1" ? 1_000 : 170;
+const isLong = process.env["HOLDFAST_LONG"] === "1";
+/**
+ * Calls of each process in each part of a window, some thousand in all: both at once where the window begins and ends, each
+ * alone in between, where the other must not take it for a window of its own.
+ */
+const parts = [
+  { name: "i", together: true, calls: isLong ? 300 : 30 },
+  { name: "j", together: false, calls: isLong ? 400 : 110 },
+  { name: "k", together: true, calls: isLong ? 300 : 30 },
+];
+const calls = parts.reduce((sum, part) => sum + part.calls, 0);
+
+const nameOf = (process: number, window: number, part: string) =>
+  `${process === 0 ? "a" : "b"}${part}${"x".repeat(window)}`;
 
 const flushesOf = (...children: SpawnedScript[]) =>
   children.flatMap(({ lines }) => lines.filter((line) => line.startsWith("flush ")));
@@ -15,9 +27,15 @@ test(`two processes with ${2 * windows * calls} calls on one session flush once 
   const home = await memoryHome();
   const children = await Promise.all([home.start(), home.start()]);
   for (let window = 0; window < windows; window++) {
-    const names = ["a", "b"].map((name) => `${name}${"x".repeat(window)}`);
-    for (const [index, child] of children.entries()) child.send(`calls ${names[index]} ${calls}`);
-    await Promise.all(children.map((child, index) => child.line(`called ${names[index]}`)));
+    for (const part of parts) {
+      const work = children.map((child, index) => async () => {
+        const name = nameOf(index, window, part.name);
+        child.send(`calls ${name} ${part.calls}`);
+        await child.line(`called ${name}`);
+      });
+      if (part.together) await Promise.all(work.map((one) => one()));
+      else for (const one of work) await one();
+    }
     await eventually(() => flushesOf(...children).length > window);
     for (const child of children) child.send("advance 600001");
   }
@@ -32,9 +50,11 @@ test(`two processes with ${2 * windows * calls} calls on one session flush once 
   for (const child of children) expect((await child.exited).code).toBe(0);
   const flushes = flushesOf(...children);
   expect(flushes).toHaveLength(windows + 1);
+  const said = flushes.join(" ");
   for (let window = 0; window < windows; window++)
-    for (const name of ["a", "b"])
-      for (let call = 0; call < calls; call++)
-        expect(times(flushes.join(" "), `fact-${name}${"x".repeat(window)}-${call};`)).toBe(1);
+    for (const part of parts)
+      for (const process of children.keys())
+        for (let call = 0; call < part.calls; call++)
+          expect(times(said, `fact-${nameOf(process, window, part.name)}-${call};`)).toBe(1);
   expect(times(await home.notes(), "fact-last-0;")).toBe(1);
 });

@@ -1,18 +1,30 @@
-import { type AgentEvent, textOf } from "@holdfast/core";
+import { type AgentEvent, textOf, withEncryption } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
 import { type MemoryFlushOptions, memoryFlush } from "@holdfast/memory-flush";
 import { eventually, scriptedModel, tempDirectory } from "@holdfast/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { freshOptions } from "../encryption/keys.js";
 import { fleetStores, freshChoice } from "../fleet/choices.js";
 import { openStore, type StoreChoice } from "../fleet/open-store.mjs";
 
 const HOUR = 3_600_000;
+const encryption = freshOptions();
 const usage = { inputTokens: 1, outputTokens: 1 };
 
-/** One of several machines that share nothing but the store. */
-async function node(choice: StoreChoice, clock: () => Date, options: MemoryFlushOptions = {}) {
-  const directory = await tempDirectory();
+interface NodeChoice extends StoreChoice {
+  readonly isEncrypted: boolean;
+}
+
+/** The store as it is, or with everything in it encrypted. */
+function open({ isEncrypted, ...choice }: NodeChoice) {
   const { store, close } = openStore(choice);
+  return { store: isEncrypted ? withEncryption(store, encryption) : store, close };
+}
+
+/** One of several machines that share nothing but the store. */
+async function node(choice: NodeChoice, clock: () => Date, options: MemoryFlushOptions = {}) {
+  const directory = await tempDirectory();
+  const { store, close } = open(choice);
   const events: AgentEvent[] = [];
   const model = scriptedModel(() => ({ text: "Noted.", usage }));
   const memoryModel = scriptedModel(({ messages }) => {
@@ -54,11 +66,14 @@ async function node(choice: StoreChoice, clock: () => Date, options: MemoryFlush
   };
 }
 
-describe.each(fleetStores)("on %s", (kind) => {
+describe.each([
+  ...fleetStores.map((kind) => ({ name: kind, kind, isEncrypted: false })),
+  { name: "redis, encrypted", kind: "redis" as const, isEncrypted: true },
+])("on $name", ({ kind, isEncrypted }) => {
   test("what one node hears the other knows, and both together flush once per window", {
     timeout: 60_000,
   }, async () => {
-    const choice = freshChoice(kind);
+    const choice = { ...freshChoice(kind), isEncrypted };
     let time = Date.now();
     const clock = () => new Date(time);
     const [one, other] = [await node(choice, clock), await node(choice, clock)];
@@ -69,17 +84,18 @@ describe.each(fleetStores)("on %s", (kind) => {
     await other.agent.close();
     expect(other.memoryModel.requests).toEqual([]);
     time += HOUR;
-    await one.say("fact-c;");
+    // Longer than a log keeps in a record; head and tail of it are read.
+    await one.say(`fact-c; ${"and so on ".repeat(20_000)} fact-d;`);
     await one.consolidated(2);
     await one.say("Well?", "another");
-    for (const fact of ["fact-a;", "fact-b;", "fact-c;"])
+    for (const fact of ["fact-a;", "fact-b;", "fact-c;", "fact-d;"])
       expect(one.model.requests.at(-1)?.system.split(fact)).toHaveLength(2);
   });
 
   test("what a node left behind is flushed by another, and a deleted user leaves nothing", {
     timeout: 60_000,
   }, async () => {
-    const choice = freshChoice(kind);
+    const choice = { ...freshChoice(kind), isEncrypted };
     const start = Date.now();
     const clock = () => new Date(start);
     const dead = await node(choice, clock, { flushTrigger: "never" });
@@ -89,7 +105,7 @@ describe.each(fleetStores)("on %s", (kind) => {
     await one.say("fact-new;", "new");
     await one.flushed(2);
     await one.agent.deleteUser("u");
-    const { store, close } = openStore(choice);
+    const { store, close } = open(choice);
     onTestFinished(close);
     for (const part of ["slots", "users"])
       expect(await store.keyValue.list(["memory-flush", part])).toEqual({ keys: [] });

@@ -18,6 +18,7 @@ export * from "./middleware/middleware.js";
 export * from "./middleware/plugin.js";
 export * from "./model/index.js";
 export * from "./ports/index.js";
+export * from "./quote/mark-quoter.js";
 export * from "./slot/path-segment.js";
 export * from "./slot/slot.js";
 export * from "./slot/uuid.js";

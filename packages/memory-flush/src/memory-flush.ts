@@ -8,6 +8,7 @@ import {
   type Slot,
   slotKey,
 } from "@holdfast/core";
+import { believable } from "./clock-skew.js";
 import { consolidate } from "./consolidation/consolidate.js";
 import { memorySlot } from "./consolidation/memory-slot.js";
 import { UserEntries } from "./consolidation/user-entries.js";
@@ -161,8 +162,8 @@ class Memory {
     const { throttleMs } = this.#parts.settings;
     if (throttleMs === null || slot.userId === null || this.#flushes.isClosed) return;
     const now = this.#parts.now().getTime();
-    const notBefore = (this.#lookedAround.get(slot.userId) ?? 0) + (throttleMs || LOOK_AROUND_MS);
-    if (now < notBefore) return;
+    const last = believable(this.#lookedAround.get(slot.userId) ?? 0, now);
+    if (now < last + (throttleMs || LOOK_AROUND_MS)) return;
     this.#lookedAround.set(slot.userId, now);
     for (const other of await otherSessions(this.#parts, slot)) this.flush(other, false);
   }

@@ -8,6 +8,8 @@ export interface TokenShares {
   readonly notes: number;
   /** A memory that is to be written anew. */
   readonly oldMemory: number;
+  /** What it may have then. */
+  readonly newMemory: number;
 }
 
 const MOST_MATERIAL = 24_000;
@@ -22,5 +24,6 @@ export function tokenShares(window: number | undefined, memoryTokens: number): T
     memory: Math.min(2 * memoryTokens, part(0.15)),
     notes: Math.min(MOST_NOTES, part(0.1)),
     oldMemory: Math.min(Math.max(2 * memoryTokens, MOST_MATERIAL), part(0.3)),
+    newMemory: Math.min(memoryTokens, part(0.2)),
   };
 }

@@ -1,7 +1,14 @@
-import { type Message, textOf } from "@holdfast/core";
+import { definePlugin, keepLastCompactor, type Message, textOf } from "@holdfast/core";
 import { eventually } from "@holdfast/testing";
 import { expect, test } from "vitest";
-import { alice, MemoryWorld, memoryAgent, nameOf, noConsolidation } from "./memory-world.js";
+import {
+  alice,
+  MemoryWorld,
+  memoryAgent,
+  nameOf,
+  noConsolidation,
+  questionOf,
+} from "./memory-world.js";
 
 test("close waits for what is under way, the consolidation behind a flush included", async () => {
   const world = new MemoryWorld();
@@ -119,4 +126,67 @@ test("with finishOnClose, a session with nothing new costs nothing", async () =>
   await one.seen("memory_flush_end");
   await one.agent.close();
   expect(one.flushes()).toHaveLength(1);
+});
+
+test("with finishOnClose, what was said while older messages left the context is flushed too", async () => {
+  const world = new MemoryWorld();
+  const answers: (() => void)[] = [];
+  const compactor = definePlugin({
+    name: "compactor",
+    contract: 1,
+    setup: (host) => host.provide("compactor", keepLastCompactor({ keepMessages: 1 })),
+  });
+  const one = memoryAgent(world, {
+    flush: (_, index) =>
+      new Promise<string>((resolve) => answers.push(() => resolve(`- fact ${index}`))),
+    plugins: [compactor],
+    memory: { finishOnClose: true, consolidation: noConsolidation },
+  });
+  await one.say("one");
+  await eventually(() => answers.length === 1);
+  answers[0]?.();
+  await one.seen("memory_flush_end");
+  await one.say("two");
+  await one.agent.compact("alice", "s1", { force: true });
+  await eventually(() => answers.length === 2);
+  await one.say("three");
+  const closed = one.agent.close();
+  answers[1]?.();
+  await eventually(() => answers.length === 3);
+  answers[2]?.();
+  await closed;
+  expect(questionOf(one.flushes().at(-1))).toContain("\nthree\n");
+});
+
+test("closed at any moment, it leaves nothing at work that writes", async () => {
+  for (let moment = 0; moment < 12; moment++) {
+    const world = new MemoryWorld();
+    let writes = 0;
+    const { keyValue } = world.store;
+    for (const [port, name] of [
+      [world.filesystem, "append"],
+      [world.filesystem, "write"],
+      [keyValue, "put"],
+    ] as const) {
+      const original = Reflect.get(port, name) as (...args: unknown[]) => Promise<unknown>;
+      const counting = async (...args: unknown[]): Promise<unknown> => {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        writes++;
+        return original.apply(port, args);
+      };
+      Reflect.set(port, name, counting);
+    }
+    const one = memoryAgent(world, {
+      flush: { text: "- a fact", delayMs: 2 },
+      consolidation: { text: "# Memory\n- a fact", delayMs: 2 },
+      memory: { flushTrigger: "always", timeoutMs: 1, finishOnClose: moment % 2 === 0 },
+    });
+    for (const session of ["s1", "s2", "s3", "s4", "s5", "s6"]) await one.say("Hello.", session);
+    await new Promise((resolve) => setTimeout(resolve, moment));
+    await one.agent.close();
+    const before = writes;
+    // Longer than anything here takes: what was still at work would have written by then.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(writes).toBe(before);
+  }
 });

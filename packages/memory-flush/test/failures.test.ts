@@ -85,6 +85,21 @@ describe("a flush that fails", () => {
     });
   });
 
+  test("has what it noted before it failed consolidated all the same", async () => {
+    const world = new MemoryWorld();
+    const words = "some words here ".repeat(300);
+    const talker = memoryAgent(world, { memory: { flushTrigger: "never" } });
+    for (let index = 0; index < 30; index++) await talker.say(`message ${index} ${words}`);
+    const one = memoryAgent(world, {
+      flush: (_, index) => (index === 0 ? "- fact 0" : { error: new ModelError("down") }),
+      consolidation: "# Memory\n- fact 0",
+    });
+    await one.say("now");
+    await one.seen("memory_flush_failed");
+    await one.seen("consolidation_end");
+    expect(await world.memory()).toBe("# Memory\n- fact 0\n");
+  });
+
   test("keeps what the requests before the failing one brought", async () => {
     const world = new MemoryWorld();
     const words = "some words here ".repeat(300);

@@ -97,7 +97,7 @@ export function memoryAgent(world: MemoryWorld, options: MemoryAgentOptions = {}
   const memoryModel = scriptedModel((request, index) => {
     const kind = kindOf(request);
     asked[kind].push(request);
-    const reply = options[kind] ?? (kind === "flush" ? "NOTHING" : "# Memory");
+    const reply = options[kind] ?? (kind === "flush" ? "NOTHING" : "# Memory\n- something");
     return typeof reply === "function" ? reply(request, index) : reply;
   });
   const agent = new ReActAgent({

@@ -104,3 +104,14 @@ test("pieces of a text put together are the text, and head and tail are whole li
     { numRuns: runs },
   );
 });
+
+test("a file that was rewritten and has grown beyond what was read is read from its beginning", async () => {
+  const world = new MemoryWorld();
+  const path = "memory/2025-03-09.md";
+  const consumed = { [path]: 17 };
+  const entry: UserEntry = { consolidatedAt: 0, failures: 0, tidied: {}, consumed };
+  const text = "- something else\n- and more\n".replace("something", "somewhat");
+  await world.filesystem.write(alice, path, new TextEncoder().encode(text));
+  const limits = { maxTokens: 1_000, counter, now: new Date(world.time) };
+  expect((await newNotes(world.files, alice, entry, limits))?.pages).toEqual([{ path, text }]);
+});

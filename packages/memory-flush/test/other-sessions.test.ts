@@ -39,7 +39,7 @@ describe("what a process that died could not flush", () => {
     expect(sessionsOf(one.flushes().map(questionOf)).sort()).toEqual(["s1", "s2", "s3"]);
   });
 
-  test("is flushed of the five last sessions only, and of nobody else's", async () => {
+  test("is flushed of five sessions at a time, the last ones first, and of nobody else's", async () => {
     const world = new MemoryWorld();
     await leaveBehind(world, ["s1", "s2", "s3", "s4", "s5", "s6", "s7"]);
     await leaveBehind(world, ["s8"], "bob");
@@ -48,9 +48,13 @@ describe("what a process that died could not flush", () => {
     const one = memoryAgent(world, { memory: { consolidation } });
     await one.say("Hello.", "now");
     await one.seen("memory_flush_end", 6);
+    const flushed = () => sessionsOf(one.flushes().map(questionOf)).sort();
+    expect(flushed()).toEqual(["now", "s3", "s4", "s5", "s6", "s7"]);
+    world.time += 11 * MINUTE;
+    await one.say("Hello again.", "now");
+    await one.seen("memory_flush_end", 9);
     await one.agent.close();
-    const flushed = sessionsOf(one.flushes().map(questionOf)).sort();
-    expect(flushed).toEqual(["now", "s3", "s4", "s5", "s6", "s7"]);
+    expect(flushed()).toEqual(["now", "now", "s1", "s2", "s3", "s4", "s5", "s6", "s7"]);
   });
 
   test("is looked for at most once per throttle window", async () => {

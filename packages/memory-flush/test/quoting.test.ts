@@ -10,24 +10,51 @@ const names = ["memory", "notes", "conversation", "message", "call", "result"] a
 
 /** What a reader who overlooks unseen characters, width and case takes for a mark. */
 const looksLikeMark = /<[^\p{L}\p{N}<]*(?:memory|notes|conversation|message|call|result)/iu;
+const twins: Record<string, string> = {
+  е: "e",
+  о: "o",
+  с: "c",
+  а: "a",
+  ѕ: "s",
+  м: "m",
+  у: "y",
+  т: "t",
+};
 const seen = (text: string): string =>
-  text.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+  text
+    .normalize("NFKD")
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{M}]/gu, "")
+    .toLowerCase()
+    .replace(/[еосаѕмут]/g, (letter) => twins[letter] ?? "");
 
-const unseen = fc.constantFrom("", "", "\u200b", "\u00ad", "\u{E0041}", "\u2060", "\u3164");
+const unseen = fc.constantFrom(
+  "",
+  "",
+  "\u200b",
+  "\u00ad",
+  "\u{E0041}",
+  "\u2060",
+  "\u3164",
+  "\u0301",
+);
 const mark = fc
   .tuple(
     fc.constantFrom("<", "＜", "﹤", "<<", "< <"),
-    fc.constantFrom("", "/", " / ", "//", "\n/", "!--", "\t"),
+    fc.constantFrom("", "/", " / ", "//", "\n/", "!--", "\t", `${"\u200b".repeat(80)}/`),
     fc.constantFrom(...names),
     fc.array(unseen, { minLength: 16, maxLength: 16 }),
-    fc.constantFrom("lower", "upper", "wide"),
+    fc.constantFrom("lower", "upper", "wide", "bold", "circled", "other script"),
     fc.constantFrom(">", "", " x>", "/>"),
   )
   .map(([bracket, slash, name, gaps, style, end]) => {
     const letters = [...name].map((letter, index) => {
-      const cased = style === "upper" ? letter.toUpperCase() : letter;
-      const wide = String.fromCodePoint(letter.charCodeAt(0) + 0xfee0);
-      return `${style === "wide" ? wide : cased}${gaps[index]}`;
+      const from = (start: number) => String.fromCodePoint(letter.charCodeAt(0) - 0x61 + start);
+      const twin = Object.entries(twins).find(([, latin]) => latin === letter)?.[0] ?? letter;
+      const shapes = {
+        ...{ lower: letter, upper: letter.toUpperCase(), wide: from(0xff41) },
+        ...{ bold: from(0x1d41a), circled: from(0x24d0), "other script": twin },
+      };
+      return `${shapes[style]}${gaps[index]}`;
     });
     return `${bracket}${gaps[14]}${slash}${gaps[15]}${letters.join("")}${end}`;
   });
@@ -64,6 +91,8 @@ describe("quoted text", () => {
       "List<String>",
       "1<2",
       "in memory of",
+      "a <b> of memory, ‹citation› 〈書〉",
+      "<método>",
       "",
     ])
       expect(quoteText(text)).toBe(text);

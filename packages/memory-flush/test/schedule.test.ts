@@ -104,6 +104,63 @@ describe("work in the background", () => {
     await other.schedule.close(10, false);
     expect(other.running.size).toBe(0);
   });
+
+  test("that is asked for again and again lets the others have their turn", async () => {
+    const one = bench(1);
+    one.schedule.ask("a", "a");
+    one.schedule.ask("b", "b");
+    one.schedule.ask("a", "a");
+    await one.end("a");
+    expect(one.log).toEqual(["a", "b"]);
+    await one.end("b");
+    expect(one.log).toEqual(["a", "b", "a"]);
+  });
+
+  test("that was asked for while a forced piece ran is finished at the end", async () => {
+    const one = bench();
+    one.schedule.ask("a", "a", true);
+    one.schedule.ask("a", "a");
+    const closed = one.schedule.close(60_000, true);
+    await one.end("a", { notBefore: 1_000_000 });
+    expect(one.log).toEqual(["a!", "a!"]);
+    await one.end("a", { notBefore: 1_000_000, again: true });
+    await closed;
+    expect(one.log).toEqual(["a!", "a!"]);
+  });
+
+  test("does not wait for a time that a clock which was ahead has named", async () => {
+    const one = bench();
+    one.time = 10 * 365 * 86_400_000;
+    one.schedule.ask("a", "a");
+    await one.end("a", { notBefore: one.time + 600_000 });
+    one.time = 0;
+    one.schedule.ask("a", "a");
+    expect(one.log).toEqual(["a", "a"]);
+    await one.end("a", { notBefore: 600_000 });
+    one.schedule.ask("a", "a");
+    expect(one.log).toEqual(["a", "a"]);
+  });
+
+  test("that is asked for while what was cancelled comes to its end begins anew", async () => {
+    const one = bench();
+    one.schedule.ask("a", "a");
+    const cancelled = one.schedule.cancel(() => true);
+    one.schedule.ask("a", "a");
+    await cancelled;
+    await eventually(() => one.log.length === 2);
+    await one.end("a");
+    await one.schedule.close(1_000, false);
+    expect(one.log).toEqual(["a", "a"]);
+  });
+
+  test("is bounded also when nothing of it waits for its time", async () => {
+    const one = bench(1);
+    for (let n = 0; n < 25_000; n++) one.schedule.ask(`${n}`, `${n}`);
+    expect(one.schedule.size).toBe(10_000);
+    await one.schedule.cancel(() => true);
+    expect(one.schedule.size).toBe(0);
+    expect(one.log).toEqual(["0"]);
+  });
 });
 
 test("a bounded map forgets what was set longest ago", () => {

@@ -92,6 +92,15 @@ describe("the claim of a session", () => {
     expect(await bench.claim()).toBeInstanceOf(SlotClaim);
   });
 
+  test("is respected by a process that would not wait so long for its own model", async () => {
+    const bench = desk();
+    await bench.claimed({ timeoutMs: 600_000 });
+    bench.time += 500_000;
+    expect(await bench.claim({ timeoutMs: 5_000, forced: true })).not.toBeInstanceOf(SlotClaim);
+    bench.time += 200_000;
+    expect(await bench.claim({ timeoutMs: 5_000 })).toBeInstanceOf(SlotClaim);
+  });
+
   test("is another for every agent, user and session", async () => {
     const bench = desk();
     const slots = [

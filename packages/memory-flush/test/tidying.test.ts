@@ -70,8 +70,8 @@ describe("logs of long ago", () => {
 
   test("are deleted when their sessions were quiet for longer than they may", async () => {
     const world = new MemoryWorld();
-    await talk(world, [0, 20, 31], { sessionRetentionDays: 30 });
-    expect(await sessions(world)).toEqual(["s20", "s31"]);
+    await talk(world, [0, 20, 31, 32], { sessionRetentionDays: 30 });
+    expect(await sessions(world)).toEqual(["s20", "s31", "s32"]);
   });
 
   test("stay while a call is at their session", async () => {
@@ -79,9 +79,11 @@ describe("logs of long ago", () => {
     await talk(world, [0]);
     const slot = { ...alice, sessionId: "s0" };
     const lease = await world.store.gate.acquire(slot, { callId: "running" });
-    await talk(world, [31], { sessionRetentionDays: 30 });
-    expect(await sessions(world)).toEqual(["s0", "s31"]);
+    await talk(world, [31, 32], { sessionRetentionDays: 30 });
+    expect(await sessions(world)).toEqual(["s0", "s31", "s32"]);
     await lease.release();
+    await talk(world, [33], { sessionRetentionDays: 30 });
+    expect(await sessions(world)).toEqual(["s31", "s32", "s33"]);
   });
 
   test("of other users and agents stay", async () => {
@@ -97,7 +99,7 @@ describe("logs of long ago", () => {
       await world.store.log.append(slot, [
         { v: 1, id: "one", callId: "call", at, kind: "mark", mark },
       ]);
-    await talk(world, [0, 400], { sessionRetentionDays: 30 });
+    await talk(world, [0, 400, 401], { sessionRetentionDays: 30 });
     for (const slot of others) expect(await world.log(slot)).toHaveLength(1);
   });
 
@@ -111,13 +113,32 @@ describe("logs of long ago", () => {
     });
     await other.say("Hello.");
     await other.agent.close();
-    await talk(world, [60], { sessionRetentionDays: 30 });
-    expect(await sessions(world)).toEqual(["s60"]);
+    await talk(world, [60, 61], { sessionRetentionDays: 30 });
+    expect(await sessions(world)).toEqual(["s60", "s61"]);
+  });
+
+  test("stay when a call comes to their session just before they would go", async () => {
+    const world = new MemoryWorld();
+    await talk(world, [0, 31], { sessionRetentionDays: 30 });
+    const slot = { ...alice, sessionId: "s0" };
+    const { log } = world.store;
+    const listed = log.sessions.bind(log);
+    log.sessions = async (query) => {
+      const page = await listed(query);
+      if (query.limit !== undefined) return page;
+      const at = new Date(world.time).toISOString();
+      const mark = { name: "something" };
+      await log.append(slot, [{ v: 1, id: "late", callId: "call", at, kind: "mark", mark }]);
+      return page;
+    };
+    await talk(world, [32], { sessionRetentionDays: 30 });
+    log.sessions = listed;
+    expect(await sessions(world)).toContain("s0");
   });
 
   test("that begin anew are flushed from their beginning", async () => {
     const world = new MemoryWorld();
-    await talk(world, [0, 31], { sessionRetentionDays: 30 });
+    await talk(world, [0, 31, 32], { sessionRetentionDays: 30 });
     const one = memoryAgent(world, { flush: "- again", memory: { flushTrigger: "always" } });
     world.time = start + 40 * DAY;
     await one.say("back again", "s0");

@@ -36,6 +36,7 @@ export function sessionTool<S extends ToolInputSchema>(
     readOnly: true,
     async execute(input, ctx) {
       const caller = callerOf(agentId, ctx);
+      caller.signal.throwIfAborted();
       try {
         return await run(input, caller, new WorkClock(settings.timeoutMs, caller.signal));
       } catch (error) {

@@ -1,7 +1,14 @@
-import { addUsage, askModel, type EventBody, type ModelAnswer, type Usage } from "@holdfast/core";
+import {
+  addUsage,
+  askModel,
+  type EventBody,
+  isContextOverflow,
+  type ModelAnswer,
+  type Usage,
+} from "@holdfast/core";
 import { MEMORY_FILE } from "../files/memory-files.js";
 import type { MemoryParts } from "../memory-parts.js";
-import { linePieces } from "../quote/cut-text.js";
+import { fitsTokens, linePieces } from "../quote/cut-text.js";
 import { tokenShares } from "../token-shares.js";
 import { withinTime } from "../within-time.js";
 import { consolidationRequest, shorterRequest } from "./consolidation-request.js";
@@ -22,6 +29,17 @@ export interface NewMemory {
   readonly usage: Usage;
 }
 
+/** A {@link NewMemory}, or a part of one. */
+export interface MemorySoFar extends NewMemory {
+  /** It took many requests to put the memory itself together. */
+  readonly wasLong: boolean;
+  /** The memory was too long for one go: the rest of it stands behind, unread, and the notes are not in it. */
+  readonly isPart: boolean;
+}
+
+/** Pieces of a long memory that are put together in one go. */
+const MAX_PIECES = 7;
+
 /**
  * Asks the model to put notes into a memory. One that is too long for a request, because somebody wrote it by hand, is put
  * together piece by piece first.
@@ -31,30 +49,36 @@ export interface NewMemory {
 export async function askForMemory(
   parts: MemoryParts,
   question: MemoryQuestion,
-): Promise<NewMemory> {
+): Promise<MemorySoFar> {
   const { settings, model } = parts;
   const counter = parts.counter();
   const { material, oldMemory } = tokenShares(
     model.contextWindow,
     settings.consolidation.maxTokens,
   );
-  if (counter.countText(question.memory) <= oldMemory) return putTogether(parts, question);
+  const { memory } = question;
+  if (fitsTokens(memory, oldMemory, counter))
+    return { ...(await putTogether(parts, question)), wasLong: false, isPart: false };
+  const pieces = linePieces(memory, material, counter, MAX_PIECES);
+  const rest = memory.slice(pieces.join("").length);
+  const steps = pieces.map((text) => [{ path: MEMORY_FILE, text }]);
   let sofar: NewMemory = { text: "", usage: { inputTokens: 0, outputTokens: 0 } };
-  const steps = [
-    ...linePieces(question.memory, material, counter).map((text) => [{ path: MEMORY_FILE, text }]),
-    question.pages,
-  ];
-  for (const pages of steps) {
+  for (const pages of rest === "" ? [...steps, question.pages] : steps) {
     const next = await putTogether(parts, { ...question, memory: sofar.text, pages });
     sofar = { text: next.text, usage: addUsage(sofar.usage, next.usage) };
   }
-  return sofar;
+  const { text, usage } = sofar;
+  return { text: text + rest, usage, wasLong: true, isPart: rest !== "" };
 }
 
 /** Once more when the answer is too long; what is still too long is cut. */
 async function putTogether(parts: MemoryParts, question: MemoryQuestion): Promise<NewMemory> {
   const { memory, pages } = question;
-  const { maxTokens, prompt } = parts.settings.consolidation;
+  const { prompt } = parts.settings.consolidation;
+  const { newMemory: maxTokens } = tokenShares(
+    parts.model.contextWindow,
+    parts.settings.consolidation.maxTokens,
+  );
   const counter = parts.counter();
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   const ask = async (request: Parameters<typeof askOnce>[2]): Promise<ModelAnswer> => {
@@ -66,21 +90,27 @@ async function putTogether(parts: MemoryParts, question: MemoryQuestion): Promis
   const text = readMemoryAnswer(await ask(request), memory, maxTokens, counter);
   const tokens = counter.countText(text);
   if (tokens <= maxTokens) return { text, usage };
-  const again = await ask(shorterRequest(request, text, tokens, maxTokens));
+  const again = await ask(shorterRequest(request, text, tokens, maxTokens)).catch(nullIfTooLong);
   const shorter = shorterOf(text, again, (answer) =>
     readMemoryAnswer(answer, memory, maxTokens, counter),
   );
   return { text: fitMemory(shorter, maxTokens, counter), usage };
 }
 
+/** A model that cannot be shown its answer again cannot shorten it; it would be the same the next time. */
+function nullIfTooLong(error: unknown): null {
+  if (isContextOverflow(error)) return null;
+  throw error;
+}
+
 /** The second answer where it is of use, else the first. */
 function shorterOf(
   first: string,
-  second: ModelAnswer,
+  second: ModelAnswer | null,
   read: (answer: ModelAnswer) => string,
 ): string {
   try {
-    const text = read(second);
+    const text = second === null ? first : read(second);
     return text.length < first.length ? text : first;
   } catch {
     return first;

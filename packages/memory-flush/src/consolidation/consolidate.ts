@@ -7,12 +7,13 @@ import {
   type Usage,
   uuidv7,
 } from "@holdfast/core";
+import { believable } from "../clock-skew.js";
 import { failureOf, MemoryFailure } from "../failure-of.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { retryPauseMs } from "../retry-pause.js";
 import type { Outcome } from "../schedule/schedule.js";
 import { tokenShares } from "../token-shares.js";
-import { askForMemory } from "./ask-for-memory.js";
+import { askForMemory, type MemorySoFar } from "./ask-for-memory.js";
 import { memorySlot } from "./memory-slot.js";
 import { type NewNotes, newNotes, unconsumedDays } from "./new-notes.js";
 import { isTidyDue, tidyUp } from "./tidy-up.js";
@@ -81,8 +82,9 @@ async function outlook(
   };
 }
 
-function dueAt({ settings }: MemoryParts, { consolidatedAt, failures }: UserEntry): number {
-  return consolidatedAt + Math.max(settings.consolidation.minGapMs, retryPauseMs(failures));
+function dueAt({ settings, now }: MemoryParts, { consolidatedAt, failures }: UserEntry): number {
+  const pauseMs = Math.max(settings.consolidation.minGapMs, retryPauseMs(failures));
+  return believable(consolidatedAt + pauseMs, now().getTime() + pauseMs);
 }
 
 class Consolidation {
@@ -113,8 +115,10 @@ class Consolidation {
     const began = this.#parts.now().getTime();
     // Another process may have been here since the outlook.
     let stored = await this.#entries.get(this.#namespace);
-    let hasMore = false;
+    // Here to tidy up, and notes that are not due yet may wait.
+    let hasMore = true;
     if (this.#forced || dueAt(this.#parts, stored.entry) <= began) {
+      hasMore = false;
       const notes = await this.#newNotes(stored.entry);
       if (notes !== null) {
         this.#emit({ state: "start" });
@@ -128,7 +132,7 @@ class Consolidation {
     }
     for (const stop of this.#stops) stop.throwIfAborted();
     if (isTidyDue(this.#parts, stored.entry))
-      stored = await tidyUp(this.#parts, this.#namespace, stored);
+      stored = await tidyUp(this.#parts, this.#namespace, stored, this.#stops);
     return { notBefore: dueAt(this.#parts, stored.entry), again: hasMore };
   }
 
@@ -141,27 +145,32 @@ class Consolidation {
     let notes: NewNotes | null = first;
     for (let pass = 0; notes !== null; pass++) {
       if (pass === MAX_PASSES) return { stored, hasMore: true };
-      if (notes.pages.length > 0) await this.#merge(stored, notes);
-      const consumed: UserEntry["consumed"] = { ...stored.entry.consumed, ...notes.consumed };
+      const merged = notes.pages.length > 0 ? await this.#merge(stored, notes) : null;
+      const consumed: UserEntry["consumed"] = {
+        ...stored.entry.consumed,
+        ...(merged?.isPart ? {} : notes.consumed),
+      };
       const entry: UserEntry = { ...stored.entry, consumed, consolidatedAt: began, failures: 0 };
       // Only now: killed before this, the notes are merged once more and none is lost.
       stored = await this.#entries.put(this.#namespace, stored, entry);
+      if (merged?.wasLong) return { stored, hasMore: merged.isPart || notes.hasMore };
       notes = notes.hasMore ? await this.#newNotes(entry) : null;
     }
     return { stored, hasMore: false };
   }
 
-  async #merge(stored: StoredUserEntry, notes: NewNotes): Promise<void> {
+  async #merge(stored: StoredUserEntry, notes: NewNotes): Promise<MemorySoFar> {
     const { files } = this.#parts;
     const base = await files.readMemory(this.#namespace);
-    const { text, usage } = await askForMemory(this.#parts, {
+    const merged = await askForMemory(this.#parts, {
       ...{ memory: base, pages: notes.pages, stops: this.#stops },
       emit: (event) => this.#parts.emit({ ...this.#namespace }, this.#callId, event),
     });
-    this.#usage = addUsage(this.#usage, usage);
+    this.#usage = addUsage(this.#usage, merged.usage);
     await this.#checkStillMine(stored, notes);
-    if (!(await files.replaceMemory(this.#namespace, base, text)))
+    if (!(await files.replaceMemory(this.#namespace, base, merged.text)))
       throw new MemoryFailure("MEMORY.md was changed meanwhile; it is left as it is for now");
+    return merged;
   }
 
   /** Nothing may be written for somebody who took over, or who deleted the user. */

@@ -1,6 +1,7 @@
 import type { FileInfo, FileNamespace, TokenCounter } from "@holdfast/core";
 import { dayPath, type MemoryFiles } from "../files/memory-files.js";
 import { withoutNoteEnds } from "../files/note-end.js";
+import { cutMiddle } from "../quote/cut-text.js";
 import type { UserEntry } from "./user-entries.js";
 
 /** Notes that `MEMORY.md` does not have yet. */
@@ -19,6 +20,8 @@ export interface NotesPage {
 }
 
 const NEWLINE = 0x0a;
+/** Lines up to this length are never cut. */
+const LONG_LINE_CHARS = 1_000;
 
 /** The days that have bytes which are not consumed. */
 export function unconsumedDays(days: readonly FileInfo[], { consumed }: UserEntry): FileInfo[] {
@@ -41,16 +44,21 @@ export async function newNotes(
     const bytes = await files.readBytes(namespace, path);
     if (bytes === null) continue;
     const done = entry.consumed[path] ?? 0;
-    // Shorter than it was: somebody rewrote it, and it counts as new.
-    const start = done > bytes.length ? 0 : done;
+    // Shorter than it was, or another line: somebody rewrote it, and it counts as new.
+    const isSame = done <= bytes.length && (done === 0 || bytes[done - 1] === NEWLINE);
+    const start = isSame ? done : 0;
     // Of today's file only whole lines: the last one may be half written.
     const end = path < dayPath(now) ? bytes.length : bytes.lastIndexOf(NEWLINE) + 1;
     const take = endWithin(bytes, start, end, room, counter);
     if (take <= start) continue;
     const text = textOf(bytes, start, take);
-    room -= counter.countText(text);
+    const tokens = counter.countText(text);
+    if (tokens > room && pages.length > 0) return { pages, consumed, hasMore: true };
+    room -= tokens;
     consumed[path] = take;
-    if (text.trim() !== "") pages.push({ path, text });
+    // One line, longer than a request: nobody notes such a thing, but a program may have written it.
+    const shown = tokens > maxTokens ? cutMiddle(text, Math.max(maxTokens, LONG_LINE_CHARS)) : text;
+    if (shown.trim() !== "") pages.push({ path, text: shown });
     if (take < end) return { pages, consumed, hasMore: true };
   }
   return Object.keys(consumed).length === 0 ? null : { pages, consumed, hasMore: false };

@@ -1,10 +1,10 @@
 import type { ModelAnswer, TokenCounter } from "@holdfast/core";
 import { MemoryFailure } from "../failure-of.js";
-import { headOf } from "../quote/cut-text.js";
+import { anyHeadOf, headOf } from "../quote/cut-text.js";
 import { plainText } from "../quote/plain-text.js";
 
 /** Memories shorter than this may shrink to anything. */
-const SMALL_CHARS = 1_000;
+const SMALL_CHARS = 200;
 /** The last line of a memory that was cut. */
 const CUT_NOTE = "(Older notes are not shown here; memory_search finds them.)";
 
@@ -22,6 +22,7 @@ export function readMemoryAnswer(
   if (answer.isCutOff || answer.isTooLong) throw new MemoryFailure("the new memory broke off");
   const text = withoutCutNote(unwrap(plainText(answer.text).trim())).trim();
   if (text === "") throw new MemoryFailure("the new memory was empty");
+  if (!text.split("\n").some(isContent)) throw new MemoryFailure("the new memory had no facts");
   const kept = counter.countText(text);
   const before = Math.min(counter.countText(memory), maxTokens);
   if (memory.length > SMALL_CHARS && kept < before / 5)
@@ -29,16 +30,34 @@ export function readMemoryAnswer(
   return `${text}\n`;
 }
 
-/** A memory of at most `maxTokens`: of a longer one the first lines that fit, and a line that says so. */
+/**
+ * A memory of at most `maxTokens`: of a longer one the first lines that fit, and a line that says so.
+ *
+ * @throws MemoryFailure where nothing fits: a counter that counts like that must not cost the memory
+ */
 export function fitMemory(text: string, maxTokens: number, counter: TokenCounter): string {
   if (counter.countText(text) <= maxTokens) return text;
   const note = `\n${CUT_NOTE}\n`;
   // Counted apart, texts may take a token less than together.
-  for (let room = maxTokens - counter.countText(note); room > 0; room--) {
-    const cut = headOf(text, room, counter).trimEnd() + note;
-    if (counter.countText(cut) <= maxTokens) return cut.trimStart();
+  for (let room = maxTokens - counter.countText(note); room > 0; room -= Math.max(1, room >> 4)) {
+    const head = headWithin(text, room, counter);
+    const cut = head + note;
+    if (head !== "" && counter.countText(cut) <= maxTokens) return cut;
   }
-  return `${CUT_NOTE}\n`;
+  throw new MemoryFailure("the new memory could not be made to fit");
+}
+
+/** Whole lines, unless a very long one would leave next to nothing. */
+function headWithin(text: string, maxTokens: number, counter: TokenCounter): string {
+  const lines = headOf(text, maxTokens, counter).trim();
+  if (lines !== "" && counter.countText(lines) > maxTokens / 2) return lines;
+  const part = anyHeadOf(text, maxTokens - counter.countText("…"), counter).trim();
+  return part.length > lines.length ? `${part}…` : lines;
+}
+
+/** Whether a line says something: not a heading, a rule or the fence of code. */
+function isContent(line: string): boolean {
+  return /[\p{L}\p{N}]/u.test(line) && !/^\s*(?:#|`{3}|~{3})/.test(line);
 }
 
 /** A memory without the line that says it was cut; the next one may fit. */
@@ -51,6 +70,9 @@ export function withoutCutNote(memory: string): string {
 
 /** Without a code fence or marks around the whole. */
 function unwrap(text: string): string {
-  const fenced = /^```[a-z]*\n(.*)\n```$/s.exec(text)?.[1] ?? text;
+  const inside = /^```(?:markdown|md)?[ \t]*\n(.*)\n```$/is.exec(text)?.[1];
+  // Where the next fence would close, it is not the whole that stands between the two.
+  const isWhole = !/^```[ \t]*$/.test(/^```.*$/m.exec(inside ?? "")?.[0] ?? "");
+  const fenced = isWhole && inside !== undefined ? inside : text;
   return (/^<memory[^>]*>\n?(.*)<\/memory>$/s.exec(fenced.trim())?.[1] ?? fenced).trim();
 }

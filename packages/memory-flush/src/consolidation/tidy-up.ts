@@ -1,4 +1,5 @@
 import { type FileNamespace, SessionBusyError, type Slot, uuidv7 } from "@holdfast/core";
+import { believable } from "../clock-skew.js";
 import { dayPath } from "../files/memory-files.js";
 import { SlotEntries } from "../flush/slot-entries.js";
 import type { MemoryParts } from "../memory-parts.js";
@@ -8,7 +9,8 @@ const DAY_MS = 86_400_000;
 
 /** Whether this agent has not tidied up for a day. */
 export function isTidyDue(parts: MemoryParts, { tidied }: UserEntry): boolean {
-  return parts.now().getTime() - (tidied[keyOf(parts)] ?? 0) >= DAY_MS;
+  const now = parts.now().getTime();
+  return now - believable(tidied[keyOf(parts)] ?? 0, now) >= DAY_MS;
 }
 
 /** Moves notes of long ago to the archive and deletes logs of long ago; by whoever holds the user's lease. */
@@ -16,46 +18,61 @@ export async function tidyUp(
   parts: MemoryParts,
   namespace: FileNamespace,
   stored: StoredUserEntry,
+  stops: readonly AbortSignal[],
 ): Promise<StoredUserEntry> {
+  const heed = (): void => {
+    for (const stop of stops) stop.throwIfAborted();
+  };
   const { consumed } = stored.entry;
   const now = parts.now().getTime();
   const oldest = dayPath(new Date(now - parts.settings.dailyRetentionDays * DAY_MS));
   const kept: Record<string, number> = {};
   for (const { path, bytes } of await parts.files.days(namespace)) {
+    heed();
     const done = consumed[path];
     if (path < oldest && done === bytes) await parts.files.archive(namespace, path);
     else if (done !== undefined) kept[path] = done;
   }
-  await deleteOldLogs(parts, namespace, now);
+  // Not by a time that only this clock has seen so far: it may be wrong, and a log does not come back.
+  const surely = Math.min(now, stored.entry.tidied[keyOf(parts)] ?? 0);
+  const since = surely - (parts.settings.sessionRetentionDays ?? Infinity) * DAY_MS;
+  for (const slot of await logsBefore(since, parts, namespace)) {
+    heed();
+    await deleteLog(since, parts, slot);
+  }
   const tidied = { ...stored.entry.tidied, [keyOf(parts)]: now };
   const entry = { ...stored.entry, consumed: kept, tidied };
   return new UserEntries(parts.keyValue).put(namespace, stored, entry);
 }
 
-async function deleteOldLogs(
-  parts: MemoryParts,
+async function logsBefore(
+  since: number,
+  { agentId, log }: MemoryParts,
   { userId, sessionId }: FileNamespace,
-  now: number,
-): Promise<void> {
-  const { agentId, log, settings } = parts;
-  if (settings.sessionRetentionDays === undefined || userId === null) return;
-  const oldest = now - settings.sessionRetentionDays * DAY_MS;
+): Promise<Slot[]> {
   const old: Slot[] = [];
+  if (since === -Infinity || userId === null) return old;
   let cursor: string | undefined;
   do {
     const page = await log.sessions({ agentId, userId, cursor });
     for (const { slot, lastAt } of page.sessions)
-      if (Date.parse(lastAt) < oldest && slot.sessionId !== sessionId) old.push(slot);
+      if (Date.parse(lastAt) < since && slot.sessionId !== sessionId) old.push(slot);
     cursor = page.cursor;
   } while (cursor !== undefined);
-  for (const slot of old) await deleteLog(parts, slot);
+  return old;
 }
 
-/** Not while a call is at the session: its log is about to be written. */
-async function deleteLog({ gate, log, keyValue }: MemoryParts, slot: Slot): Promise<void> {
+/** Not while a call is at the session, nor when one was since the logs were listed. */
+async function deleteLog(
+  since: number,
+  { gate, log, keyValue }: MemoryParts,
+  slot: Slot,
+): Promise<void> {
   try {
     const lease = await gate.acquire(slot, { callId: uuidv7(), wait: false });
     try {
+      const [last] = await log.read(slot, { limit: 1 });
+      if (last !== undefined && Date.parse(last.at) >= since) return;
       await log.delete(slot);
       await new SlotEntries(keyValue).forget(slot);
     } finally {

@@ -10,6 +10,8 @@ export const NOTES_DIRECTORY = "memory";
 export const ARCHIVE_DIRECTORY = "memory/archive";
 /** `MEMORY.md` as it was before it was last put in order. */
 export const PREVIOUS_MEMORY_FILE = "memory/archive/MEMORY-previous.md";
+/** Most bytes of a day's notes. */
+export const MAX_DAY_BYTES = 262_144;
 
 const DAY_NAME = /^memory\/\d{4}-\d{2}-\d{2}\.md$/;
 
@@ -50,11 +52,13 @@ export class MemoryFiles {
    */
   async replaceMemory(namespace: FileNamespace, base: string, text: string): Promise<boolean> {
     return this.#change(namespace, async () => {
-      if (!(await this.readMemory(namespace)).startsWith(base)) return false;
-      if (base !== "") await this.#write(namespace, PREVIOUS_MEMORY_FILE, base);
+      const bytes = (await this.readBytes(namespace, MEMORY_FILE)) ?? new Uint8Array();
+      if (!isContinued(base, new TextDecoder().decode(bytes))) return false;
+      // As bytes: what is not UTF-8 is kept, too.
+      if (base !== "") await this.#filesystem.write(namespace, PREVIOUS_MEMORY_FILE, bytes);
       // Read last, so that next to nothing can be appended unseen.
       const current = await this.readMemory(namespace);
-      if (!current.startsWith(base)) return false;
+      if (!isContinued(base, current)) return false;
       const added = current.slice(base.length).trim();
       const gap = added.startsWith("#") ? "\n\n" : "\n";
       const next = added === "" ? text : `${text.trimEnd()}${gap}${added}\n`;
@@ -102,7 +106,7 @@ export class MemoryFiles {
   async archive(namespace: FileNamespace, path: string): Promise<void> {
     const bytes = await this.readBytes(namespace, path);
     if (bytes === null) return;
-    const place = `${ARCHIVE_DIRECTORY}/${path.slice(NOTES_DIRECTORY.length + 1)}`;
+    const place = archivePath(path);
     const before = Buffer.from((await this.readBytes(namespace, place)) ?? new Uint8Array());
     // Killed between the two steps, an archive that has the notes already must not get them twice.
     if (!before.subarray(Math.max(0, before.length - bytes.length)).equals(bytes))
@@ -129,6 +133,18 @@ export class MemoryFiles {
 /** The file of notes that a moment belongs to. */
 export function dayPath(at: Date): string {
   return `${NOTES_DIRECTORY}/${at.toISOString().slice(0, 10)}.md`;
+}
+
+/** Where the notes of a day go when they are archived. */
+export function archivePath(path: string): string {
+  return `${ARCHIVE_DIRECTORY}/${path.slice(NOTES_DIRECTORY.length + 1)}`;
+}
+
+/** Whether a text is another one with whole lines behind, or nothing. */
+function isContinued(base: string, current: string): boolean {
+  if (!current.startsWith(base)) return false;
+  const isWhole = base === "" || base.endsWith("\n") || current.length === base.length;
+  return isWhole || current[base.length] === "\n" || current.startsWith("\r\n", base.length);
 }
 
 function encode(text: string): Uint8Array {

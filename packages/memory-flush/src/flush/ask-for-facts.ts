@@ -7,7 +7,7 @@ import {
   type Usage,
 } from "@holdfast/core";
 import { MemoryFailure } from "../failure-of.js";
-import { dayPath, type MemoryFiles } from "../files/memory-files.js";
+import { dayPath, MAX_DAY_BYTES, type MemoryFiles } from "../files/memory-files.js";
 import { withoutNoteEnds } from "../files/note-end.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { headOf, tailOf } from "../quote/cut-text.js";
@@ -16,8 +16,6 @@ import { withinTime } from "../within-time.js";
 import { flushRequest } from "./flush-request.js";
 import { readFacts } from "./read-facts.js";
 
-/** Most bytes of a day's notes. */
-export const MAX_DAY_BYTES = 262_144;
 /** More than the longest list that is kept. */
 const MAX_ANSWER_CHARS = 40_000;
 

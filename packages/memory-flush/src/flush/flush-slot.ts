@@ -7,14 +7,14 @@ import {
   uuidv7,
 } from "@holdfast/core";
 import { failureOf } from "../failure-of.js";
-import { dayPath } from "../files/memory-files.js";
+import { archivePath, dayPath } from "../files/memory-files.js";
 import { noteEnd } from "../files/note-end.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { retryPauseMs } from "../retry-pause.js";
 import type { Outcome } from "../schedule/schedule.js";
 import { tokenShares } from "../token-shares.js";
 import { askForFacts } from "./ask-for-facts.js";
-import { firstPiece } from "./piece.js";
+import { firstPiece, halfOf } from "./piece.js";
 import { type RenderedRecord, readUnflushed, type Unflushed } from "./read-unflushed.js";
 import { SlotClaim } from "./slot-claim.js";
 import { SlotEntries } from "./slot-entries.js";
@@ -27,13 +27,13 @@ export interface FlushOrder {
 
 /** What came of a flush. */
 export interface FlushOutcome extends Outcome {
-  /** Whether a conversation was read; not when it is too early or there is nothing new. */
+  /** Whether a conversation was read; not when it is too early, there is nothing new, or it failed before a note was made. */
   readonly flushed: boolean;
 }
 
 const MAX_REQUESTS = 8;
 /** How often a piece that is too long for the model is halved. */
-const HALVINGS = 4;
+const HALVINGS = 7;
 /** When to try again what failed and nobody else may ask for. */
 const UNASKED_MS = 60_000;
 const nothingUsed: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -52,13 +52,15 @@ export async function flushSlot(
   const throttleMs = settings.throttleMs ?? 0;
   const callId = uuidv7();
   let claim: SlotClaim | undefined;
+  let flush: Flush | undefined;
   try {
     const terms = { now, throttleMs, timeoutMs: settings.timeoutMs, forced: order.forced };
     const claimed = await new SlotEntries(parts.keyValue).claim(slot, terms);
     if (!(claimed instanceof SlotClaim))
       return { flushed: false, notBefore: claimed.at, again: true };
     claim = claimed;
-    return await new Flush(parts, slot, callId, order.signal, claim).run();
+    flush = new Flush(parts, slot, callId, order.signal, claim);
+    return await flush.run();
   } catch (error) {
     // Whoever took over, or deleted the session, knows better.
     if (!StateConflictError.is(error) || claim === undefined)
@@ -71,7 +73,8 @@ export async function flushSlot(
       // No call will ask for it again.
       order.forced || claim === undefined ? UNASKED_MS : 0,
     );
-    return { flushed: false, notBefore: now() + pauseMs, again: pauseMs > 0 };
+    const flushed = flush !== undefined && flush.entries > 0;
+    return { flushed, notBefore: now() + pauseMs, again: pauseMs > 0 };
   }
 }
 
@@ -98,6 +101,11 @@ class Flush {
     this.#claim = claim;
   }
 
+  /** How many notes were made. */
+  get entries(): number {
+    return this.#entries;
+  }
+
   async run(): Promise<FlushOutcome> {
     const { throttleMs } = this.#parts.settings;
     await this.#settlePending();
@@ -107,7 +115,7 @@ class Flush {
       return { flushed: false, notBefore: 0, again: false };
     }
     if (found.messages.length === 0) {
-      await this.#claim.nothing(found.through);
+      await this.#claim.nothing(found.through, found.hasMore);
       return {
         flushed: false,
         notBefore: this.#claim.before + (throttleMs ?? 0),
@@ -126,8 +134,13 @@ class Flush {
   async #settlePending(): Promise<void> {
     const { pending } = this.#claim;
     if (pending === undefined) return;
-    const notes = await this.#parts.files.read(this.#slot, pending.path);
-    if (notes?.includes(noteEnd(pending.id))) await this.#claim.advance(pending.through);
+    const { files } = this.#parts;
+    const end = noteEnd(pending.id);
+    // Since it was written, its day may have been archived.
+    let isThere = false;
+    for (const path of [pending.path, archivePath(pending.path)])
+      isThere ||= (await files.read(this.#slot, path))?.includes(end) ?? false;
+    if (isThere) await this.#claim.advance(pending.through);
     else await this.#claim.renew();
   }
 
@@ -156,9 +169,11 @@ class Flush {
         rest = rest.slice(piece.messages.length);
         await this.#keep(facts, rest.length === 0 ? through : piece.through);
       } catch (error) {
-        const isTooLong = isContextOverflow(error) && piece.messages.length > 1;
-        if (!isTooLong || this.#signal.aborted || halvings++ >= HALVINGS) throw error;
-        budget = Math.floor(budget / 2);
+        const isTooLong = isContextOverflow(error) && !this.#signal.aborted;
+        if (!isTooLong || halvings++ >= HALVINGS) throw error;
+        if (piece.messages.length > 1) budget = Math.floor(budget / 2);
+        // By itself it is too long: less of it is better than none of what follows.
+        else rest = [...piece.messages.map(halfOf), ...rest.slice(1)];
       }
     }
     return hasMore;

@@ -1,4 +1,6 @@
 import type { TokenCounter } from "@holdfast/core";
+import { cutMiddle } from "../quote/cut-text.js";
+import { quoted } from "../quote/quote-text.js";
 import type { RenderedRecord } from "./read-unflushed.js";
 
 /** As many messages as one request takes. */
@@ -22,4 +24,9 @@ export function firstPiece(
     taken.push(message);
   }
   return { messages: taken, through: taken.at(-1)?.seq ?? 0 };
+}
+
+/** A message of half the length: what is left of its text, with its own marks as text. */
+export function halfOf({ seq, text }: RenderedRecord): RenderedRecord {
+  return { seq, text: quoted("message", { shortened: "yes" }, cutMiddle(text, text.length >> 1)) };
 }

@@ -1,10 +1,8 @@
 import {
-  type CallOutcome,
   CallOutcomes,
   type ConversationLog,
   isDiscarded,
   type LogRecord,
-  outcomeIn,
   type Slot,
   withBlobs,
 } from "@holdfast/core";
@@ -40,14 +38,11 @@ export async function readUnflushed(
   after: number,
 ): Promise<Unflushed> {
   const said: { readonly record: LogRecord; readonly text: string }[] = [];
-  const ended = new Map<string, CallOutcome>();
   let through = after;
   let isWhole = false;
   for (let records = 0, chars = 0; records < MAX_RECORDS && chars < MAX_CHARS; ) {
     const page = await log.read(slot, { after: through, limit: PAGE });
     for (const record of page) {
-      const outcome = outcomeIn(record);
-      if (outcome !== null) ended.set(record.callId, outcome);
       const text = await render(log, slot, record);
       chars += text?.length ?? 0;
       // Without the message: pages of large ones need not be in memory at once.
@@ -58,13 +53,10 @@ export async function readUnflushed(
     isWhole = page.length < PAGE;
     if (isWhole) break;
   }
-  const further = new CallOutcomes(log);
+  const outcomes = new CallOutcomes(log);
   const messages: RenderedRecord[] = [];
-  for (const { record, text } of said) {
-    // How the last calls ended may stand beyond what was read.
-    const outcome = isWhole ? (ended.get(record.callId) ?? null) : await further.of(slot, record);
-    if (!isDiscarded(outcome)) messages.push({ seq: record.seq, text });
-  }
+  for (const { record, text } of said)
+    if (!isDiscarded(await outcomes.of(slot, record))) messages.push({ seq: record.seq, text });
   return { messages, through, hasMore: !isWhole };
 }
 

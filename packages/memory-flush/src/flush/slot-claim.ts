@@ -69,11 +69,11 @@ export class SlotClaim {
     await this.#put({ ...this.#entry, failures: 0, hasMore, claim: undefined });
   }
 
-  /** Gives it up because there was nothing to flush up to `seq`; that does not count as a flush. */
-  async nothing(seq: number): Promise<void> {
+  /** Gives it up because there was nothing to flush up to `seq`; that does not count as a flush. There may be more behind. */
+  async nothing(seq: number, hasMore = false): Promise<void> {
     const { flushedAt } = this.#parts.before;
     const lookedAt = this.#parts.now();
-    const free = { failures: 0, hasMore: false, claim: undefined };
+    const free = { failures: 0, hasMore, claim: undefined };
     await this.#put({ ...this.#entry, seq, flushedAt, lookedAt, ...free });
   }
 

@@ -1,5 +1,6 @@
 import { type KeyValueStore, type Slot, StateConflictError, slotKey, uuidv7 } from "@holdfast/core";
 import { z } from "zod";
+import { believable } from "../clock-skew.js";
 import { retryPauseMs } from "../retry-pause.js";
 import { SlotClaim } from "./slot-claim.js";
 import { entryValue, type SlotEntry } from "./slot-entry.js";
@@ -7,8 +8,6 @@ import { entryValue, type SlotEntry } from "./slot-entry.js";
 const NAMESPACE = ["memory-flush", "slots"];
 /** How long a claim outlives the request it is for. */
 const MARGIN_MS = 30_000;
-/** Clocks of processes may differ by so much; a time further ahead is of a clock that was set back. */
-const SKEW_MS = 60_000;
 /** How often a claim that somebody else's write came before is tried again. */
 const ATTEMPTS = 5;
 /** When to look again after a flush that runs elsewhere. */
@@ -20,7 +19,9 @@ const entrySchema: z.ZodType<SlotEntry> = z.object({
   lookedAt: z.number(),
   failures: z.number(),
   hasMore: z.boolean().optional(),
-  claim: z.object({ token: z.string(), until: z.number() }).optional(),
+  claim: z
+    .object({ token: z.string(), until: z.number(), holdMs: z.number().optional() })
+    .optional(),
   pending: z.object({ id: z.string(), path: z.string(), through: z.number() }).optional(),
 });
 
@@ -54,7 +55,7 @@ export class SlotEntries {
       const claimed: SlotEntry = {
         ...entry,
         flushedAt: now,
-        claim: { token: uuidv7(), until: now + holdMs },
+        claim: { token: uuidv7(), until: now + holdMs, holdMs },
       };
       try {
         const expected = stored?.version ?? null;
@@ -71,12 +72,12 @@ export class SlotEntries {
   }
 
   /** When each of the sessions was last looked at to its end; 0 for one that never was, or where that failed. */
-  async lookedAt(slots: readonly Slot[]): Promise<number[]> {
+  async lookedAt(slots: readonly Slot[], now: number): Promise<number[]> {
     const values = await this.#keyValue.getMany(NAMESPACE, slots.map(slotKey));
     return values.map((stored) => {
       const { flushedAt, lookedAt, failures, hasMore, claim } = readEntry(stored?.value);
       const isUnfinished = failures > 0 || hasMore || claim !== undefined;
-      return isUnfinished ? 0 : Math.max(flushedAt, lookedAt);
+      return isUnfinished ? 0 : Math.max(believable(flushedAt, now), believable(lookedAt, now));
     });
   }
 
@@ -97,11 +98,8 @@ function earliest(entry: SlotEntry, now: number, terms: ClaimTerms): number {
   const { throttleMs, timeoutMs, forced } = terms;
   const pauseMs = Math.max(forced ? 0 : throttleMs, retryPauseMs(entry.failures));
   const throttled = believable(entry.flushedAt + pauseMs, now + pauseMs);
-  const held = believable(entry.claim?.until ?? 0, now + timeoutMs + MARGIN_MS);
+  const holdMs = entry.claim?.holdMs ?? timeoutMs + MARGIN_MS;
+  const held = believable(entry.claim?.until ?? 0, now + holdMs);
   // Whoever holds it is mostly done long before the claim ends.
   return held > now ? Math.max(throttled, Math.min(held, now + BUSY_MS)) : throttled;
-}
-
-function believable(at: number, latest: number): number {
-  return at > latest + SKEW_MS ? 0 : at;
 }

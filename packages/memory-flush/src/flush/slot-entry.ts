@@ -12,8 +12,10 @@ export type SlotEntry = {
   readonly failures: number;
   /** Whether the last flush left something for the next. */
   readonly hasMore?: boolean | undefined;
-  /** Who is at it, and until when that counts. */
-  readonly claim?: { readonly token: string; readonly until: number } | undefined;
+  /** Who is at it, until when that counts, and for how long they ask at a time. */
+  readonly claim?:
+    | { readonly token: string; readonly until: number; readonly holdMs?: number | undefined }
+    | undefined;
   /** A note about to be appended: found there, everything up to `through` is flushed. */
   readonly pending?:
     | { readonly id: string; readonly path: string; readonly through: number }

@@ -2,6 +2,13 @@ import { cutIndex, type TokenCounter } from "@holdfast/core";
 
 /** More characters than a token stands for in any text worth reading: longer texts need not be counted whole. */
 const CHARS_PER_TOKEN = 16;
+/** Where to look first. */
+const USUAL_CHARS_PER_TOKEN = 4;
+
+/** Whether a text has at most `maxTokens`; one that cannot is not counted. */
+export function fitsTokens(text: string, maxTokens: number, counter: TokenCounter): boolean {
+  return text.length <= maxTokens * CHARS_PER_TOKEN && counter.countText(text) <= maxTokens;
+}
 
 /** A text of at most about `maxChars`: head and tail of a longer one, with a note of what is missing. */
 export function cutMiddle(text: string, maxChars: number): string {
@@ -17,6 +24,11 @@ export function headOf(text: string, maxTokens: number, counter: TokenCounter): 
   return longest(text, maxTokens, counter, cut);
 }
 
+/** The longest beginning of a text, cut anywhere, of at most `maxTokens`. */
+export function anyHeadOf(text: string, maxTokens: number, counter: TokenCounter): string {
+  return longest(text, maxTokens, counter, (chars) => text.slice(0, cutIndex(text, chars)));
+}
+
 /** The longest end of a text, in whole lines, of at most `maxTokens`. */
 export function tailOf(text: string, maxTokens: number, counter: TokenCounter): string {
   const cut = (chars: number): string => {
@@ -26,10 +38,18 @@ export function tailOf(text: string, maxTokens: number, counter: TokenCounter): 
   return longest(text, maxTokens, counter, cut);
 }
 
-/** A text in pieces of at most `maxTokens`, each of whole lines; a line that is too long by itself is cut anywhere. */
-export function linePieces(text: string, maxTokens: number, counter: TokenCounter): string[] {
+/**
+ * A text in pieces of at most `maxTokens`, each of whole lines; a line that is too long by itself is cut anywhere. With
+ * `maxPieces`, only the first so many.
+ */
+export function linePieces(
+  text: string,
+  maxTokens: number,
+  counter: TokenCounter,
+  maxPieces: number = Number.POSITIVE_INFINITY,
+): string[] {
   const pieces: string[] = [];
-  for (let rest = text; rest !== ""; ) {
+  for (let rest = text; rest !== "" && pieces.length < maxPieces; ) {
     const piece = headOf(rest, maxTokens, counter) || rest.slice(0, cutIndex(rest, maxTokens) || 1);
     pieces.push(piece);
     rest = rest.slice(piece.length);
@@ -37,7 +57,10 @@ export function linePieces(text: string, maxTokens: number, counter: TokenCounte
   return pieces;
 }
 
-/** By halving: what `cut` leaves of some number of characters grows with it. */
+/**
+ * By halving: what `cut` leaves of some number of characters grows with it. Of a long text a few lines may be missing to the
+ * longest: counting takes time.
+ */
 function longest(
   text: string,
   maxTokens: number,
@@ -48,8 +71,8 @@ function longest(
   let high = Math.min(text.length, maxTokens * CHARS_PER_TOKEN);
   if (high === text.length && fits(text)) return text;
   let best = "";
-  for (let low = 1; low <= high; ) {
-    const middle = (low + high) >> 1;
+  let middle = Math.min(high, maxTokens * USUAL_CHARS_PER_TOKEN);
+  for (let low = 1; high - low >= maxTokens >> 5; middle = (low + high) >> 1) {
     const part = cut(middle);
     if (fits(part)) {
       best = part;

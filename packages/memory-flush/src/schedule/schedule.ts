@@ -1,4 +1,5 @@
 import { longestTimerMs, sleep } from "@holdfast/core";
+import { believable } from "../clock-skew.js";
 import { BoundedMap } from "./bounded-map.js";
 
 /** What a piece of work says when it is done. */
@@ -19,6 +20,7 @@ export interface ScheduleOptions<T> {
 }
 
 interface Job<T> {
+  readonly key: string;
   item: T;
   state: "timed" | "queued" | "running";
   /** Whether it was asked for again while it ran. */
@@ -33,7 +35,7 @@ interface Job<T> {
 
 /** How many keys are remembered as "not before". */
 const MAX_REMEMBERED = 10_000;
-/** How many pieces of work may be under way, timers included; beyond, the oldest timer is dropped. */
+/** How many pieces of work may be under way, timers included; beyond, the oldest timer is dropped, or else what is next. */
 const MAX_JOBS = 10_000;
 /** How long work that was told to stop is waited for. */
 const STOPPING_MS = 5_000;
@@ -46,7 +48,12 @@ const STOPPING_MS = 5_000;
 export class Schedule<T> {
   readonly #options: ScheduleOptions<T>;
   readonly #jobs = new Map<string, Job<T>>();
-  readonly #notBefore = new BoundedMap<number>(MAX_REMEMBERED);
+  /** Those that wait for their time, and those that are next, in the order in which they began to. */
+  readonly #timed = new Set<Job<T>>();
+  readonly #queued = new Set<Job<T>>();
+  readonly #notBefore = new BoundedMap<{ readonly at: number; readonly saidAt: number }>(
+    MAX_REMEMBERED,
+  );
   #running = 0;
   #isClosed = false;
   /** Whether what waits for its time is done before the end. */
@@ -61,15 +68,19 @@ export class Schedule<T> {
     return this.#isClosed;
   }
 
+  /** How many pieces of work are under way, timers included. */
+  get size(): number {
+    return this.#jobs.size;
+  }
+
   /** Asks for work; `force` does not wait for its time. */
   ask(key: string, item: T, force = false): void {
     if (this.#isClosed) return;
     const known = this.#jobs.get(key);
-    const notBefore = force ? 0 : (this.#notBefore.get(key) ?? 0);
-    const waitMs = notBefore - this.#options.now();
+    const waitMs = force ? 0 : this.#waitMs(key);
     if (known === undefined) {
-      const job = newJob(item, force);
-      this.#dropOldest();
+      const job = newJob(key, item, force);
+      if (this.#jobs.size >= MAX_JOBS) this.#dropOldest();
       this.#jobs.set(key, job);
       if (waitMs > 0) this.#arm(job, waitMs);
       else this.#queue(job);
@@ -95,7 +106,7 @@ export class Schedule<T> {
       job.owed = false;
       job.stop.abort(new DOMException("cancelled", "AbortError"));
       if (job.state === "running") ends.push(job.done);
-      else this.#forget(key, job);
+      else this.#forget(job);
     }
     await within(STOPPING_MS, Promise.all(ends));
   }
@@ -108,8 +119,8 @@ export class Schedule<T> {
   async close(timeoutMs: number, finish: boolean): Promise<void> {
     this.#isClosed = true;
     this.#isFinishing = finish;
-    for (const [key, job] of this.#jobs) {
-      if (job.state === "timed" && !finish) this.#forget(key, job);
+    for (const job of this.#jobs.values()) {
+      if (job.state === "timed" && !finish) this.#forget(job);
       if (job.state === "running") continue;
       job.forced ||= finish;
       if (job.state === "timed" && finish) this.#queue(job);
@@ -118,76 +129,97 @@ export class Schedule<T> {
     await this.cancel(() => true);
   }
 
+  /** How long until its time has come. What a clock said that was ahead by far does not count. */
+  #waitMs(key: string): number {
+    const now = this.#options.now();
+    const { at, saidAt } = this.#notBefore.get(key) ?? { at: 0, saidAt: 0 };
+    return believable(saidAt, now) === saidAt ? at - now : 0;
+  }
+
   #arm(job: Job<T>, waitMs: number): void {
-    clearTimeout(job.timer);
-    job.state = "timed";
+    this.#enter(job, "timed");
     job.timer = setTimeout(() => this.#queue(job), Math.min(waitMs, longestTimerMs));
     job.timer.unref();
   }
 
   #queue(job: Job<T>): void {
-    clearTimeout(job.timer);
-    job.state = "queued";
+    this.#enter(job, "queued");
     this.#startNext();
   }
 
   #startNext(): void {
-    for (const [key, job] of this.#jobs) {
+    for (const job of this.#queued) {
       if (this.#running >= this.#options.maxRunning) return;
-      if (job.state !== "queued") continue;
-      job.state = "running";
+      this.#enter(job, "running");
       this.#running++;
-      void this.#run(key, job);
+      void this.#run(job);
     }
   }
 
-  async #run(key: string, job: Job<T>): Promise<void> {
+  async #run(job: Job<T>): Promise<void> {
     const { forced } = job;
     job.forced = false;
+    const saidAt = this.#options.now();
     const outcome = await this.#options
       .run(job.item, { forced, signal: job.stop.signal })
       .catch(() => ({ notBefore: 0, again: false }));
     this.#running--;
-    // A piece that was too early when the end came is done at the end.
-    if (this.#isFinishing && !forced && (outcome.again || job.owed)) job.owed = job.forced = true;
-    this.#settle(key, job, outcome);
+    // At the end there is no waiting: what was asked for meanwhile, or was too early, is done now.
+    const isLeft = job.owed || (outcome.again && !forced);
+    if (this.#isFinishing && isLeft) job.owed = job.forced = true;
+    this.#settle(job, outcome, saidAt);
     this.#startNext();
   }
 
-  #settle(key: string, job: Job<T>, { notBefore, again }: Outcome): void {
-    const waitMs = notBefore - this.#options.now();
-    if (!job.stop.signal.aborted) this.#notBefore.set(key, notBefore);
-    // At the end there is time for what was asked for, not for what could go on for long.
-    const isOwed = job.owed || (again && !this.#isClosed);
-    const isDue = waitMs <= 0 || job.forced;
+  #settle(job: Job<T>, { notBefore, again }: Outcome, saidAt: number): void {
+    const { key, item, owed, forced } = job;
     job.owed = false;
-    if (!isOwed || job.stop.signal.aborted || (this.#isClosed && !isDue)) this.#forget(key, job);
-    else if (isDue) job.state = "queued";
+    if (job.stop.signal.aborted) {
+      this.#forget(job);
+      // Asked for after it was cancelled: that is another piece of work.
+      if (owed) this.ask(key, item, forced);
+      return;
+    }
+    this.#notBefore.set(key, { at: notBefore, saidAt });
+    const waitMs = this.#waitMs(key);
+    // At the end there is time for what was asked for, not for what could go on for long.
+    const isOwed = owed || (again && !this.#isClosed);
+    const isDue = waitMs <= 0 || forced;
+    if (!isOwed || (this.#isClosed && !isDue)) this.#forget(job);
+    else if (isDue) this.#enter(job, "queued");
     else this.#arm(job, waitMs);
   }
 
-  #forget(key: string, job: Job<T>): void {
+  #enter(job: Job<T>, state: Job<T>["state"]): void {
     clearTimeout(job.timer);
-    if (this.#jobs.get(key) === job) this.#jobs.delete(key);
+    this.#timed.delete(job);
+    this.#queued.delete(job);
+    job.state = state;
+    if (state === "timed") this.#timed.add(job);
+    if (state === "queued") this.#queued.add(job);
+  }
+
+  #forget(job: Job<T>): void {
+    clearTimeout(job.timer);
+    this.#timed.delete(job);
+    this.#queued.delete(job);
+    if (this.#jobs.get(job.key) === job) this.#jobs.delete(job.key);
     job.end();
   }
 
   #dropOldest(): void {
-    if (this.#jobs.size < MAX_JOBS) return;
-    for (const [key, job] of this.#jobs) {
-      if (job.state !== "timed") continue;
-      this.#forget(key, job);
-      return;
-    }
+    const [oldest] = this.#timed.size > 0 ? this.#timed : this.#queued;
+    if (oldest !== undefined) this.#forget(oldest);
   }
 }
 
-function newJob<T>(item: T, forced: boolean): Job<T> {
+function newJob<T>(key: string, item: T, forced: boolean): Job<T> {
   let end: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
     end = resolve;
   });
-  return { item, state: "timed", owed: false, forced, stop: new AbortController(), done, end };
+  const stop = new AbortController();
+  return { key, item, state: "timed", owed: false, forced, stop, done, end };
 }
 
 /** Waits for work, but no longer than that. */

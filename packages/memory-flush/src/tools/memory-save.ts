@@ -1,6 +1,8 @@
-import type { FileNamespace, Tool } from "@holdfast/core";
+import { type FileNamespace, slotKey, type Tool } from "@holdfast/core";
 import { z } from "zod";
-import { MEMORY_FILE } from "../files/memory-files.js";
+import { memorySlot } from "../consolidation/memory-slot.js";
+import { KeyedQueue } from "../files/keyed-queue.js";
+import { dayPath, MAX_DAY_BYTES, MEMORY_FILE } from "../files/memory-files.js";
 import { factKey } from "../search/fact-key.js";
 import { notesIn } from "../search/note-reader.js";
 import { excerpt } from "./excerpt.js";
@@ -18,11 +20,14 @@ const input = z.object({
 
 /** The tool `memory_save`. */
 export function memorySaveTool(parts: MemoryToolParts): Tool {
+  // Calls of one step run at once; each must see what the one before wrote.
+  const saves = new KeyedQueue();
   return memoryTool(parts.agentId, {
     name: "memory_save",
     description: `Keeps a fact in the long-term memory, for later conversations too: a decision, a preference, something learnt. One fact per line as a list, each complete in itself; at most ${MAX_CHARS} characters.`,
     input,
-    run: ({ content }, { namespace }) => save(parts, namespace, content),
+    run: ({ content }, { namespace }) =>
+      saves.run(slotKey(memorySlot(namespace)), () => save(parts, namespace, content)),
   });
 }
 
@@ -42,6 +47,9 @@ async function save(
   const memory = await readMemory(parts, namespace);
   const fresh = freshItems(items, memory.text);
   if (fresh.length === 0) return `${MEMORY_FILE} already says so; nothing was written.`;
+  const today = await parts.files.readBytes(namespace, dayPath(parts.now()));
+  if (today !== null && today.length >= MAX_DAY_BYTES)
+    return refused("Today's notes are full; nothing was saved. More can be saved tomorrow.");
   const lines = fresh.map((item) => `- ${item}\n`).join("");
   const title = `saved in session ${JSON.stringify(namespace.sessionId)}`;
   const path = await parts.files.appendNotes(namespace, parts.now(), title, lines);

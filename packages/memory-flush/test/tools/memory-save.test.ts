@@ -1,4 +1,9 @@
-import { type FileNamespace, InMemoryFilesystem, StoreUnavailableError } from "@holdfast/core";
+import {
+  characterEstimate,
+  type FileNamespace,
+  InMemoryFilesystem,
+  StoreUnavailableError,
+} from "@holdfast/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { notesIn } from "../../src/search/note-reader.js";
@@ -308,4 +313,36 @@ test("only memory_save changes something", () => {
     ["memory_get", true],
     ["memory_save", false],
   ]);
+});
+
+describe("calls of one step that run at once", () => {
+  test("save the same fact once", async () => {
+    const bench = memoryBench();
+    await bench.put("MEMORY.md", "# Facts\n\n- one\n");
+    await Promise.all(Array.from({ length: 10 }, () => bench.save("Likes tea.")));
+    expect(await bench.read("MEMORY.md")).toBe(
+      "# Facts\n\n- one\n\n## Recently saved\n\n- Likes tea.\n",
+    );
+    expect((await bench.read(DAY)).match(/- Likes tea/g)).toHaveLength(1);
+  });
+
+  test("do not make MEMORY.md longer than it may be", async () => {
+    const bench = memoryBench({ maxTokens: 1_000 });
+    const facts = Array.from({ length: 20 }, (_, n) => `fact ${n} ${"and so on ".repeat(100)}`);
+    await Promise.all(facts.map((fact) => bench.save(fact)));
+    const counter = characterEstimate();
+    expect(counter.countText(await bench.read("MEMORY.md"))).toBeLessThanOrEqual(1_000);
+    for (const n of facts.keys()) expect(await bench.read(DAY)).toContain(`- fact ${n} `);
+  });
+});
+
+test("a day's notes end at 256 KB, also for a model that saves and saves", async () => {
+  const bench = memoryBench({ maxTokens: 100 });
+  await bench.put(DAY, "- a note\n".repeat(30_000));
+  const before = await bench.read(DAY);
+  const { text, isError } = await bench.save("One more.");
+  expect(isError).toBe(true);
+  expect(text).toContain("full");
+  expect(await bench.read(DAY)).toBe(before);
+  expect(bench.saves).toEqual([]);
 });
