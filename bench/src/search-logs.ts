@@ -8,8 +8,8 @@ import { type ConversationLog, type LogDraft, userMessage, uuidv7 } from "@holdf
 import { JsonlConversationLog } from "@holdfast/store-json";
 import { type Conversation, readConversations } from "./replay/conversation.js";
 
-/** Searches the logs of the user for a text, in whatever way. */
-export type LogSearch = (text: string) => Promise<unknown>;
+/** Searches the logs of the user for a text, in whatever way; resolves to the milliseconds it took. */
+export type LogSearch = (text: string) => Promise<number>;
 
 /** Whose logs are searched. */
 export const searchedUser = { agentId: "airline", userId: "user" } as const;
@@ -58,7 +58,7 @@ export async function measureLogSearch(
     await setTimeout(IDLE_MS);
     const idleMs = delays.max / 1e6;
     delays.reset();
-    const firstMs = await timed(() => search(ABSENT));
+    const firstMs = await search(ABSENT);
     const rssFirst = process.memoryUsage().rss;
     const firstDelayMs = await longestDelay(delays);
     const measured: Measured[] = [];
@@ -97,7 +97,7 @@ async function measureText(
     // That blocked everybody, and is none of the search's doing.
     await longestDelay(delays);
     delays.reset();
-    ours.push(await timed(() => search(text)));
+    ours.push(await search(text));
     waits.push(await longestDelay(delays));
   }
   return {
@@ -116,7 +116,7 @@ async function longestDelay(delays: IntervalHistogram): Promise<number> {
 }
 
 function ownSearch(log: ConversationLog, user: typeof searchedUser): LogSearch {
-  return (text) => log.search({ ...user, text });
+  return (text) => timed(() => log.search({ ...user, text }));
 }
 
 function lineOf({ text, medianMs, worstMs, rgMs }: Measured): string {

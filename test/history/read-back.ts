@@ -11,7 +11,7 @@ interface Wish {
 /** What the tools gave back of a session. */
 export interface ReadSession {
   readonly sessionId: string;
-  /** Of every message, its whole rendering. */
+  /** Of every message, all that was shown of it. */
   readonly messages: readonly string[];
   /** Of all messages, as base64. */
   readonly data: readonly string[];
@@ -46,33 +46,55 @@ function* readAll(sessions: ReadSession[]): Reading<void> {
   const [listing] = yield [{ name: "session_list", input: { limit: 100 } }];
   const ids = [...textOf(listing).matchAll(/"(session-\d)"/g)].map(([, id]) => id as string);
   for (const sessionId of new Set(ids)) {
-    const positions = yield* positionsOf(sessionId);
-    sessions.push(yield* messagesAt(sessionId, positions));
+    const entries = yield* entriesOf(sessionId);
+    sessions.push(yield* messagesOf(sessionId, entries));
   }
 }
 
+/** A message as an overview shows it. */
+interface Entry {
+  readonly at: number;
+  readonly text: string;
+  /** The overview shows only the beginning. */
+  readonly isCut: boolean;
+}
+
 /** Goes back page by page from the end. */
-function* positionsOf(sessionId: string): Reading<number[]> {
-  const positions: number[] = [];
+function* entriesOf(sessionId: string): Reading<Entry[]> {
+  const entries: Entry[] = [];
   for (let before: number | undefined; ; ) {
     const input = { sessionId, lastN: 15, ...(before !== undefined && { before }) };
     const [page] = yield [{ name: "session_history", input }];
     const text = textOf(page);
-    const found = [...text.matchAll(/\n\n\[(\d+)\] (?:user|assistant|tool|system), \d{4}-/g)];
-    positions.unshift(...found.map(([, position]) => Number(position)));
+    const heads = [...text.matchAll(/\n\n\[(\d+)\] (?:user|assistant|tool|system), \d{4}-/g)];
+    entries.unshift(
+      ...heads.map((head, index): Entry => {
+        const shown = text.slice(head.index, heads[index + 1]?.index);
+        const isCut = shown.includes(`[cut: session_history with at: ${head[1]},`);
+        return { at: Number(head[1]), text: shown, isCut };
+      }),
+    );
     const earlier = /Earlier ones: session_history with .*before: (\d+)/.exec(lastLine(text));
-    if (earlier === null) return positions;
+    if (earlier === null) return entries;
     before = Number(earlier[1]);
   }
 }
 
-function* messagesAt(sessionId: string, positions: readonly number[]): Reading<ReadSession> {
-  const texts = new Map<number, string>(positions.map((at) => [at, ""]));
+/** Reads what an overview did not show: the rest of long messages, and data. */
+function* messagesOf(sessionId: string, entries: readonly Entry[]): Reading<ReadSession> {
+  const texts = new Map(entries.map(({ at, text, isCut }) => [at, isCut ? "" : text]));
   const data: string[] = [];
-  let wishes: Wish[] = positions.map((at) => ({
+  const wish = (more: JsonObject): Wish => ({
     name: "session_history",
-    input: { sessionId, at },
-  }));
+    input: { sessionId, ...more },
+  });
+  const dataOf = (at: number, text: string): Wish[] =>
+    [...text.matchAll(/\[data (\d+): image\/png, (?:about )?\d+ bytes\]/g)].map(([, number]) =>
+      wish({ at, data: Number(number) }),
+    );
+  let wishes = entries.flatMap(({ at, text, isCut }) =>
+    isCut ? [wish({ at })] : dataOf(at, text),
+  );
   while (wishes.length > 0) {
     const batch = wishes.splice(0, BATCH);
     const results = yield batch;
@@ -88,17 +110,8 @@ function* messagesAt(sessionId: string, positions: readonly number[]): Reading<R
       const text = (texts.get(at) ?? "") + (page?.text ?? "");
       texts.set(at, text);
       const offset = /offset: (\d+)/.exec(foot?.type === "text" ? foot.text : "");
-      if (offset !== null)
-        further.push({
-          name: "session_history",
-          input: { sessionId, at, offset: Number(offset[1]) },
-        });
-      else
-        for (const [, number] of text.matchAll(/\[data (\d+): image\/png, (?:about )?\d+ bytes\]/g))
-          further.push({
-            name: "session_history",
-            input: { sessionId, at, data: Number(number) },
-          });
+      if (offset === null) further.push(...dataOf(at, text));
+      else further.push(wish({ at, offset: Number(offset[1]) }));
     }
     wishes = [...further, ...wishes];
   }

@@ -6,7 +6,7 @@ import { OutcomeSigns } from "./outcome-signs.js";
 /** How far the end of a call is looked for; longer calls count as unfinished. */
 const MAX_RECORDS = 20_000;
 /** How far behind the end of another call: two that overlapped write one after the other, or in turns. */
-const MAX_LATE_RECORDS = 300;
+const MAX_LATE_RECORDS = 100;
 
 /**
  * Finds out how the calls ended whose records a reader has at hand.
