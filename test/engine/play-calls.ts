@@ -176,9 +176,12 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
     const call = async (input: CallInput, more: object): Promise<AgentReply | "died"> => {
       const running = agent.call(input, { ...ctx, signal: controller.signal, ...more });
       running.catch(() => undefined);
-      const reply = await Promise.race([running, dead.opened.then(() => "died" as const)]);
-      await Promise.all(others);
-      return reply;
+      try {
+        return await Promise.race([running, dead.opened.then(() => "died" as const)]);
+      } finally {
+        // Also when the call failed: what took it back goes on.
+        await Promise.all(others);
+      }
     };
     return { call, agent };
   }
