@@ -49,9 +49,9 @@ export class LogBatch {
     this.#drafts.push(this.#draft(`${end}${outcome}`, { kind: "mark", mark }));
   }
 
-  /** Says that an earlier call, which could not say so itself, was taken back. */
-  rolledBack(callId: string): void {
-    const mark = { name: "call_end", outcome: "rolled_back" } as const;
+  /** Says how an earlier call ended, which could not say so itself. */
+  endOf(callId: string, outcome: CallOutcome): void {
+    const mark = { name: "call_end", outcome } as const;
     this.#drafts.push({ ...this.#draft(`${this.#run}.before`, { kind: "mark", mark }), callId });
   }
 

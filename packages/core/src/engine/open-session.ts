@@ -166,8 +166,10 @@ export class OpenSession {
     if (takeBack) {
       this.#remove(new Set(run.messageIds));
       state.restoreHead(run.before);
-      this.log.rolledBack(run.callId);
+      this.log.endOf(run.callId, "rolled_back");
     } else {
+      // Said before anything else is: what a repeated call says is not the dead one's, and may be taken back.
+      this.log.endOf(run.callId, "error");
       // No one was asked about them yet, so that nobody will answer.
       closeCalls(this);
       if (!run.inputUnsaid) rememberUnfinished(state, run.callId);
