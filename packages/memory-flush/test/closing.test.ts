@@ -70,20 +70,26 @@ test("close has what was said during a flush flushed too, where no throttle forb
   expect(await world.facts()).toEqual(["- fact 0", "- fact 1"]);
 });
 
-test("with finishOnClose, close flushes and consolidates what throttle and gap hold back", async () => {
-  const world = new MemoryWorld();
+/** Models that note a new fact each time and remember them all, for an agent that finishes at its end. */
+function finishing() {
   let facts = 0;
-  const one = memoryAgent(world, {
+  return {
     flush: () => `- fact ${facts++}`,
-    consolidation: ({ messages }: { messages: readonly Message[] }) =>
-      `# Memory\n${(
+    consolidation({ messages }: { messages: readonly Message[] }): string {
+      const noted =
         messages
           .map(textOf)
           .join()
-          .match(/- fact \d/g) ?? []
-      ).join("\n")}`,
+          .match(/- fact \d/g) ?? [];
+      return `# Memory\n${noted.join("\n")}`;
+    },
     memory: { finishOnClose: true },
-  });
+  };
+}
+
+test("with finishOnClose, close flushes and consolidates what throttle and gap hold back", async () => {
+  const world = new MemoryWorld();
+  const one = memoryAgent(world, finishing());
   await one.say("one");
   await eventually(async () => (await world.memory()).includes("- fact 0"));
   await one.say("two");
@@ -96,19 +102,9 @@ test("with finishOnClose, close flushes and consolidates what throttle and gap h
 
 test("with finishOnClose, a process that knows nothing of the throttle finishes too", async () => {
   const world = new MemoryWorld();
-  let facts = 0;
+  const models = finishing();
   for (const text of ["one", "two"]) {
-    const each = memoryAgent(world, {
-      flush: () => `- fact ${facts++}`,
-      consolidation: ({ messages }: { messages: readonly Message[] }) =>
-        `# Memory\n${(
-          messages
-            .map(textOf)
-            .join()
-            .match(/- fact \d/g) ?? []
-        ).join("\n")}`,
-      memory: { finishOnClose: true },
-    });
+    const each = memoryAgent(world, models);
     await each.say(text);
     await each.agent.close();
   }

@@ -3,7 +3,10 @@ import type { Message } from "../message/message.js";
 import type { Slot } from "../slot/slot.js";
 import type { Reach } from "./agent-state-store.js";
 
-/** How a call ended, as its `call_end` mark says. A call without one crashed. */
+/**
+ * How a call ended, as its `call_end` mark says. A call without one still runs or crashed; of one that had saved steps the
+ * next holder of the session says that it failed (`error`), or was taken back.
+ */
 export type CallOutcome = "committed" | "conflict" | "rolled_back" | "interrupted" | "error";
 
 /** Something that happened to a conversation besides messages. */
