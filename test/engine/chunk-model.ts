@@ -1,4 +1,4 @@
-import type { Model, ModelChunk, ModelRequest } from "@holdfast/core";
+import type { FinishReason, Model, ModelChunk, ModelRequest } from "@holdfast/core";
 
 /** A stream, piece by piece: chunks as they come, an Error where it fails; it ends where the list ends. */
 export type ScriptedStream = readonly (ModelChunk | Error)[];
@@ -29,7 +29,7 @@ export function text(value: string): ModelChunk {
 
 /** The chunk that ends a reply, with the tokens it took. */
 export function finish(
-  reason: "stop" | "tool_calls" | "length" | "error" = "stop",
+  reason: FinishReason = "stop",
   usage: { inputTokens: number; outputTokens: number } = { inputTokens: 1, outputTokens: 1 },
 ): ModelChunk {
   return { type: "finish", reason, usage };

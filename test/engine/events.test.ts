@@ -67,6 +67,7 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
     expectWhole(events);
     expect(events.map(({ type }) => type)).toEqual([
       "call_start",
+      "state_loaded",
       "model_call_start",
       ...["tool_call_start", "tool_call_end", "tool_call_start", "tool_call_end"],
       "model_call_end",

@@ -30,3 +30,4 @@ export * from "./state/sections.js";
 export * from "./store/index.js";
 export * from "./tool/input-schema.js";
 export * from "./tool/tool.js";
+export * from "./tool/tool-group.js";

@@ -9,16 +9,7 @@ import type { Model } from "../ports/model.js";
 import { checkId } from "../slot/slot.js";
 import { showValue } from "../store/parse-options.js";
 import type { Tool } from "../tool/tool.js";
-
-/** Tools that are switched on and off together, per session. */
-export interface ToolGroup {
-  readonly name: string;
-  readonly tools: readonly Tool[];
-  /** Whether the group is on in a session that never changed it. @default false */
-  readonly active?: boolean | undefined;
-  /** One sentence for the model, shown by `reset_equipped_tools`. */
-  readonly description?: string | undefined;
-}
+import type { ToolGroup } from "../tool/tool-group.js";
 
 /** When a call's work is saved. */
 export type Persistence = "call" | "step";

@@ -5,9 +5,10 @@ import type { DistributedStore } from "../ports/distributed-store.js";
 import type { Model } from "../ports/model.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 import type { Slot } from "../slot/slot.js";
-import type { Tool } from "../tool/tool.js";
-import type { AgentSettings, ToolGroup } from "./agent-options.js";
+import type { ToolGroup } from "../tool/tool-group.js";
+import type { AgentSettings } from "./agent-options.js";
 import type { Hooks } from "./onion.js";
+import type { ToolBox } from "./tool-box.js";
 
 /** Everything an agent is made of once it is built. Holds configuration only, nothing about any session. */
 export interface AgentParts extends DistributedStore {
@@ -17,8 +18,7 @@ export interface AgentParts extends DistributedStore {
   readonly compactor: Compactor | undefined;
   /** All guards in one. */
   readonly guard: ToolGuard;
-  /** Every tool by name, whichever group it is in. */
-  readonly tools: ReadonlyMap<string, Tool>;
+  readonly tools: ToolBox;
   readonly toolGroups: ReadonlyMap<string, ToolGroup>;
   /** The user's first, then the plugins' in their order: the first is outermost. */
   readonly hooks: Hooks;

@@ -14,11 +14,11 @@ import type { ToolGuard } from "../ports/tool-guard.js";
 import { checkSlot, type Slot } from "../slot/slot.js";
 import { showValue } from "../store/parse-options.js";
 import type { Tool } from "../tool/tool.js";
+import type { ToolGroup } from "../tool/tool-group.js";
 import {
   type AgentSettings,
   type ReActAgentOptions,
   readSettings,
-  type ToolGroup,
   throwProblems,
 } from "./agent-options.js";
 import { type AgentParts, backgroundEvent } from "./agent-parts.js";
@@ -28,6 +28,7 @@ import { collectHooks } from "./onion.js";
 import { pluginState } from "./plugin-state.js";
 import { strictestGuard } from "./strictest-guard.js";
 import { OUTPUT_TOOL } from "./structured-output.js";
+import { ToolBox } from "./tool-box.js";
 import { resetEquippedTools } from "./tool-groups.js";
 
 /**
@@ -71,6 +72,7 @@ class Workbench {
   readonly #guards: ToolGuard[] = [];
   readonly #guard = strictestGuard(this.#guards);
   readonly #tools = new Map<string, Tool>();
+  readonly #toolSources: (() => readonly Tool[])[] = [];
   readonly #groups = new Map<string, ToolGroup>();
   readonly #middleware: Middleware[] = [];
   readonly #promptSections: AgentParts["promptSections"][number][] = [];
@@ -168,7 +170,7 @@ class Workbench {
       fallbackModel: options.fallbackModel,
       compactor: this.#ports.get("compactor") as Ports["compactor"] | undefined,
       guard: this.#guard,
-      tools: this.#tools,
+      tools: new ToolBox(this.#tools, this.#toolSources),
       toolGroups: this.#groups,
       hooks: collectHooks(this.#middleware),
       promptSections: this.#promptSections,
@@ -202,6 +204,8 @@ class Workbench {
       agent: { name, agentId },
       use: (middleware) => this.#use(middleware),
       tool: (tool) => this.#addTool(tool),
+      toolSource: (source) => void this.#toolSources.push(source),
+      toolGroup: (group) => this.#addGroup({ ...group, tools: [] }),
       promptSection: (append) => void this.#promptSections.push(append),
       provide: (port, implementation) => this.#provide(plugin, port, implementation),
       require: (port, advice) => {

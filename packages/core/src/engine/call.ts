@@ -5,9 +5,10 @@ import {
   ShuttingDownError,
   StateTooLargeError,
 } from "../errors/index.js";
-import type { EventBody } from "../events/agent-event.js";
+import type { AgentEvent, EventBody } from "../events/agent-event.js";
 import type { AgentReply } from "../events/agent-reply.js";
 import { messageBytes } from "../message/read-message.js";
+import type { RunStep } from "../middleware/middleware.js";
 import type { Subscription } from "../ports/signal-bus.js";
 import { checkId, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
@@ -18,6 +19,8 @@ import { type CallInput, type ReadInput, readInput } from "./call-input.js";
 import { UsageMeter } from "./call-scope.js";
 import { recallReply } from "./finished-calls.js";
 import type { ActiveCall, Lifecycle } from "./lifecycle.js";
+import { observer } from "./observer.js";
+import { onion } from "./onion.js";
 import { OpenSession } from "./open-session.js";
 import type { StateCache } from "./state-cache.js";
 import { StopSwitch } from "./stop-switch.js";
@@ -47,6 +50,8 @@ export class Call implements ActiveCall {
   /** Aborts while the call waits for its turn. */
   readonly #leave = new AbortController();
   #subscription: Subscription | undefined;
+  readonly #watchers: ((event: AgentEvent) => void)[] = [];
+  readonly #watch = observer(this.#watchers);
   #draining = false;
   #seq = 0;
   #ended = false;
@@ -80,15 +85,18 @@ export class Call implements ActiveCall {
   async run(): Promise<AgentReply> {
     let leave: (() => void) | undefined;
     const detach = this.#heedCaller();
-    this.#emit({ type: "call_start" });
     let reason = "error";
     try {
       leave = this.#host.lifecycle.enter(this);
-      await this.#host.start();
-      const reply = await this.#answer();
+      const reply = await onion(this.#host.parts.hooks.onRun, this.#runStep(), async () => {
+        this.#begin();
+        await this.#host.start();
+        return this.#answer();
+      });
       reason = reply.reason;
       return reply;
     } catch (error) {
+      this.#begin();
       this.#emit({
         type: "error",
         code: HoldfastError.is(error) ? error.code : "UNKNOWN",
@@ -98,6 +106,7 @@ export class Call implements ActiveCall {
     } finally {
       detach();
       await this.#subscription?.close().catch(() => undefined);
+      this.#begin();
       this.#emit({
         type: "call_end",
         reason,
@@ -108,6 +117,20 @@ export class Call implements ActiveCall {
       this.#buffer?.end();
       leave?.();
     }
+  }
+
+  #runStep(): RunStep {
+    return {
+      slot: this.slot,
+      ctx: this.#ctx,
+      callId: this.callId,
+      observe: (listener) => void this.#watchers.push(listener),
+    };
+  }
+
+  /** Once, whichever way the call goes: every call's events begin with it. */
+  #begin(): void {
+    if (this.#seq === 0) this.#emit({ type: "call_start" });
   }
 
   /** Ties the caller's signal to this call; the function returned unties it. */
@@ -211,7 +234,9 @@ export class Call implements ActiveCall {
     }
     const envelope = { slot: this.slot, callId: this.callId };
     this.#buffer?.push(body, envelope);
-    this.#host.parts.observe({ ...body, ...envelope, seq: this.#seq++ });
+    const event: AgentEvent = { ...body, ...envelope, seq: this.#seq++ };
+    this.#watch(event);
+    this.#host.parts.observe(event);
   }
 }
 

@@ -5,7 +5,6 @@ export type {
   Persistence,
   ReActAgentOptions,
   StateCacheOptions,
-  ToolGroup,
 } from "./agent-options.js";
 export { AgentRun, MAX_UNREAD_EVENTS } from "./agent-run.js";
 export type { CallInput, Confirmation, ExternalResult } from "./call-input.js";

@@ -26,7 +26,7 @@ export async function judgeCall(
   const offered = activeTools(session.state, parts.tools, parts.toolGroups);
   const tool = offered.find(({ name }) => name === call.name);
   if (!tool) {
-    const text = parts.tools.has(call.name)
+    const text = parts.tools.get(call.name)
       ? `${call.name} is switched off in this session.`
       : `There is no tool ${call.name}. There are: ${offered.map(({ name }) => name).join(", ") || "none"}.`;
     return { kind: "answered", result: textResult(call, text, "error") };

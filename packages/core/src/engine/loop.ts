@@ -6,6 +6,7 @@ import { type Acted, act } from "./acting.js";
 import type { AgentParts } from "./agent-parts.js";
 import type { CallScope } from "./call-scope.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
+import { fitReply } from "./fit-reply.js";
 import { type Reasoned, reason } from "./reasoning.js";
 import type { Resumption } from "./resume.js";
 import { CallStopped } from "./stop-switch.js";
@@ -59,7 +60,7 @@ export async function runLoop(
       session.say(structured.message);
       return { reason: "structured_output", ...structured };
     }
-    session.say(message);
+    session.say(fitReply(message, parts.settings.limits.messageBytes), message);
     const calls = toolCallsOf(message);
     if (calls.length === 0) return { reason: stopRequested ? "middleware_stop" : "stop", message };
     for (const { id } of calls) session.state.openCalls[id] = "pending";
@@ -128,7 +129,7 @@ async function explain(scope: CallScope): Promise<LoopEnd> {
       { createdAt: parts.now() },
     );
   }
-  session.say(message);
+  session.say(fitReply(message, parts.settings.limits.messageBytes), message);
   return { reason: "max_iterations", message };
 }
 

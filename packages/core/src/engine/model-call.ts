@@ -51,6 +51,11 @@ export async function callModel(scope: CallScope, attempt: ModelAttempt): Promis
       throw new ModelError(`model ${model.id} ended its stream without a finish chunk`, {
         retryable: true,
       });
+    if (draft.finish.reason === "content_filter")
+      throw new ModelError(
+        `model ${model.id} refused to answer: its provider's content filter stopped the reply`,
+        { kind: "content" },
+      );
     if (draft.finish.reason === "error")
       throw new ModelError(`model ${model.id} reported an error in its stream`, {
         retryable: true,
@@ -68,6 +73,11 @@ function emitChunk(scope: CallScope, chunk: ModelChunk, draft: ReplyDraft): void
     case "thinking_delta":
       if (chunk.text !== "") scope.emit({ type: chunk.type, text: chunk.text });
       break;
+    case "data": {
+      const { mediaType, source, name } = chunk;
+      scope.emit({ type: "data", mediaType, source, ...(name !== undefined && { name }) });
+      break;
+    }
     case "tool_call_delta":
     case "tool_call": {
       const { id, isNew } = draft.announce(chunk.id);

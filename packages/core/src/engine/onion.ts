@@ -26,6 +26,7 @@ export function collectHooks(middleware: readonly Middleware[]): Hooks {
       return hook ? [hook.bind(one) as NonNullable<Middleware[H]>] : [];
     });
   return {
+    onRun: pick("onRun"),
     onCall: pick("onCall"),
     onReasoning: pick("onReasoning"),
     onModelCall: pick("onModelCall"),

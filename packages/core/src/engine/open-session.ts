@@ -11,6 +11,7 @@ import { AgentState, type StateParts } from "../state/agent-state.js";
 import { longestTimerMs } from "../store/deadline.js";
 import { isRunBack } from "../store/revision.js";
 import type { AgentParts } from "./agent-parts.js";
+import { Arrival } from "./arrival.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
 import { rememberUnfinished } from "./finished-calls.js";
 import { LogBatch } from "./log-batch.js";
@@ -30,6 +31,13 @@ export interface OpenOptions {
   emit(event: EventBody): void;
 }
 
+/** A session's state and where in the store it comes from. */
+export interface OpenedState {
+  readonly state: AgentState;
+  /** Null when nothing is stored. */
+  readonly revision: Revision | null;
+}
+
 /** A slot while this process holds its lease: the state, where it came from, and what the log has not seen yet. */
 export class OpenSession {
   readonly slot: Slot;
@@ -44,12 +52,7 @@ export class OpenSession {
   hasSavedSteps = false;
   #baseHead: JsonObject;
 
-  private constructor(
-    slot: Slot,
-    lease: Lease,
-    log: LogBatch,
-    loaded: { state: AgentState; revision: Revision | null },
-  ) {
+  private constructor(slot: Slot, lease: Lease, log: LogBatch, loaded: OpenedState) {
     this.slot = slot;
     this.lease = lease;
     this.log = log;
@@ -80,13 +83,18 @@ export class OpenSession {
       candidate = cache.peek(key);
       return candidate?.revision;
     };
-    const lease = await acquire(parts, slot, options, known);
+    const arrival = new Arrival(options);
+    const lease = await acquire(parts, slot, arrival.options, known);
+    arrival.entered();
     try {
       const answer =
         lease.loaded === undefined ? await parts.stateStore.load(slot, known()) : lease.loaded;
       cache.take(key);
       const log = new LogBatch(options.callId, parts.now);
-      if (answer === "unchanged" && candidate) return new OpenSession(slot, lease, log, candidate);
+      if (answer === "unchanged" && candidate) {
+        arrival.loaded(candidate, "cache");
+        return new OpenSession(slot, lease, log, candidate);
+      }
       const loaded = answer === "unchanged" ? await parts.stateStore.load(slot) : answer;
       if (candidate && isRunBack(candidate.revision, loadedRevision(loaded)))
         options.emit({
@@ -94,13 +102,14 @@ export class OpenSession {
           known: candidate.revision,
           stored: loadedRevision(loaded),
         });
-      if (loaded === null || loaded === "unchanged")
-        return new OpenSession(slot, lease, log, {
-          state: AgentState.create(slot),
-          revision: null,
-        });
-      const state = stateOf(slot, loaded);
-      const session = new OpenSession(slot, lease, log, { state, revision: loaded.revision });
+      if (loaded === null || loaded === "unchanged") {
+        const fresh = { state: AgentState.create(slot), revision: null };
+        arrival.loaded(fresh, "new");
+        return new OpenSession(slot, lease, log, fresh);
+      }
+      const found = { state: stateOf(slot, loaded), revision: loaded.revision };
+      arrival.loaded(found, "store");
+      const session = new OpenSession(slot, lease, log, found);
       session.#tidy(options);
       return session;
     } catch (error) {

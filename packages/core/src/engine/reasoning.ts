@@ -9,6 +9,7 @@ import { describeSlot } from "../slot/slot.js";
 import { type CallScope, stepOf } from "./call-scope.js";
 import { closeCalls } from "./close-calls.js";
 import { compactBeforeStep, compactContext } from "./compact-context.js";
+import { fitReply } from "./fit-reply.js";
 import { callModel } from "./model-call.js";
 import { buildRequest, promptOf, type RequestExtras } from "./model-request.js";
 import { onion } from "./onion.js";
@@ -147,7 +148,7 @@ function isRetryable(error: unknown): boolean {
 function keepPartial(scope: CallScope, draft: ReplyDraft): void {
   if (draft.isEmpty() || scope.stop.kind === "shutdown") return;
   const message = draft.message(scope.parts.now());
-  scope.session.say(message);
+  scope.session.say(fitReply(message, scope.parts.settings.limits.messageBytes), message);
   for (const block of message.content)
     if (block.type === "tool_call") scope.session.state.openCalls[block.id] = "pending";
   closeCalls(scope.session);

@@ -1,16 +1,24 @@
 import type { JsonObject } from "../json/json.js";
 import { createMessage } from "../message/create-message.js";
-import type { Block, Message, Usage } from "../message/message.js";
-import type { FinishReason, ModelChunk } from "../ports/model.js";
+import type { Block, DataBlock, Message, ToolCallBlock, Usage } from "../message/message.js";
+import type { DeltaChunk, FinishReason, ModelChunk } from "../ports/model.js";
 import { uuidv7 } from "../slot/uuid.js";
+
+/** A text or a thought while it is being written. */
+interface GrowingBlock {
+  readonly type: "text" | "thinking";
+  /** The model's own name for it, where it has one. */
+  readonly name: string | undefined;
+  text: string;
+  providerMetadata: JsonObject | undefined;
+}
+
+type DraftBlock = GrowingBlock | DataBlock | ToolCallBlock;
 
 /** An assistant message while it is being streamed. */
 export class ReplyDraft {
-  readonly #blocks: Block[] = [];
+  readonly #blocks: DraftBlock[] = [];
   readonly #providerCallIds: Record<string, string> = {};
-  #text = "";
-  #thinking = "";
-  #thinkingMetadata: JsonObject | undefined;
   finish: { readonly reason: FinishReason; readonly usage: Usage } | null = null;
   /** Whether the model has begun to answer, be it by thinking. */
   began = false;
@@ -33,17 +41,21 @@ export class ReplyDraft {
     this.began ||= chunk.type !== "finish" && !("text" in chunk && chunk.text === "");
     switch (chunk.type) {
       case "text_delta":
-        this.#closeThinking();
-        this.#text += chunk.text;
-        return;
       case "thinking_delta":
-        this.#closeText();
-        this.#thinking += chunk.text;
-        if (chunk.providerMetadata) this.#thinkingMetadata = chunk.providerMetadata;
+        this.#grow(chunk);
         return;
+      case "data": {
+        const { mediaType, source, name, providerMetadata } = chunk;
+        this.#blocks.push({
+          type: "data",
+          mediaType,
+          source,
+          ...(name !== undefined && { name }),
+          ...(providerMetadata && { providerMetadata }),
+        });
+        return;
+      }
       case "tool_call": {
-        this.#closeThinking();
-        this.#closeText();
         const { id } = this.announce(chunk.id);
         this.#announced.delete(chunk.id);
         this.#providerCallIds[id] = chunk.id;
@@ -64,39 +76,44 @@ export class ReplyDraft {
 
   /** Whether there is nothing a reader or a tool could use: thinking alone is not an answer. */
   isEmpty(): boolean {
-    return (
-      this.#text.trim() === "" &&
-      this.#blocks.every(
-        (block) =>
-          block.type !== "tool_call" && !(block.type === "text" && block.text.trim() !== ""),
-      )
+    return this.#blocks.every(
+      (block) => block.type === "thinking" || (block.type === "text" && block.text.trim() === ""),
     );
   }
 
   message(createdAt: Date): Message {
-    this.#closeThinking();
-    this.#closeText();
     const ids = this.#providerCallIds;
-    return createMessage("assistant", this.#blocks, {
+    const content = this.#blocks
+      .filter((block) => !("text" in block) || block.text !== "" || block.providerMetadata)
+      .map((block) => ("text" in block ? finished(block) : block));
+    return createMessage("assistant", content, {
       createdAt,
       usage: this.finish?.usage,
       metadata: Object.keys(ids).length > 0 ? { providerCallIds: ids } : undefined,
     });
   }
 
-  #closeText(): void {
-    if (this.#text !== "") this.#blocks.push({ type: "text", text: this.#text });
-    this.#text = "";
+  #grow({ type: chunkType, text, block: name, providerMetadata }: DeltaChunk): void {
+    const type = chunkType === "text_delta" ? "text" : "thinking";
+    let block = this.#openBlock(type, name);
+    if (!block) {
+      block = { type, name, text: "", providerMetadata: undefined };
+      this.#blocks.push(block);
+    }
+    block.text += text;
+    if (providerMetadata) block.providerMetadata = providerMetadata;
   }
 
-  #closeThinking(): void {
-    if (this.#thinking !== "" || this.#thinkingMetadata)
-      this.#blocks.push({
-        type: "thinking",
-        text: this.#thinking,
-        providerMetadata: this.#thinkingMetadata,
-      });
-    this.#thinking = "";
-    this.#thinkingMetadata = undefined;
+  /** The block a piece belongs to: the one of its name, wherever it is, or the last one when it has no name. */
+  #openBlock(type: GrowingBlock["type"], name: string | undefined): GrowingBlock | undefined {
+    const isIt = (block: DraftBlock): block is GrowingBlock =>
+      block.type === type && "text" in block && block.name === name;
+    if (name !== undefined) return this.#blocks.findLast(isIt);
+    const last = this.#blocks.at(-1);
+    return last && isIt(last) ? last : undefined;
   }
+}
+
+function finished({ type, text, providerMetadata }: GrowingBlock): Block {
+  return providerMetadata ? { type, text, providerMetadata } : { type, text };
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AgentState } from "../state/agent-state.js";
 import { type Tool, tool, toolResult } from "../tool/tool.js";
-import type { ToolGroup } from "./agent-options.js";
+import type { ToolGroup } from "../tool/tool-group.js";
+import type { ToolBox } from "./tool-box.js";
 
 /** The groups that are on in this session. */
 export function activeGroups(
@@ -18,11 +19,11 @@ export function activeGroups(
 /** The tools a session may use now: those without a group and those of active groups. */
 export function activeTools(
   state: AgentState,
-  tools: ReadonlyMap<string, Tool>,
+  tools: ToolBox,
   groups: ReadonlyMap<string, ToolGroup>,
 ): readonly Tool[] {
   const active = activeGroups(state, groups);
-  return [...tools.values()].filter(({ group }) => group === undefined || active.has(group));
+  return tools.all().filter(({ group }) => group === undefined || active.has(group));
 }
 
 /** The tool with which a model chooses its groups; the choice lives in the session's state. */

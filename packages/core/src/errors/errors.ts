@@ -146,22 +146,44 @@ export class ContextOverflowError extends HoldfastError {
   }
 }
 
+/**
+ * Why a model call failed: `rate_limit` and `overloaded` pass, `authentication` needs another key, `content` another
+ * conversation, `invalid_request` another request, and after `connection` nobody knows what the provider did.
+ */
+export type ModelErrorKind =
+  | "rate_limit"
+  | "overloaded"
+  | "authentication"
+  | "content"
+  | "invalid_request"
+  | "connection"
+  | "unknown";
+
 /** A model call failed. `retryable` ones are tried again by the engine. */
 export class ModelError extends HoldfastError {
   override readonly name = "ModelError";
   readonly retryable: boolean;
+  readonly kind: ModelErrorKind;
+  /** The HTTP status, where there was one. */
+  readonly statusCode: number | undefined;
   /** How long the provider asked to wait before the next attempt; honoured up to `modelRetry.maxDelayMs`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     message: string,
     options?: ErrorOptions & {
+      /** @default false */
       retryable?: boolean | undefined;
       retryAfterMs?: number | undefined;
+      /** @default "unknown" */
+      kind?: ModelErrorKind | undefined;
+      statusCode?: number | undefined;
     },
   ) {
     super("MODEL", message, options);
     this.retryable = options?.retryable ?? false;
+    this.kind = options?.kind ?? "unknown";
+    this.statusCode = options?.statusCode;
     this.retryAfterMs = options?.retryAfterMs;
   }
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../json/json.js";
-import type { ToolResultState, Usage } from "../message/message.js";
+import type { DataSource, ToolResultState, Usage } from "../message/message.js";
 import type { Repair } from "../message/repair-tool-pairs.js";
 import type { CompactionCause } from "../ports/compactor.js";
 import type { Slot } from "../slot/slot.js";
@@ -27,6 +27,20 @@ export type EventBody =
     }
   | { readonly type: "queue_wait"; readonly ahead: number }
   | {
+      /** The call has its turn and the session's state. */
+      readonly type: "state_loaded";
+      /** `cache`: the store confirmed the copy this process had; `new`: nothing is stored. */
+      readonly source: "store" | "cache" | "new";
+      /** Read from the store; 0 when the copy was confirmed. */
+      readonly bytes: number;
+      readonly messages: number;
+      readonly revision: string | null;
+      /** From `queue_wait` until the turn; 0 when there was nothing to wait for. */
+      readonly waitedMs: number;
+      /** What it took besides. */
+      readonly durationMs: number;
+    }
+  | {
       readonly type: "model_call_start";
       /** `reasoning` for the agent's own steps, otherwise what a helper call is for. */
       readonly purpose: string;
@@ -45,6 +59,13 @@ export type EventBody =
     }
   | { readonly type: "text_delta"; readonly text: string }
   | { readonly type: "thinking_delta"; readonly text: string }
+  | {
+      /** A file the model made. */
+      readonly type: "data";
+      readonly mediaType: string;
+      readonly source: DataSource;
+      readonly name?: string | undefined;
+    }
   | { readonly type: "tool_call_start"; readonly id: string; readonly name: string }
   | { readonly type: "tool_call_delta"; readonly id: string; readonly inputDelta: string }
   | {

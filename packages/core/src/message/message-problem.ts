@@ -76,7 +76,7 @@ function dataProblem(block: Record<string, unknown>): string | null {
   if (!isRecord(source)) return "data needs a source";
   const text = source["kind"] === "base64" ? source["data"] : source["url"];
   return (source["kind"] === "base64" || source["kind"] === "url") && typeof text === "string"
-    ? null
+    ? providerMetadataProblem(block)
     : "a data source is base64 data or a url";
 }
 

@@ -4,6 +4,8 @@ import type { JsonObject, JsonValue } from "../json/json.js";
 export interface TextBlock {
   readonly type: "text";
   readonly text: string;
+  /** What the provider wants to see again with this text. */
+  readonly providerMetadata?: JsonObject | undefined;
 }
 
 /** What a model thought before it answered; `providerMetadata` carries signatures that must go back unchanged. */
@@ -24,6 +26,7 @@ export interface DataBlock {
   readonly mediaType: string;
   readonly source: DataSource;
   readonly name?: string | undefined;
+  readonly providerMetadata?: JsonObject | undefined;
 }
 
 /** A model's wish to run a tool. Its state lives in `AgentState.openCalls`, never here. */

@@ -1,5 +1,5 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
-import type { EventBody } from "../events/agent-event.js";
+import type { AgentEvent, EventBody } from "../events/agent-event.js";
 import type { AgentReply } from "../events/agent-reply.js";
 import type { Message, ToolCallBlock, ToolResultBlock } from "../message/message.js";
 import type { LogMark } from "../ports/conversation-log.js";
@@ -20,6 +20,19 @@ export interface Step {
   emit(event: EventBody): void;
   /** Leaves a mark in the conversation log, written with the next save. */
   mark(mark: LogMark): void;
+}
+
+/** A call from its arrival to its last save: the queue, the load and the turn. */
+export interface RunStep {
+  readonly slot: Slot;
+  /** As the caller gave it. */
+  readonly ctx: RuntimeContext;
+  readonly callId: string;
+  /**
+   * Shows the events of this very run, also when another has the same `callId`: from `call_start` to `call_end`, which comes
+   * when all hooks have returned. It must return at once; what it throws is ignored.
+   */
+  observe(listener: (event: AgentEvent) => void): void;
 }
 
 /** A whole call, with the state loaded and the input not yet in the context. */
@@ -91,6 +104,8 @@ export interface PromptStep {
 export interface Middleware {
   /** Unique within an agent. */
   readonly name: string;
+  /** Around everything of a call. Starts before `call_start`, in the caller's own tick. */
+  onRun?(step: RunStep, next: () => Promise<AgentReply>): Promise<AgentReply>;
   onCall?(step: CallStep, next: () => Promise<AgentReply>): Promise<AgentReply>;
   onReasoning?(step: ReasoningStep, next: () => Promise<Message>): Promise<Message>;
   onModelCall?(

@@ -18,6 +18,7 @@ import type {
 import type { Slot } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
 import type { Tool } from "../tool/tool.js";
+import type { ToolGroup } from "../tool/tool-group.js";
 import type { Middleware } from "./middleware.js";
 
 /** The ports plugins meet in, by name. */
@@ -61,6 +62,13 @@ export interface PluginHost {
   readonly agent: { readonly name: string; readonly agentId: string };
   use(middleware: Middleware): void;
   tool(tool: Tool): void;
+  /**
+   * Tools that come and go while the agent runs. Asked at every step, so it must answer at once; give the same objects in the
+   * same order as long as nothing changed, for prompt caches. A name that is taken already is passed over.
+   */
+  toolSource(source: () => readonly Tool[]): void;
+  /** Declares a group; its tools name it in their `group`. */
+  toolGroup(group: Omit<ToolGroup, "tools">): void;
   /**
    * Adds to the system prompt right behind its base, in front of what `onSystemPrompt` hooks add: gets the prompt so far
    * and returns it with the section. For what changes seldom; prompt caches keep what comes first.

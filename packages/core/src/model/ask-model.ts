@@ -80,6 +80,10 @@ async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelA
       usage = chunk.usage;
       finished = chunk.reason !== "error";
       isCutOff = chunk.reason === "length";
+      if (chunk.reason === "content_filter")
+        throw new ModelError(`model ${model.id} refused to write a ${purpose}`, {
+          kind: "content",
+        });
     }
     if (!finished && !isTooLong)
       throw new ModelError(`model ${model.id} did not finish its ${purpose}`, { retryable: true });

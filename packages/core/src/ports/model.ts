@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../json/json.js";
-import type { Message, Usage } from "../message/message.js";
+import type { DataSource, Message, Usage } from "../message/message.js";
 
 /** A tool as the model sees it. */
 export interface ToolSchema {
@@ -24,15 +24,34 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
 }
 
-/** Why a model stopped. */
-export type FinishReason = "stop" | "tool_calls" | "length" | "error";
+/** Why a model stopped; `content_filter`: the provider refused to write, or to go on writing. */
+export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "error";
+
+/**
+ * A piece of text, or of what the model thinks.
+ *
+ * Pieces with the same `block` make up one block of the message, wherever they come in the stream; blocks stand in the
+ * order they began. Without it, pieces of one kind in a row are one block.
+ */
+export interface DeltaChunk {
+  readonly type: "text_delta" | "thinking_delta";
+  /** May be empty, in a piece that only brings metadata. */
+  readonly text: string;
+  /** Unique among the blocks of this kind in the reply. */
+  readonly block?: string | undefined;
+  /** Of the whole block; the last one given counts. */
+  readonly providerMetadata?: JsonObject | undefined;
+}
 
 /** One piece of a streamed reply. */
 export type ModelChunk =
-  | { readonly type: "text_delta"; readonly text: string }
+  | DeltaChunk
   | {
-      readonly type: "thinking_delta";
-      readonly text: string;
+      /** A file the model made. */
+      readonly type: "data";
+      readonly mediaType: string;
+      readonly source: DataSource;
+      readonly name?: string | undefined;
       readonly providerMetadata?: JsonObject | undefined;
     }
   | {
