@@ -1,4 +1,4 @@
-import { ContextOverflowError, characterEstimate } from "@holdfast/core";
+import { ContextOverflowError, characterEstimate, ModelError } from "@holdfast/core";
 import { type RecordedRequest, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { consolidate } from "../src/consolidation/consolidate.js";
@@ -111,6 +111,26 @@ test("a message that is too long for the model by itself is shown in part, and t
   expect(await world.facts()).toEqual(["- a fact"]);
   const last = questionOf(one.flushes().at(-1));
   expect(last.match(/<\/?message/g)).toHaveLength(2);
+});
+
+test("what the provider refuses to read is passed over, and no more than that", async () => {
+  const world = new MemoryWorld();
+  const flush = (request: RecordedRequest) => {
+    const question = questionOf(request);
+    if (question.includes("unspeakable")) throw new ModelError("refused", { kind: "content" });
+    return [...question.matchAll(/fact \d+/g)].map(([fact]) => `- ${fact}`).join("\n") || "NOTHING";
+  };
+  const memory = { consolidation: noConsolidation, flushTrigger: "never" } as const;
+  const one = memoryAgent(world, { flush, memory });
+  for (let index = 0; index < 12; index++)
+    await one.say(index === 5 ? "the unspeakable" : `fact ${index}`);
+  const two = memoryAgent(world, { flush, memory: { ...memory, flushTrigger: "always" } });
+  for (let left = 3; left > 0 && (await world.facts()).length < 11; left--) {
+    await two.say("and now?");
+    await two.seen("memory_flush_end");
+  }
+  const known = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11].map((index) => `- fact ${index}`);
+  expect(await world.facts()).toEqual(known);
 });
 
 test("a note whose writer died is not doubled though its day was archived since", async () => {

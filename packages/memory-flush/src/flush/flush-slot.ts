@@ -1,6 +1,7 @@
 import {
   addUsage,
   isContextOverflow,
+  ModelError,
   type Slot,
   StateConflictError,
   type Usage,
@@ -76,6 +77,11 @@ export async function flushSlot(
     const flushed = flush !== undefined && flush.entries > 0;
     return { flushed, notBefore: now() + pauseMs, again: pauseMs > 0 };
   }
+}
+
+/** Whether the provider will not read this conversation, however often it is asked. */
+function isRefusal(error: unknown): boolean {
+  return ModelError.is(error) && error.kind === "content";
 }
 
 class Flush {
@@ -161,14 +167,24 @@ class Flush {
     const { settings, model } = this.#parts;
     let budget = tokenShares(model.contextWindow, settings.consolidation.maxTokens).material;
     let rest: readonly RenderedRecord[] = messages;
+    let most = rest.length;
     for (let requests = 0, halvings = 0; rest.length > 0; requests++) {
       if (requests === MAX_REQUESTS) return true;
-      const piece = firstPiece(rest, budget, this.#parts.counter());
+      const piece = firstPiece(rest.slice(0, most), budget, this.#parts.counter());
+      const { length } = piece.messages;
       try {
-        const facts = await this.#ask(piece.messages);
-        rest = rest.slice(piece.messages.length);
+        const facts = await this.#ask(piece.messages).catch((error: unknown) => {
+          // Alone it is refused, or there is no end to the search for what is: the rest must not wait for it.
+          if (isRefusal(error) && (length === 1 || halvings >= HALVINGS)) return [];
+          throw error;
+        });
+        rest = rest.slice(length);
         await this.#keep(facts, rest.length === 0 ? through : piece.through);
       } catch (error) {
+        if (isRefusal(error) && halvings++ < HALVINGS) {
+          most = Math.ceil(length / 2);
+          continue;
+        }
         const isTooLong = isContextOverflow(error) && !this.#signal.aborted;
         if (!isTooLong || halvings++ >= HALVINGS) throw error;
         if (piece.messages.length > 1) budget = Math.floor(budget / 2);
