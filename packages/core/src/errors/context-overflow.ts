@@ -8,6 +8,8 @@ import { ContextOverflowError } from "./errors.js";
 const overflowPatterns: readonly RegExp[] = [
   /context[_ ]length[_ ]exceeded/i,
   /exceed_context_size_error/i,
+  /context_exceeded/i,
+  /loaded with context length of only \d+ tokens/i,
   /model_context_window_exceeded/i,
   /request_too_large/i,
   /maximum (context|prompt|model|input) length/i,
@@ -41,6 +43,7 @@ const limitPatterns: readonly RegExp[] = [
   /exceeds the limit of (\d+)/i,
   /token limit: (\d+)/i,
   /"n_ctx": ?(\d+)/i,
+  /context (?:window of|length of only|length is only|size \() ?(\d+)/i,
 ];
 
 /** How far down a chain of causes to look, and how much text to look at. */

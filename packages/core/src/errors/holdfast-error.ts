@@ -12,6 +12,7 @@ export type ErrorCode =
   | "LEASE_LOST"
   | "MODEL"
   | "PENDING_CONFIRMATION"
+  | "SERVICE_UNAVAILABLE"
   | "SESSION_BUSY"
   | "SHUTTING_DOWN"
   | "STATE_TOO_NEW"

@@ -34,8 +34,9 @@ export interface StateWrite {
   /** The revision this write is based on; `null` for a state that does not exist yet. */
   readonly expected: Revision | null;
   /**
-   * The revision this save is to produce, made with `nextRevision(expected)`; for wrappers that bind what they write to
-   * it. Absent: the store makes one. A repeated `op` is answered with the revision of its first run all the same.
+   * The revision this save is to produce: made with `nextRevision(expected)`, for wrappers that bind what they write to
+   * it; or that of the state of which this is a copy, so that the same revision is the same state in both stores. Absent:
+   * the store makes one. A repeated `op` is answered with the revision of its first run all the same.
    */
   readonly revision?: Revision | undefined;
   readonly head: JsonObject;

@@ -95,6 +95,27 @@ export function opCases(check: StoreCase): ConformanceCase[] {
         "a repeated save was done before",
       );
     }),
+    check("a copy keeps the revision of what it is a copy of, however late", async (store) => {
+      const late = `4711.${"5a".repeat(16)}`;
+      const copy = firstWrite(slot, numberedMessages(2), { revision: late });
+      assert.equal(await store.save(slot, copy), late);
+      assert.equal((await loadState(store, slot)).revision, late);
+      // The next copy skips the saves that came in between; its op tells that it is one, whoever asks.
+      const later = `4727.${"a5".repeat(16)}`;
+      const update = { ...copy, op: "copy of 4727", expected: late, revision: later };
+      assert.equal(await store.save(slot, update), later);
+      const stored = await loadState(store, slot);
+      const expected = `0.${"0".repeat(32)}`;
+      assert.equal(await store.save(slot, { ...update, expected, append: [] }), later);
+      await assertRejects(
+        () => store.save(slot, { ...update, op: "another", expected }),
+        "StateConflictError",
+        "a save based on what never was",
+      );
+      await assertStored(store, slot, stored);
+      const next = await store.save(slot, nextWrite(stored, numberedMessages(1, "next")));
+      assert.match(next, /^4728\./, "numbers go on from there");
+    }),
     check("ops of one slot mean nothing to another", async (store) => {
       const other = { ...slot, sessionId: "other" };
       const write = firstWrite(slot, numberedMessages(1));

@@ -1,0 +1,122 @@
+import type { JsonObject } from "@holdfast/core";
+import { z } from "zod";
+import type { AiSdkModel } from "./language-model.js";
+
+/** How a model writes; what a provider does not have, its package leaves out. */
+export interface AiSdkSettings {
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly stopSequences?: readonly string[] | undefined;
+  readonly seed?: number | undefined;
+  /** How much to think; packages of V4 only, others take it in `providerOptions`. */
+  readonly reasoning?:
+    | "provider-default"
+    | "none"
+    | "minimal"
+    | "low"
+    | "medium"
+    | "high"
+    | "xhigh"
+    | "max"
+    | undefined;
+}
+
+/** Configuration of `fromAiSdk`. */
+export interface AiSdkOptions {
+  /** Names the model in events, errors and logs. @default "<provider>/<modelId>" */
+  readonly id?: string | undefined;
+  /** Tokens the model's window holds; AI SDK packages do not tell. @default unknown */
+  readonly contextWindow?: number | undefined;
+  /** Sent with every request. @default the provider's own */
+  readonly settings?: AiSdkSettings | undefined;
+  /** Options of the provider's package, by its namespace, sent with every request. */
+  readonly providerOptions?: Readonly<Record<string, JsonObject>> | undefined;
+  /** HTTP headers sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** `auto` marks what can be cached where a provider wants to be told (Anthropic, Bedrock). @default "auto" */
+  readonly promptCache?: "auto" | "off" | undefined;
+  /** Further words by which a server says that a request is longer than the window. @default none */
+  readonly overflowPatterns?: readonly RegExp[] | undefined;
+  /** Whether a schema for the reply is left to the provider; else the agent asks with a tool. @default false */
+  readonly structuredOutput?: boolean | undefined;
+  /** How long to wait for the first sign of a reply. @default 300_000 */
+  readonly firstChunkTimeoutMs?: number | undefined;
+  /** How long a reply may pause, not even a ping arriving, before the connection counts as dead. @default 300_000 */
+  readonly idleTimeoutMs?: number | undefined;
+}
+
+/** {@link AiSdkOptions} with their defaults. */
+export interface AiSdkConfig {
+  readonly id?: string | undefined;
+  readonly contextWindow?: number | undefined;
+  readonly settings: AiSdkSettings;
+  readonly providerOptions: Readonly<Record<string, JsonObject>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly promptCache: "auto" | "off";
+  readonly overflowPatterns: readonly RegExp[];
+  readonly structuredOutput: boolean;
+  readonly firstChunkTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+const penalty = z.number().min(-2).max(2);
+const timeout = z.number().positive().default(300_000);
+
+const settings: z.ZodType<AiSdkSettings> = z.strictObject({
+  maxOutputTokens: z.int().positive().optional(),
+  temperature: z.number().min(0).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  topK: z.int().positive().optional(),
+  presencePenalty: penalty.optional(),
+  frequencyPenalty: penalty.optional(),
+  stopSequences: z.array(z.string().min(1)).optional(),
+  seed: z.int().optional(),
+  reasoning: z
+    .enum(["provider-default", "none", "minimal", "low", "medium", "high", "xhigh", "max"])
+    .optional(),
+});
+
+/** The schema of {@link AiSdkOptions}. */
+export const aiSdkOptions: z.ZodType<AiSdkConfig> = z.strictObject({
+  id: z.string().min(1).optional(),
+  contextWindow: z.int().positive().optional(),
+  settings: settings.default({}),
+  providerOptions: z.record(z.string(), z.record(z.string(), z.json())).default({}),
+  headers: z.record(z.string(), z.string()).optional(),
+  promptCache: z.enum(["auto", "off"]).default("auto"),
+  overflowPatterns: z.array(z.instanceof(RegExp)).default([]),
+  structuredOutput: z.boolean().default(false),
+  firstChunkTimeoutMs: timeout,
+  idleTimeoutMs: timeout,
+});
+
+/** What is wrong with something that should be a model object, and what to pass instead; null for a good one. */
+export function modelProblem(model: unknown): string | null {
+  const instead = `pass the model object of an AI SDK provider package, for example anthropic("…") of @ai-sdk/anthropic`;
+  if (typeof model === "string")
+    return `fromAiSdk: the model is the text ${JSON.stringify(model.slice(0, 64))}, and a bare id names no provider: ${instead}`;
+  if ((typeof model !== "object" && typeof model !== "function") || model === null)
+    return `fromAiSdk: the model is ${model === null ? "null" : typeof model}: ${instead}`;
+  if (isThenable(model)) return `fromAiSdk: the model is a promise: await it first`;
+  const {
+    specificationVersion: version,
+    provider,
+    modelId,
+    doStream,
+  } = model as Partial<AiSdkModel>;
+  if (version !== "v2" && version !== "v3" && version !== "v4")
+    return version === undefined
+      ? `fromAiSdk: the model has no specificationVersion${typeof model === "function" ? " (a provider is a function: call it with a model id)" : ""}: ${instead}`
+      : `fromAiSdk: the model's specificationVersion is ${JSON.stringify(String(version).slice(0, 16))}, and v2, v3 and v4 are known: use a version of its package for AI SDK 5, 6 or 7`;
+  if (typeof doStream !== "function" || typeof provider !== "string" || typeof modelId !== "string")
+    return `fromAiSdk: the model has no doStream, provider or modelId, so it is no language model: ${instead}`;
+  return null;
+}
+
+function isThenable(value: object): boolean {
+  return "then" in value && typeof value.then === "function";
+}

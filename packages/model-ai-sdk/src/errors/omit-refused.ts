@@ -1,0 +1,52 @@
+import { isContextOverflow, type Message } from "@holdfast/core";
+import type { Omissions } from "../prompt/prompt-scope.js";
+import { errorFacts, hasSdkMarker } from "./error-facts.js";
+import { judge } from "./error-kind.js";
+
+/** Words of a refusal that is about signatures, item ids or encrypted reasoning. */
+const metadataWords =
+  /signature|input\[\d+\]\.(id|encrypted)|thinking.{0,20}block|redacted_thinking|encrypted.content|item with id|item_reference|required (following|'?reasoning)|reasoning.{0,20}item/i;
+const mediaWords = /image|media.?type|mime.?type|document|\bpdf\b|audio|video|\bfile\b/i;
+
+/**
+ * What to leave out after a provider refused a request, or null when nothing of it explains the refusal.
+ *
+ * A session lives longer than a key, a model and a provider's memory. A signature that is no longer taken, or a file the
+ * model was never made for, must not end it: every later request would be refused for the same reason.
+ */
+export function omitRefused(
+  error: unknown,
+  omitted: Omissions,
+  messages: readonly Message[],
+): Omissions | null {
+  const facts = errorFacts(error);
+  const { words } = facts;
+  if (isContextOverflow(error) || judge(facts).kind !== "invalid_request") return null;
+  const { media } = omitted;
+  const types = media === "all" ? new Set<string>() : mediaTypesIn(messages);
+  if (hasSdkMarker(error, "AI_UnsupportedFunctionalityError")) {
+    if (media === "all" || types.size === 0) return null;
+    const fresh = [...types].filter((type) => words.includes(type) && !media.has(type));
+    return { ...omitted, media: fresh.length > 0 ? new Set([...media, ...fresh]) : "all" };
+  }
+  if (!omitted.metadata && metadataWords.test(words) && hasMetadata(messages))
+    return { ...omitted, metadata: true };
+  return types.size > 0 && mediaWords.test(words) ? { ...omitted, media: "all" } : null;
+}
+
+function hasMetadata(messages: readonly Message[]): boolean {
+  return messages.some(({ content }) =>
+    content.some((block) => "providerMetadata" in block && block.providerMetadata !== undefined),
+  );
+}
+
+function mediaTypesIn(messages: readonly Message[]): Set<string> {
+  const types = new Set<string>();
+  for (const { content } of messages)
+    for (const block of content) {
+      if (block.type === "data") types.add(block.mediaType);
+      if (block.type === "tool_result")
+        for (const part of block.output) if (part.type === "data") types.add(part.mediaType);
+    }
+  return types;
+}

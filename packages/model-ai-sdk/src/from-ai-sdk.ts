@@ -1,0 +1,94 @@
+import {
+  ConfigurationError,
+  type Model,
+  type ModelChunk,
+  type ModelRequest,
+  parseOptions,
+} from "@holdfast/core";
+import {
+  type AiSdkConfig,
+  type AiSdkOptions,
+  aiSdkOptions,
+  modelProblem,
+} from "./ai-sdk-options.js";
+import { callOptions } from "./call-options.js";
+import { classifyError } from "./errors/classify-error.js";
+import { omitRefused } from "./errors/omit-refused.js";
+import { finishChunk } from "./finish-chunk.js";
+import type { AiSdkModel } from "./language-model.js";
+import { nothingOmitted, type Omissions } from "./prompt/prompt-scope.js";
+import { readParts } from "./stream/read-parts.js";
+import { ReplyReader } from "./stream/reply-reader.js";
+
+/**
+ * A model of an AI SDK provider package as the model of an agent.
+ *
+ * @throws ConfigurationError for anything but a model object of specification v2, v3 or v4, and for wrong options
+ * @example
+ * const model = fromAiSdk(anthropic("claude-sonnet-5-5"), { contextWindow: 200_000 });
+ */
+export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
+  const problem = modelProblem(model);
+  if (problem !== null) throw new ConfigurationError(problem);
+  return new AiSdkLanguageModel(model, parseOptions(aiSdkOptions, options, "fromAiSdk"));
+}
+
+class AiSdkLanguageModel implements Model {
+  readonly id: string;
+  readonly contextWindow: number | undefined;
+  readonly structuredOutput: boolean;
+  readonly #model: AiSdkModel;
+  readonly #config: AiSdkConfig;
+
+  constructor(model: AiSdkModel, config: AiSdkConfig) {
+    this.#model = model;
+    this.#config = config;
+    this.id = config.id ?? ownerOf(model);
+    this.contextWindow = config.contextWindow;
+    this.structuredOutput = config.structuredOutput;
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelChunk> {
+    let omit = nothingOmitted;
+    for (;;) {
+      let began = false;
+      try {
+        for await (const chunk of this.#attempt(request, omit)) {
+          began = true;
+          yield chunk;
+        }
+        return;
+      } catch (error) {
+        request.signal.throwIfAborted();
+        const less = began ? null : omitRefused(error, omit, request.messages);
+        if (less === null)
+          throw classifyError(error, {
+            model: this.id,
+            overflowPatterns: this.#config.overflowPatterns,
+          });
+        omit = less;
+      }
+    }
+  }
+
+  async *#attempt(request: ModelRequest, omit: Omissions): AsyncGenerator<ModelChunk> {
+    const model = this.#model;
+    const config = this.#config;
+    const owner = ownerOf(model);
+    const reply = new ReplyReader(owner, model.specificationVersion);
+    request.signal.throwIfAborted();
+    const supportedUrls = await model.supportedUrls;
+    const open = async (signal: AbortSignal) =>
+      model.doStream(
+        callOptions(request, { model, config, owner, supportedUrls, omit, signal }) as never,
+      );
+    for await (const part of readParts({ open, signal: request.signal, ...config }))
+      yield* reply.read(part);
+    yield finishChunk(reply, model, this.id);
+  }
+}
+
+/** The name under which messages keep what is this model's alone. */
+function ownerOf({ provider, modelId }: AiSdkModel): string {
+  return `${provider}/${modelId}`;
+}

@@ -1,0 +1,72 @@
+import type { Message, ModelRequest } from "@holdfast/core";
+import { assistantParts } from "./assistant-parts.js";
+import { userDataPart } from "./data-part.js";
+import type { FilePart, PromptMessage, TextPart, ToolResultPart } from "./prompt.js";
+import type { PromptScope } from "./prompt-scope.js";
+import { toolResultPart } from "./tool-result-part.js";
+import { wellFormedText } from "./well-formed-text.js";
+
+/** A prompt, and which of its messages came of which message of the request. */
+export interface BuiltPrompt {
+  readonly messages: PromptMessage[];
+  /** Where each message of the request ended up; none for one of which nothing could be sent. */
+  readonly places: ReadonlyMap<Message, number>;
+}
+
+const noBeginning = "(The beginning of this conversation is not shown.)";
+const goOn = "Continue.";
+
+/**
+ * The prompt of a request: it begins with a user and ends with a user or with tool results, replies in a row are one, and
+ * all results of a reply are in one message.
+ */
+export function buildPrompt(request: ModelRequest, scope: PromptScope): BuiltPrompt {
+  const messages: PromptMessage[] = [];
+  const places = new Map<Message, number>();
+  if (request.system.trim() !== "")
+    messages.push({ role: "system", content: wellFormedText(request.system) });
+  const first = messages.length;
+  for (const message of request.messages) {
+    const sizeBefore = messages.length;
+    const before = messages.at(-1);
+    if (message.role === "assistant") {
+      const content = assistantParts(message, scope);
+      if (content.length === 0) continue;
+      if (sizeBefore === first) messages.push(userText(noBeginning));
+      if (before?.role === "assistant") before.content.push(...content);
+      else messages.push({ role: "assistant", content });
+    } else {
+      const results = resultParts(message, scope);
+      if (before?.role === "tool") before.content.push(...results);
+      else if (results.length > 0) messages.push({ role: "tool", content: results });
+      const content = userParts(message, scope);
+      if (content.length > 0) messages.push({ role: "user", content });
+      if (content.length + results.length === 0) continue;
+    }
+    places.set(message, messages.length - 1);
+  }
+  const last = messages.at(-1)?.role;
+  if (last !== "user" && last !== "tool") messages.push(userText(goOn));
+  return { messages, places };
+}
+
+/** What a user, or the system in a user's place, says; hints are text like any other to the model. */
+function userParts({ content }: Message, scope: PromptScope): (TextPart | FilePart)[] {
+  const parts: (TextPart | FilePart)[] = [];
+  for (const block of content) {
+    if (block.type === "data") parts.push(userDataPart(block, scope));
+    else if ((block.type === "text" || block.type === "hint") && block.text.trim() !== "")
+      parts.push({ type: "text", text: wellFormedText(block.text) });
+  }
+  return parts;
+}
+
+function resultParts({ content }: Message, scope: PromptScope): ToolResultPart[] {
+  return content
+    .filter((block) => block.type === "tool_result")
+    .map((block) => toolResultPart(block, scope));
+}
+
+function userText(text: string): PromptMessage {
+  return { role: "user", content: [{ type: "text", text }] };
+}

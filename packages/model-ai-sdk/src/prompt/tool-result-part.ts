@@ -1,0 +1,68 @@
+import type { DataBlock, TextBlock, ToolResultBlock } from "@holdfast/core";
+import { takesFilesInResults } from "../dialect.js";
+import { fileData, mention, sendable } from "./data-part.js";
+import type { ResultContent, ResultOutput, ToolResultPart } from "./prompt.js";
+import type { PromptScope } from "./prompt-scope.js";
+import { toolNameIn } from "./tool-names.js";
+import { wellFormedText } from "./well-formed-text.js";
+
+/** What came of a tool call, as the prompt has it. */
+export function toolResultPart(block: ToolResultBlock, scope: PromptScope): ToolResultPart {
+  return {
+    type: "tool-result",
+    toolCallId: scope.callIds.get(block.callId) ?? block.callId,
+    toolName: toolNameIn(scope, block.name),
+    output: outputOf(block, scope),
+  };
+}
+
+function outputOf({ output, state }: ToolResultBlock, scope: PromptScope): ResultOutput {
+  if (state === "success") {
+    const content = output.map((block) => resultContent(block, scope));
+    const files = content.filter(({ type }) => type !== "text");
+    if (files.length === 0) return { type: "text", value: textOf(output) };
+    if (scope.dialect !== "google") return { type: "content", value: content };
+    // Its package makes a response of every text, and for some models none of a file; Gemini wants one for each call.
+    const rest = output.filter((_, index) => content[index]?.type === "text");
+    return { type: "content", value: [{ type: "text", text: textOf(rest) }, ...files] };
+  }
+  // V2 has no word for a refusal.
+  if (state === "denied" && scope.version !== "v2")
+    return { type: "execution-denied", reason: textOf(output) };
+  return { type: "error-text", value: textOf(output) };
+}
+
+function textOf(output: ToolResultBlock["output"]): string {
+  const texts = output.map((block) => (block.type === "text" ? block.text : mention(block)));
+  return wellFormedText(texts.filter((text) => text !== "").join("\n")) || "(no output)";
+}
+
+function resultContent(block: TextBlock | DataBlock, scope: PromptScope): ResultContent {
+  if (block.type === "text") return { type: "text", text: wellFormedText(block.text) || " " };
+  return fileContent(block, scope) ?? { type: "text", text: mention(block) };
+}
+
+/** A file in a result, or null where the API, the package or the generation has no place for it. */
+function fileContent(block: DataBlock, scope: PromptScope): ResultContent | null {
+  const { version, dialect } = scope;
+  const { mediaType } = block;
+  const isImage = mediaType.startsWith("image/");
+  if (!takesFilesInResults(dialect) || !(isImage || mediaType === "application/pdf")) return null;
+  const source = sendable(block, scope);
+  if (source === null) return null;
+  const filename = block.name !== undefined && { filename: wellFormedText(block.name) };
+  if (version === "v4")
+    return { type: "file", mediaType, data: fileData(source, version), ...filename };
+  if (source.kind === "url") {
+    if (version === "v2") return null;
+    return isImage
+      ? { type: "image-url", url: source.url }
+      : { type: "file-url", url: source.url, mediaType };
+  }
+  const { data } = source;
+  if (version === "v2") return { type: "media", data, mediaType };
+  // Packages of V3 leave out an image that is called a file.
+  return isImage
+    ? { type: "image-data", data, mediaType }
+    : { type: "file-data", data, mediaType, ...filename };
+}

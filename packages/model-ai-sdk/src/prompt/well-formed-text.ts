@@ -1,0 +1,18 @@
+import type { JsonValue } from "@holdfast/core";
+
+const loneSurrogates = /\p{Surrogate}/gu;
+
+/** The text with lone surrogates replaced: providers refuse a request body that has any. */
+export function wellFormedText(text: string): string {
+  return text.replace(loneSurrogates, "\uFFFD");
+}
+
+/** A JSON value in which all text is well-formed. */
+export function wellFormedJson(value: JsonValue): JsonValue {
+  if (typeof value === "string") return wellFormedText(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(wellFormedJson);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [wellFormedText(key), wellFormedJson(item)]),
+  );
+}

@@ -1,0 +1,104 @@
+import { isRecord, type Usage } from "@holdfast/core";
+import type { SpecVersion } from "../language-model.js";
+import { metadataField, readMetadata } from "../provider-metadata.js";
+
+/** How a reply ended, whatever the generation. */
+export interface ReplyFinish {
+  /** `interrupted`: the provider never said that the reply is complete. */
+  readonly reason:
+    | "stop"
+    | "length"
+    | "content-filter"
+    | "tool-calls"
+    | "error"
+    | "interrupted"
+    | "unsaid"
+    | "other";
+  /** The provider's own word; V2 does not tell. */
+  readonly raw: string | undefined;
+  readonly usage: Usage;
+  /** Whether the provider reported any usage. */
+  readonly hasUsage: boolean;
+}
+
+const reasons: Readonly<Record<string, ReplyFinish["reason"]>> = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "content-filter",
+  "tool-calls": "tool-calls",
+  error: "error",
+  interrupted: "interrupted",
+  unknown: "unsaid",
+  other: "other",
+};
+
+/** Reads a `finish` part. */
+export function finishOf(
+  part: Readonly<Record<string, unknown>>,
+  version: SpecVersion,
+): ReplyFinish {
+  const finish = part["finishReason"];
+  const raw = isRecord(finish) && typeof finish["raw"] === "string" ? finish["raw"] : undefined;
+  const word = String(isRecord(finish) ? finish["unified"] : finish);
+  const reason = reasons[word] ?? "other";
+  const isUnsaid = isRecord(finish) && reason === "other" && raw === undefined;
+  const counts = version === "v2" ? flatUsage(part) : nestedUsage(part["usage"]);
+  const { input, output, cached } = counts;
+  return {
+    reason: isUnsaid ? "unsaid" : reason,
+    raw,
+    hasUsage: input !== undefined || output !== undefined,
+    usage: {
+      inputTokens: input ?? 0,
+      outputTokens: output ?? 0,
+      ...(cached !== undefined && { cachedInputTokens: cached }),
+    },
+  };
+}
+
+interface Counts {
+  readonly input: number | undefined;
+  readonly output: number | undefined;
+  readonly cached: number | undefined;
+}
+
+function nestedUsage(usage: unknown): Counts {
+  const { inputTokens, outputTokens } = isRecord(usage) ? usage : {};
+  const input = isRecord(inputTokens) ? inputTokens : {};
+  const output = isRecord(outputTokens) ? outputTokens : {};
+  return {
+    input: count(input["total"]) ?? sum(input["noCache"], input["cacheRead"], input["cacheWrite"]),
+    output: count(output["total"]) ?? sum(output["text"], output["reasoning"]),
+    cached: count(input["cacheRead"]),
+  };
+}
+
+/** V2 leaves it to each provider what its counts include; Holdfast's include everything. */
+function flatUsage(part: Readonly<Record<string, unknown>>): Counts {
+  const usage = isRecord(part["usage"]) ? part["usage"] : {};
+  const metadata = readMetadata(part["providerMetadata"]);
+  const cached = count(usage["cachedInputTokens"]);
+  let input = count(usage["inputTokens"]);
+  let output = count(usage["outputTokens"]);
+  // Anthropic counts what was read from and written to the cache apart.
+  const written = count(metadataField(metadata, "cacheCreationInputTokens"));
+  const isAnthropic = metadata !== undefined && "anthropic" in metadata;
+  if (isAnthropic && input !== undefined) input += (cached ?? 0) + (written ?? 0);
+  // Google counts its thoughts apart; the total tells.
+  const thoughts = count(usage["reasoningTokens"]) ?? 0;
+  const total = count(usage["totalTokens"]);
+  if (input !== undefined && output !== undefined && total === input + output + thoughts)
+    output += thoughts;
+  return { input, output, cached };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 && Number.isFinite(value)
+    ? Math.round(value)
+    : undefined;
+}
+
+function sum(...values: readonly unknown[]): number | undefined {
+  const counts = values.map(count).filter((value) => value !== undefined);
+  return counts.length === 0 ? undefined : counts.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,103 @@
+import type { AiSdkPartReader, AiSdkPartStream } from "../language-model.js";
+
+/** A reply that stopped coming. */
+export class StalledError extends Error {
+  override readonly name = "StalledError";
+}
+
+/** How to ask for a reply and how long to wait for it. */
+export interface PartSource {
+  /** Begins the call; `signal` ends it. */
+  readonly open: (signal: AbortSignal) => PromiseLike<{ readonly stream: AiSdkPartStream }>;
+  readonly signal: AbortSignal;
+  readonly firstChunkTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** How long a connection may stay open after the last part: closed cleanly it can serve the next request. */
+const lingerMs = 1_000;
+/** Longer timers fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/**
+ * The parts of a reply. The connection is closed when `signal` aborts, when nothing comes for too long and when the reader
+ * leaves, also with a model that ignores all this: nobody waits for it. Only time spent waiting counts, so that a slow
+ * reader is no stall.
+ *
+ * @throws the signal's reason, StalledError, and what the model throws
+ */
+export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
+  const { signal, firstChunkTimeoutMs, idleTimeoutMs } = source;
+  const connection = new AbortController();
+  const forward = (): void => connection.abort(signal.reason);
+  signal.throwIfAborted();
+  signal.addEventListener("abort", forward, { once: true });
+  let reader: AiSdkPartReader | undefined;
+  let isDone = false;
+  let hasFinished = false;
+  let limitMs = firstChunkTimeoutMs;
+  const within = <T>(work: PromiseLike<T>): Promise<T> => before(work, limitMs, signal);
+  try {
+    const opening = Promise.resolve(source.open(connection.signal));
+    opening.then(({ stream }) => {
+      reader = stream.getReader();
+      // Nobody is left to read it.
+      if (connection.signal.aborted) leave(reader);
+    }, ignore);
+    await within(opening);
+    for (;;) {
+      const { done, value } = await within((reader as AiSdkPartReader).read());
+      isDone = done;
+      if (done) return;
+      hasFinished ||= isPart(value, "finish");
+      // The package says `stream-start` by itself, as soon as it has the headers.
+      if (hasFinished) limitMs = lingerMs;
+      else if (!isPart(value, "stream-start")) limitMs = idleTimeoutMs;
+      yield value;
+    }
+  } catch (error) {
+    // The reply is complete; how its connection ends is nobody's concern.
+    if (!hasFinished || signal.aborted) throw error;
+  } finally {
+    signal.removeEventListener("abort", forward);
+    if (!isDone) {
+      connection.abort(new DOMException("the reply is no longer wanted", "AbortError"));
+      if (reader) leave(reader);
+    }
+  }
+}
+
+/** Whether something is a stream part of this type. */
+export function isPart(value: unknown, type: string): boolean {
+  return typeof value === "object" && value !== null && "type" in value && value.type === type;
+}
+
+function before<T>(work: PromiseLike<T>, limitMs: number, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    const stalled = (): void => reject(new StalledError(`nothing came for ${limitMs} ms`));
+    const timer = setTimeout(stalled, Math.min(limitMs, longestTimerMs));
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+    };
+    work.then(
+      (value) => {
+        settle();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settle();
+        reject(error);
+      },
+    );
+  });
+}
+
+function leave(reader: AiSdkPartReader): void {
+  Promise.resolve(reader.cancel()).catch(ignore);
+}
+
+function ignore(): void {}
