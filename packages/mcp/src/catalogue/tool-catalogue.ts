@@ -1,0 +1,129 @@
+import { type RuntimeContext, type Tool, tool } from "@holdfast/core";
+import type { ListedTools } from "../connection/list-tools.js";
+import type { ToolDefinition } from "../connection/tool-definition.js";
+import type { McpToolLeftOut } from "../options/server-change.js";
+import type { ServerSettings } from "../options/server-settings.js";
+import { cleanSchema, UnusableSchema } from "./clean-schema.js";
+import { cleanText } from "./clean-text.js";
+import { objectInput } from "./object-input.js";
+import { ToolNames } from "./tool-names.js";
+
+/** Runs a tool of a server by the server's own name for it. */
+export type RunTool = (
+  settings: ServerSettings,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  ctx: RuntimeContext,
+) => Promise<unknown>;
+
+/** What became of a list of tools. */
+export interface CatalogueUpdate {
+  readonly changed: boolean;
+  readonly tools: readonly string[];
+  readonly leftOut: readonly McpToolLeftOut[];
+}
+
+/** The engine's own limit is a safety net behind the server's: it must come later. */
+const graceMs = 5_000;
+
+/** The tools of all servers: by the order of the servers, then by name, whoever answered first. */
+export class ToolCatalogue {
+  readonly #servers: readonly ServerSettings[];
+  readonly #run: RunTool;
+  readonly #names = new ToolNames();
+  readonly #byServer = new Map<string, ReadonlyMap<string, { definition: string; tool: Tool }>>();
+  #tools: readonly Tool[] = [];
+
+  constructor(servers: readonly ServerSettings[], run: RunTool) {
+    this.#servers = servers;
+    this.#run = run;
+  }
+
+  /** The same array as long as nothing changes. */
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  /** Takes over what a server says it has. A tool that did not change stays the same object. */
+  update(settings: ServerSettings, listed: ListedTools): CatalogueUpdate {
+    const before = this.#byServer.get(settings.name);
+    const leftOut: McpToolLeftOut[] = [];
+    if (listed.malformed > 0)
+      leftOut.push({ name: `(${listed.malformed})`, reason: "not described as MCP wants it" });
+    const made = new Map<string, { definition: string; tool: Tool }>();
+    for (const one of chosen(settings, listed.tools, leftOut)) {
+      try {
+        const definition = JSON.stringify(one);
+        const same = before?.get(one.name);
+        made.set(
+          one.name,
+          same?.definition === definition ? same : { definition, tool: this.#make(settings, one) },
+        );
+      } catch (error) {
+        leftOut.push({ name: shown(one.name), reason: reasonOf(error) });
+      }
+    }
+    const changed =
+      before?.size !== made.size ||
+      [...made].some(([name, { tool: own }]) => before.get(name)?.tool !== own);
+    if (changed) {
+      this.#byServer.set(settings.name, made);
+      this.#tools = this.#servers.flatMap(({ name }) =>
+        [...(this.#byServer.get(name)?.values() ?? [])].map((entry) => entry.tool),
+      );
+      const there = new Set(this.#tools.map(({ name }) => name));
+      this.#names.forget((name) => there.has(name));
+    }
+    return { changed, tools: [...made.values()].map(({ tool: { name } }) => name), leftOut };
+  }
+
+  #make(settings: ServerSettings, definition: ToolDefinition): Tool {
+    const { name, description = "", title = "", inputSchema, annotations } = definition;
+    const { maxDescriptionChars, trustAnnotations } = settings;
+    return tool({
+      name: this.#names.nameOf(settings.name, settings.prefix, name),
+      description:
+        cleanText(description, maxDescriptionChars) ||
+        cleanText(title, maxDescriptionChars) ||
+        `${shown(name)} of the server ${settings.name}`,
+      input: objectInput(cleanSchema(inputSchema, settings)),
+      readOnly: trustAnnotations && annotations?.readOnlyHint === true,
+      group: settings.group?.name,
+      timeoutMs: settings.maxTimeoutMs + graceMs,
+      execute: (input, ctx) => this.#run(settings, name, input as Record<string, unknown>, ctx),
+    });
+  }
+}
+
+/** The tools the agent is to get, by name; the same name twice is the first. */
+function chosen(
+  { include, exclude, maxTools }: ServerSettings,
+  listed: readonly ToolDefinition[],
+  leftOut: McpToolLeftOut[],
+): readonly ToolDefinition[] {
+  const unique = new Map<string, ToolDefinition>();
+  const names = new Set(listed.map(({ name }) => name));
+  for (const name of include ?? [])
+    if (!names.has(name))
+      leftOut.push({ name: shown(name), reason: "the server does not have it" });
+  for (const one of listed) {
+    if ((include && !include.has(one.name)) || exclude.has(one.name)) continue;
+    if (unique.has(one.name)) leftOut.push({ name: shown(one.name), reason: "listed twice" });
+    else if (one.execution?.taskSupport === "required")
+      leftOut.push({ name: shown(one.name), reason: "it runs only as an MCP task" });
+    else unique.set(one.name, one);
+  }
+  // By code units, not by locale: the order is part of the request's prefix and must be the same everywhere.
+  const sorted = [...unique.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+  for (const { name } of sorted.slice(maxTools))
+    leftOut.push({ name: shown(name), reason: `there are more than maxTools, ${maxTools}` });
+  return sorted.slice(0, maxTools);
+}
+
+function shown(name: string): string {
+  return cleanText(name, 100);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof UnusableSchema ? error.message : "its definition cannot be used";
+}

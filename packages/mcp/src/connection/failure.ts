@@ -1,0 +1,93 @@
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { cleanText } from "../catalogue/clean-text.js";
+
+/**
+ * What a failed request means:
+ * - `not_sent`: it certainly did not run, and the connection is of no use any more. It may be repeated on a new one.
+ * - `refused`: the server answered that it will not do it.
+ * - `lost`: the connection is gone; it may have run.
+ * - `unknown`: it may have run; the connection may be all right.
+ */
+export interface Failure {
+  readonly kind: "not_sent" | "refused" | "lost" | "unknown";
+  /** What happened, to go on from "the server …". Nothing of the address, the headers or the environment. */
+  readonly words: string;
+}
+
+const maxMessageChars = 2_000;
+
+/** Thrown by the HTTP transport when an answer will not come; the message is what the server did, in our words. */
+export class AnswerLost extends Error {
+  override readonly name = "AnswerLost";
+}
+
+/** Codes of errors that come before a request is on its way: no name, no route, nobody listening, no TLS. */
+const neverConnected =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*)$/;
+
+/**
+ * What an error of the MCP client means. Its own message is kept only where it is the server's answer to the request.
+ *
+ * @param redact - takes secrets out of what the server says
+ */
+export function failureOf(error: unknown, redact: (text: string) => string): Failure {
+  if (error instanceof ProtocolError)
+    return {
+      kind: "refused",
+      words: `answered with an error: ${cleanText(redact(error.message), maxMessageChars)} (code ${error.code})`,
+    };
+  if (error instanceof SdkHttpError) return httpFailure(error);
+  if (error instanceof AnswerLost) return { kind: "unknown", words: error.message };
+  if (error instanceof SdkError) return sdkFailure(error);
+  const code = errorCode(error);
+  if (code !== undefined && error instanceof Error && "spawnargs" in error)
+    return { kind: "not_sent", words: `could not be started (${code}): check command and cwd` };
+  if (code !== undefined)
+    return neverConnected.test(code)
+      ? { kind: "not_sent", words: `could not be reached (${code})` }
+      : { kind: "lost", words: `broke the connection (${code})` };
+  if (error instanceof Error && error.message === "Not connected")
+    return { kind: "not_sent", words: "is not connected" };
+  if (error instanceof Error && /protocol version is not supported/.test(error.message))
+    return { kind: "refused", words: "speaks a version of MCP that is not supported" };
+  return { kind: "unknown", words: "did something the MCP client does not understand" };
+}
+
+function httpFailure(error: SdkHttpError): Failure {
+  const { status } = error;
+  const text = typeof error.data["text"] === "string" ? error.data["text"] : "";
+  // 404 is what the protocol says for a session that is gone; some servers say 400 and name it in words.
+  if (status === 404 || (status === 400 && /session/i.test(text)))
+    return { kind: "not_sent", words: `does not know the session or the address (HTTP ${status})` };
+  if (status === 401 || status === 403)
+    return {
+      kind: "refused",
+      words: `does not let this client in (HTTP ${status}): check headers`,
+    };
+  if (status >= 300 && status < 500)
+    return { kind: "refused", words: `refused the request (HTTP ${status})` };
+  return { kind: "unknown", words: `failed (HTTP ${status})` };
+}
+
+function sdkFailure(error: SdkError): Failure {
+  switch (error.code) {
+    case SdkErrorCode.NotConnected:
+      return { kind: "not_sent", words: "is not connected" };
+    case SdkErrorCode.ConnectionClosed:
+      return { kind: "lost", words: "ended or closed the connection" };
+    case SdkErrorCode.RequestTimeout:
+      return { kind: "unknown", words: "did not answer in time" };
+    case SdkErrorCode.InvalidResult:
+      return { kind: "unknown", words: "answered with something that is not MCP" };
+    default:
+      return { kind: "unknown", words: `did not answer as MCP wants it (${error.code})` };
+  }
+}
+
+/** The code of a system error; `fetch` keeps it in the cause. */
+function errorCode(error: unknown): string | undefined {
+  for (const one of [error, (error as { cause?: unknown } | undefined)?.cause])
+    if (typeof one === "object" && one !== null && "code" in one && typeof one.code === "string")
+      return one.code;
+  return undefined;
+}

@@ -1,0 +1,19 @@
+import type { Endpoint } from "../options/server-settings.js";
+
+/** Shorter values would blank out ordinary words, and are no secrets. */
+const shortestSecret = 4;
+
+/** Replaces what the server was given in confidence, should it say it again: values of `env`, of headers and of the address's query. */
+export function redactor(endpoint: Endpoint): (text: string) => string {
+  const given =
+    endpoint.kind === "stdio"
+      ? Object.values(endpoint.env)
+      : [...Object.values(endpoint.headers), ...endpoint.url.searchParams.values()];
+  const secrets = given
+    // A server may repeat a token without the "Bearer" in front of it.
+    .flatMap((value) => [value, ...value.split(/\s+/)])
+    .filter((value) => value.length >= shortestSecret)
+    .sort((one, other) => other.length - one.length);
+  return (text) =>
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, () => "[redacted]"), text);
+}

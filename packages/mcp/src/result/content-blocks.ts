@@ -1,0 +1,72 @@
+import { type DataBlock, isRecord, type TextBlock } from "@holdfast/core";
+import { cleanText } from "../catalogue/clean-text.js";
+
+type Block = TextBlock | DataBlock;
+
+const maxLabelChars = 500;
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
+
+/** What a server put into `content`, as blocks of a tool result. */
+export function contentBlocks(content: unknown): readonly Block[] {
+  return Array.isArray(content) ? content.flatMap(blocksOf) : [];
+}
+
+function blocksOf(item: unknown): readonly Block[] {
+  if (!isRecord(item)) return [note("something that is not content")];
+  switch (item["type"]) {
+    case "text":
+      return typeof item["text"] === "string"
+        ? [text(item["text"])]
+        : [note("a text without text")];
+    case "image":
+    case "audio":
+      return [data(item["data"], item["mimeType"], undefined, item["type"])];
+    case "resource":
+      return resource(item["resource"]);
+    case "resource_link":
+      return [text(`[resource link] ${labels(item, ["name", "uri", "mimeType", "description"])}`)];
+    default:
+      return [note(`content of the type ${label(item["type"])}`)];
+  }
+}
+
+/** An embedded resource: its text or its bytes, with its address in front of a text and as the name of data. */
+function resource(value: unknown): readonly Block[] {
+  if (!isRecord(value)) return [note("a resource without content")];
+  const uri = label(value["uri"]);
+  if (typeof value["text"] === "string")
+    return [text(`[resource] ${labels(value, ["uri", "mimeType"])}`), text(value["text"])];
+  return [data(value["blob"], value["mimeType"], uri, "resource")];
+}
+
+/** Data the model's provider would refuse would be refused with every later request of the session: it is checked here. */
+function data(bytes: unknown, type: unknown, name: string | undefined, what: string): Block {
+  if (typeof bytes !== "string" || bytes === "" || !base64.test(bytes))
+    return note(`${what} data that is not base64`);
+  return {
+    type: "data",
+    mediaType: typeof type === "string" && mediaType.test(type) ? type : "application/octet-stream",
+    source: { kind: "base64", data: bytes },
+    ...(name !== undefined && name !== "" && { name }),
+  };
+}
+
+function text(value: string): TextBlock {
+  return { type: "text", text: value };
+}
+
+function note(what: string): TextBlock {
+  return text(`[The server sent ${what}; it was left out.]`);
+}
+
+function label(value: unknown): string {
+  return typeof value === "string" ? cleanText(value, maxLabelChars) : "";
+}
+
+function labels(item: Record<string, unknown>, keys: readonly string[]): string {
+  return keys
+    .map((key) => label(item[key]))
+    .filter((one) => one !== "")
+    .join(" · ");
+}
