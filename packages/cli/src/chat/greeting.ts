@@ -1,0 +1,59 @@
+import { plural } from "../terminal/format.js";
+import { safeLine } from "../terminal/safe-text.js";
+import type { Chat } from "./open-chat.js";
+
+/** What a conversation starts with, as data. */
+export interface ChatStart {
+  readonly type: "chat_start";
+  readonly model: string;
+  readonly modelSource: string;
+  readonly store: string;
+  readonly storeSource: string;
+  readonly config: string | null;
+  readonly agentId: string;
+  readonly userId: string | null;
+  readonly sessionId: string;
+  /** Of the context; 0 for a new session. */
+  readonly messages: number;
+  readonly hasSummary: boolean;
+}
+
+/** Looks up what there is of the session. */
+export async function chatStart(chat: Chat): Promise<ChatStart> {
+  const { agent, store, model, config, userId, sessionId } = chat;
+  const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
+  return {
+    type: "chat_start",
+    model: model.model.id,
+    modelSource: model.source,
+    store: store.url,
+    storeSource: store.source,
+    config: config?.file ?? null,
+    agentId: agent.agentId,
+    userId,
+    sessionId,
+    messages: state?.context.length ?? 0,
+    hasSummary: state?.summary !== undefined && state?.summary !== null,
+  };
+}
+
+/** The same for a person, line by line. */
+export function greeting(start: ChatStart, isOffline: boolean): readonly string[] {
+  const lines = [`model ${start.model} (${start.modelSource})`];
+  if (isOffline)
+    lines.push(
+      "this model is a script; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or use --model, for a real one",
+    );
+  if (start.config !== null) lines.push(`config ${start.config}`);
+  lines.push(`store ${start.store} (${start.storeSource})`, sessionLine(start));
+  return lines.map(safeLine);
+}
+
+/** Which session, and how much there is of it. */
+export function sessionLine(start: ChatStart): string {
+  const whose = start.userId === null ? "without a user" : `of ${start.userId}`;
+  const earlier = start.hasSummary ? ", one of them a summary of those before" : "";
+  const extent =
+    start.messages === 0 ? "new" : `goes on, ${plural(start.messages, "message")}${earlier}`;
+  return safeLine(`session ${start.sessionId} ${whose}, agent ${start.agentId}: ${extent}`);
+}

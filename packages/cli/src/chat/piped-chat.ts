@@ -1,0 +1,60 @@
+import type { AgentEvent } from "@holdfast/core";
+import { type ExitCode, exitCodes } from "../exit-code.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { textLines } from "../terminal/text-lines.js";
+import { chatStart, greeting } from "./greeting.js";
+import { leaveAgent } from "./leave-agent.js";
+import type { Chat } from "./open-chat.js";
+import { Stopper } from "./stopper.js";
+import { takeTurn } from "./take-turn.js";
+import { TurnView } from "./turn-view.js";
+
+/**
+ * A conversation without a terminal: each message, or each line of stdin, is a turn. The first turn that fails ends it.
+ *
+ * @throws what the turn failed with
+ */
+export async function pipedChat(
+  chat: Chat,
+  messages: readonly string[] | undefined,
+): Promise<ExitCode> {
+  const { terminal, agent } = chat;
+  const view = new TurnView(terminal, "err");
+  const show = (event: AgentEvent): void => {
+    if (terminal.isJson) terminal.json(event);
+    else view.show(event);
+  };
+  chat.onBackground = show;
+  using stopper = new Stopper(agent);
+  const start = await chatStart(chat);
+  if (terminal.isJson) terminal.json(start);
+  else for (const line of greeting(start, chat.model.isOffline)) terminal.warn(line);
+  try {
+    for await (const text of messages ?? stdinLines(terminal, stopper.signal)) {
+      if (stopper.code !== null) break;
+      const reply = await stopper.during(takeTurn(chat, text, show));
+      if (terminal.isJson) {
+        const { reason, text: said, usage, callId, sessionId } = reply;
+        terminal.json({ type: "reply", reason, text: said, usage, callId, sessionId });
+      }
+    }
+  } catch (error) {
+    if (stopper.code === null) throw error;
+  } finally {
+    await leaveAgent(agent, stopper);
+  }
+  return stopper.code ?? exitCodes.ok;
+}
+
+async function* stdinLines({ in: input }: Terminal, signal: AbortSignal): AsyncGenerator<string> {
+  // Whoever is told to leave does not wait for another line.
+  const stop = (): void => void (input as { destroy?: () => void }).destroy?.();
+  signal.addEventListener("abort", stop);
+  try {
+    for await (const line of textLines(input)) if (line.trim() !== "") yield line;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,124 @@
+import { characterEstimate, checkId, type Usage } from "@holdfast/core";
+import { messageText } from "../sessions/message-text.js";
+import { readTranscript } from "../sessions/transcript.js";
+import { clip, formatCount, plural } from "../terminal/format.js";
+import { safeLine } from "../terminal/safe-text.js";
+import { printTable } from "../terminal/table.js";
+import { chatStart, sessionLine } from "./greeting.js";
+import type { Chat } from "./open-chat.js";
+
+interface SlashCommand {
+  readonly usage: string;
+  readonly help: string;
+  run(chat: Chat, argument: string, usage: Usage): Promise<void>;
+}
+
+const commands: Readonly<Record<string, SlashCommand>> = {
+  "/sessions": { usage: "/sessions", help: "your sessions with this agent", run: listSessions },
+  "/session": {
+    usage: "/session <id>",
+    help: "go on in another session, or a new one",
+    run: enter,
+  },
+  "/history": {
+    usage: "/history [n]",
+    help: "the last n messages, also compacted ones",
+    run: history,
+  },
+  "/compact": {
+    usage: "/compact",
+    help: "summarise the older part of the context now",
+    run: compact,
+  },
+  "/tokens": { usage: "/tokens", help: "how full the context is, and what was used", run: tokens },
+  "/help": { usage: "/help", help: "this", run: showHelp },
+  "/exit": { usage: "/exit", help: "leave", run: async () => undefined },
+};
+
+/** For completion. */
+export const commandNames: readonly string[] = Object.keys(commands);
+
+/** Runs a line that begins with a slash. @param usage - tokens of this run so far @returns whether to leave */
+export async function runSlashCommand(chat: Chat, line: string, usage: Usage): Promise<boolean> {
+  const [name = "", ...rest] = line.split(/\s+/u);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined)
+    chat.terminal.line(
+      `There is no ${safeLine(name)}; /help shows the commands. To say it, write //${safeLine(name.slice(1))}.`,
+    );
+  else await command.run(chat, rest.join(" "), usage);
+  return name === "/exit";
+}
+
+async function showHelp({ terminal }: Chat): Promise<void> {
+  for (const { usage, help } of Object.values(commands))
+    terminal.line(`${usage.padEnd(15)}${terminal.colors.dim(help)}`);
+  terminal.line(`${"//text".padEnd(15)}${terminal.colors.dim("says /text to the agent")}`);
+}
+
+async function listSessions({ terminal, agent, userId, sessionId }: Chat): Promise<void> {
+  if (userId === null) {
+    // Of strangers one is like another: their sessions are nobody's to list.
+    terminal.line("Without a user there is only this session; see --user.");
+    return;
+  }
+  const { slots } = await agent.sessions({ userId, limit: 20 });
+  const rows = slots.map(({ slot, messages, updatedAt }) => [
+    `${slot.sessionId === sessionId ? "* " : "  "}${slot.sessionId}`,
+    String(messages ?? ""),
+    updatedAt,
+  ]);
+  if (rows.length === 0) terminal.line("None is saved yet.");
+  else printTable(terminal, ["  SESSION", "MESSAGES", "SAVED"], rows);
+}
+
+async function enter(chat: Chat, argument: string): Promise<void> {
+  if (argument === "") {
+    chat.terminal.line("Which one? /session <id>");
+    return;
+  }
+  chat.sessionId = checkId(argument, "the session's id");
+  chat.terminal.line(sessionLine(await chatStart(chat)));
+}
+
+async function history(chat: Chat, argument: string): Promise<void> {
+  const { terminal, store, agent, userId, sessionId } = chat;
+  const limit = /^[1-9]\d{0,2}$/u.test(argument) ? Number(argument) : 10;
+  const slot = { agentId: agent.agentId, userId, sessionId };
+  const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
+  // Marks stand between the messages.
+  const page = await readTranscript(store.parts, slot, state?.context ?? [], { limit: limit * 3 });
+  const shown = page.entries.filter(({ record }) => record.message).slice(-limit);
+  if (shown.length === 0) terminal.line("Nothing was said yet.");
+  for (const { record, visibility } of shown) {
+    if (record.message === undefined) continue;
+    const note = visibility === "whole" ? "" : ` [${visibility}]`;
+    const text = clip(safeLine(messageText(record.message)), Math.max(40, terminal.columns * 2));
+    terminal.line(`${terminal.colors.bold(record.message.role)}${note} ${text}`);
+  }
+}
+
+async function compact({ terminal, agent, userId, sessionId }: Chat): Promise<void> {
+  const session = { userId: userId ?? undefined, sessionId };
+  const result = await agent.compact(session, { force: true });
+  if (result.compacted)
+    terminal.line(
+      `Compacted ${result.messagesBefore} → ${result.messagesAfter} messages, ${formatCount(result.tokensBefore ?? 0)} → ${formatCount(result.tokensAfter ?? 0)} tokens.`,
+    );
+  else
+    terminal.line(safeLine(`Nothing was compacted${result.failure ? `: ${result.failure}` : "."}`));
+}
+
+async function tokens(chat: Chat, _: string, usage: Usage): Promise<void> {
+  const { terminal, agent, model, userId, sessionId } = chat;
+  const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
+  const context = state?.context ?? [];
+  const { contextWindow } = model.model;
+  const window = contextWindow === undefined ? "" : ` of ${formatCount(contextWindow)}`;
+  terminal.line(
+    `context: ${plural(context.length, "message")}, about ${formatCount(characterEstimate().countMessages(context))}${window} tokens`,
+  );
+  terminal.line(
+    `since the start: ${formatCount(usage.inputTokens)} tokens in, ${formatCount(usage.outputTokens)} out`,
+  );
+}

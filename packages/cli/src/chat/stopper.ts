@@ -1,0 +1,94 @@
+import type { HarnessAgent } from "@holdfast/harness";
+import { type ExitCode, exitCodes } from "../exit-code.js";
+
+/** Time a running call gets to come to a safe point when the process is told to end. */
+const DRAIN_MS = 10_000;
+/** Time an interrupted call gets to be saved when a person does not want to wait any longer. */
+const HURRY_MS = 2_000;
+
+/**
+ * Turns signals into an orderly end: SIGINT interrupts the running call, SIGTERM and SIGHUP let it come to a safe point;
+ * either way it is saved. A second signal does not wait for long.
+ */
+export class Stopper implements Disposable {
+  readonly #agent: HarnessAgent;
+  readonly #leaving = new AbortController();
+  readonly #hurry = new AbortController();
+  #code: ExitCode | null = null;
+  #drained: Promise<unknown> = Promise.resolve();
+
+  constructor(agent: HarnessAgent) {
+    this.#agent = agent;
+    process.on("SIGINT", this.interrupt);
+    process.on("SIGTERM", this.drain);
+    process.on("SIGHUP", this.drain);
+  }
+
+  /** Why the program is to end; null while it is not. */
+  get code(): ExitCode | null {
+    return this.#code;
+  }
+
+  /** Aborts when the program is to end. */
+  get signal(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  /** Aborts when nobody wants to wait any longer. */
+  get hurry(): AbortSignal {
+    return this.#hurry.signal;
+  }
+
+  /** Resolves when a drain that was begun is through. */
+  get drained(): Promise<unknown> {
+    return this.#drained;
+  }
+
+  /** Interrupts what runs, and leaves. */
+  readonly interrupt = (): void => {
+    if (this.#code !== null) this.#hurry.abort();
+    this.leave(exitCodes.interrupted);
+    void this.#agent.interrupt().catch(() => undefined);
+  };
+
+  /** Lets what runs come to a safe point, and leaves. */
+  readonly drain = (): void => {
+    if (this.#code !== null) this.#hurry.abort();
+    this.leave(exitCodes.terminated);
+    this.#drained = this.#agent.shutdown({ timeoutMs: DRAIN_MS }).catch(() => undefined);
+  };
+
+  /** Ends the program once the call that runs is done. The first reason counts. */
+  leave(code: ExitCode): void {
+    this.#code ??= code;
+    this.#leaving.abort();
+  }
+
+  /** Does not wait any longer than a moment from now on. */
+  hurryUp(): void {
+    this.#hurry.abort();
+  }
+
+  /** The outcome of `work`; when it is hurried, of as much as comes soon. @throws when that moment is over */
+  async during<T>(work: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<never>((_, reject) => {
+      const start = (): void => {
+        timer = setTimeout(() => reject(new Error("left before it was done")), HURRY_MS);
+      };
+      if (this.#hurry.signal.aborted) start();
+      else this.#hurry.signal.addEventListener("abort", start, { once: true });
+    });
+    try {
+      return await Promise.race([work, over]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    process.off("SIGINT", this.interrupt);
+    process.off("SIGTERM", this.drain);
+    process.off("SIGHUP", this.drain);
+  }
+}

@@ -1,0 +1,87 @@
+import { Command } from "commander";
+import { pageSize, withOwnerFlags, withStoreFlags } from "../sessions/session-options.js";
+import type { Terminal } from "../terminal/terminal.js";
+
+/** `holdfast sessions list|show|search|export|import|delete`. */
+export function sessionsCommand(terminal: Terminal): Command {
+  return new Command("sessions")
+    .description("List, read, search, move and delete sessions in any store")
+    .addCommand(list(terminal))
+    .addCommand(show(terminal))
+    .addCommand(search(terminal))
+    .addCommand(exportCommand(terminal))
+    .addCommand(importCommand(terminal))
+    .addCommand(deleteCommand(terminal));
+}
+
+function list(terminal: Terminal): Command {
+  return withPage(withOwnerFlags(new Command("list")), "sessions", 50)
+    .description("List sessions, newest first")
+    .action(async (flags) => {
+      const { listSessions } = await import("../sessions/list-sessions.js");
+      await listSessions(terminal, flags);
+    });
+}
+
+function show(terminal: Terminal): Command {
+  return withPage(withOwnerFlags(new Command("show")), "records", 50)
+    .description("Print the transcript of a session, and what of it the model still sees")
+    .argument("<session>", "its id; --agent and --user where several have it")
+    .option("--full", "print long messages whole")
+    .action(async (sessionId: string, flags) => {
+      const { showSession } = await import("../sessions/show-session.js");
+      await showSession(terminal, sessionId, flags);
+    });
+}
+
+function search(terminal: Terminal): Command {
+  return withPage(withOwnerFlags(new Command("search")), "hits", 20)
+    .description("Find text in everything that was ever said, also what left the context")
+    .argument("<text>", "looked for as it is, without regard to case")
+    .option("--session <id>", "only in this session")
+    .action(async (text: string, flags) => {
+      const { searchSessions } = await import("../sessions/search-sessions.js");
+      await searchSessions(terminal, text, flags);
+    });
+}
+
+function exportCommand(terminal: Terminal): Command {
+  return withOwnerFlags(new Command("export"))
+    .description("Write whole sessions as NDJSON: state, log and long texts")
+    .argument("[session...]", "their ids (default: all that the options leave)")
+    .option("-o, --out <file>", "write to this new file instead of stdout")
+    .action(async (sessionIds: string[], flags) => {
+      const { exportSessions } = await import("../sessions/export-sessions.js");
+      await exportSessions(terminal, sessionIds, flags);
+    });
+}
+
+function importCommand(terminal: Terminal): Command {
+  return withStoreFlags(new Command("import"))
+    .description("Read sessions that `export` wrote; none that is there already is changed")
+    .argument("[file]", "NDJSON (default: stdin)")
+    .option("--json", "print what was done as JSON")
+    .action(async (file: string | undefined, flags) => {
+      const { importSessions } = await import("../sessions/import-sessions.js");
+      await importSessions(terminal, file, flags);
+    });
+}
+
+function deleteCommand(terminal: Terminal): Command {
+  return withOwnerFlags(new Command("delete"))
+    .description("Delete sessions: state, log and files put aside. Long-term memory stays")
+    .argument("<session...>", "their ids; --agent and --user where several have one")
+    .option("-y, --yes", "do not ask")
+    .option("--json", "print what was done as JSON")
+    .action(async (sessionIds: string[], flags) => {
+      const { deleteSessions } = await import("../sessions/delete-sessions.js");
+      await deleteSessions(terminal, sessionIds, flags);
+    });
+}
+
+function withPage(command: Command, what: string, size: number): Command {
+  return command
+    .option("--limit <count>", `${what} of one page, at most 1000`, pageSize, size)
+    .option("--cursor <cursor>", "go on where the page before ended")
+    .option("--json", "print one JSON document");
+}

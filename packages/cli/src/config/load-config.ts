@@ -1,0 +1,95 @@
+import { stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ConfigurationError, isRecord, parseOptions } from "@holdfast/core";
+import { z } from "zod";
+import { CommandError, exitCodes } from "../exit-code.js";
+import type { Terminal } from "../terminal/terminal.js";
+import type { HoldfastConfig } from "./define-config.js";
+import { findConfig } from "./find-config.js";
+
+/** A config file and what it says. */
+export interface LoadedConfig {
+  readonly file: string;
+  readonly config: HoldfastConfig;
+}
+
+const filled = z.string().refine((value) => value.trim() !== "", "must not be blank");
+const object = (what: string): z.ZodType<never> => z.custom<never>(isRecord, `must be ${what}`);
+
+const configSchema: z.ZodType<HoldfastConfig> = z.strictObject({
+  model: z
+    .union([filled, object("a model")], "must be a model or its name, as provider/id")
+    .optional(),
+  store: z.union([filled, object("a store")], "must be a store or its URL").optional(),
+  agent: filled.optional(),
+  systemPrompt: z.string().optional(),
+  workspace: filled.optional(),
+  tools: z.array(object("a tool")).optional(),
+  plugins: z.array(object("a plugin")).optional(),
+  configure: z
+    .custom<HoldfastConfig["configure"]>(
+      (value) => typeof value === "function",
+      "must be a function",
+    )
+    .optional(),
+});
+
+/**
+ * Loads the config file named, else the one found from the working directory upwards; null when there is none.
+ *
+ * @throws CommandError when it is not there (3), or cannot be loaded or says something wrong (2)
+ */
+export async function loadConfig(
+  terminal: Terminal,
+  named: string | undefined,
+): Promise<LoadedConfig | null> {
+  const file = named === undefined ? await findConfig(terminal, process.cwd()) : resolve(named);
+  if (file === null) return null;
+  if (named !== undefined && !(await stat(file).catch(() => undefined))?.isFile())
+    throw new CommandError(exitCodes.notFound, `--config: there is no file ${file}`);
+  try {
+    const exported = await importFile(file);
+    const config = parseOptions(
+      configSchema,
+      typeof exported === "function" ? await exported() : exported,
+      "the default export",
+    );
+    return { file, config: withPaths(config, dirname(file)) };
+  } catch (error) {
+    const reason = ConfigurationError.is(error) ? error.message : reasonOf(error);
+    throw new CommandError(exitCodes.usage, `${file} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+/** What a config names counts from where it stands, not from where the command happens to run. */
+function withPaths(config: HoldfastConfig, base: string): HoldfastConfig {
+  const { workspace, store } = config;
+  const isDirectory = typeof store === "string" && /^json:(?!~)./u.test(store);
+  return {
+    ...config,
+    ...(workspace !== undefined && { workspace: resolve(base, workspace) }),
+    ...(isDirectory && { store: `json:${resolve(base, store.slice("json:".length))}` }),
+  };
+}
+
+async function importFile(file: string): Promise<unknown> {
+  const { createJiti } = await import("jiti");
+  const jiti = createJiti(import.meta.url, {
+    // What was compiled is kept nowhere: a config is small, and a cache could be somebody else's.
+    fsCache: false,
+    moduleCache: false,
+    interopDefault: false,
+    // Also where only the command is installed, not the project's own copy.
+    alias: { "@holdfast/cli": fileURLToPath(new URL("../index.js", import.meta.url)) },
+  });
+  const module = await jiti.import<{ default?: unknown }>(file);
+  if (module.default === undefined) throw new Error("it has no default export");
+  return module.default;
+}
+
+/** The first line says what and where; the rest is a stack. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return `${error.name === "Error" ? "" : `${error.name}: `}${error.message}`;
+}

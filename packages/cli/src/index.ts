@@ -1,0 +1,1 @@
+export * from "./config/define-config.js";

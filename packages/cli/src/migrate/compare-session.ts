@@ -1,0 +1,66 @@
+import { type LoadedState, type Slot, StateCorruptError } from "@holdfast/core";
+import { alignLog } from "../transfer/align-log.js";
+import { BlobCheck } from "../transfer/blob-check.js";
+import { recordsOf } from "../transfer/portable-record.js";
+import { isSameState, SessionDigest } from "../transfer/session-digest.js";
+import { sessionVerdict } from "../transfer/session-verdict.js";
+import { stateRelation } from "../transfer/state-relation.js";
+import { loadWhole } from "./load-whole.js";
+import { refusedOutcome } from "./refused-outcome.js";
+import type { SessionOutcome } from "./session-outcome.js";
+import type { StorePair } from "./store-pair.js";
+
+/**
+ * Compares a session of two stores, and writes nothing.
+ *
+ * @param onTarget - the target's state, when it was loaded just now
+ * @returns `present` only when everything was read back from the target and is the same
+ */
+export async function compareSession(
+  pair: StorePair,
+  slot: Slot,
+  onTarget?: LoadedState,
+): Promise<SessionOutcome> {
+  const { source, target } = pair;
+  const wanted = await loadWhole(source.stateStore, slot);
+  const stored = onTarget ?? (await loadWhole(target.stateStore, slot));
+  const relation = await stateRelation(target.stateStore, slot, stored, wanted);
+  const digest = new SessionDigest();
+  if (wanted !== null) digest.state(wanted);
+  const records = recordsOf(source.log, slot);
+  const blobs = new BlobCheck(target.log, slot);
+  let damage: string | undefined;
+  const alignment = await alignLog(target.log, slot, records, digest, null, async (record) => {
+    damage ??= await problemOf(() => blobs.check(record));
+  });
+  const summary = digest.summary();
+  if (wanted === null && summary.records === 0) return { kind: "gone", slot };
+  if (damage !== undefined) return { kind: "mismatch", slot, summary, reason: damage };
+  const verdict = sessionVerdict(relation, alignment);
+  switch (verdict.kind) {
+    case "same":
+      // Record by record the logs were compared on the way.
+      return wanted === null || (stored !== null && isSameState(wanted, stored))
+        ? { kind: "present", slot, summary }
+        : { kind: "mismatch", slot, summary, reason: "the states have one revision and differ" };
+    case "ahead":
+      return { kind: "ahead", slot, summary };
+    case "behind": {
+      const isMissing = stored === null && alignment.shared === 0;
+      return { kind: isMissing ? "missing" : "behind", slot, summary };
+    }
+    default:
+      return refusedOutcome(pair, slot, verdict, { wanted, stored });
+  }
+}
+
+/** What is wrong with what the target gives back; its own errors only. */
+async function problemOf(check: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    if (StateCorruptError.is(error)) return error.message;
+    throw error;
+  }
+}

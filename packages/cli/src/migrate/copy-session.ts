@@ -1,0 +1,99 @@
+import type { Lease, LoadedState, Slot } from "@holdfast/core";
+import { recordsOf } from "../transfer/portable-record.js";
+import { SessionDigest } from "../transfer/session-digest.js";
+import { SessionPlace } from "../transfer/session-place.js";
+import { underLease } from "../transfer/under-lease.js";
+import { compareSession } from "./compare-session.js";
+import { loadWhole } from "./load-whole.js";
+import { refusedOutcome } from "./refused-outcome.js";
+import type { SessionOutcome } from "./session-outcome.js";
+import type { StorePair } from "./store-pair.js";
+import { verifyCopy } from "./verify-copy.js";
+
+/** How often to begin again with a session that is saved while it is read. */
+const ATTEMPTS = 3;
+
+/** How {@link copySession} copies. */
+export interface CopyOptions {
+  /** How long to wait for a session that is in use on the target; 0 does not wait. */
+  readonly waitMs: number;
+}
+
+/**
+ * Copies a session to the target, unless it is there; then everything that is there is read back and compared.
+ *
+ * On the target its lease is held until the copy is verified. The log comes first and the state last, in one step: a
+ * reader sees no state, or the whole one with its whole log.
+ *
+ * @throws SessionBusyError | StoreError
+ */
+export async function copySession(
+  pair: StorePair,
+  slot: Slot,
+  { waitMs }: CopyOptions,
+): Promise<SessionOutcome> {
+  const stored = await loadWhole(pair.target.stateStore, slot);
+  if (stored !== null && (await isStill(pair.source, slot, stored))) {
+    const compared = await compareSession(pair, slot, stored);
+    // Of a session that is in use on the target nothing but the good news counts.
+    if (compared.kind === "present" || compared.kind === "ahead") return compared;
+  }
+  return underLease(pair.target, slot, { waitMs, holder: "migrate" }, (lease) =>
+    new SessionCopy(pair, slot, lease).run(),
+  );
+}
+
+/** Whether a store has this very state. */
+async function isStill(
+  { stateStore }: StorePair["source"],
+  slot: Slot,
+  state: LoadedState | null,
+): Promise<boolean> {
+  if (state === null) return (await stateStore.load(slot)) === null;
+  return (await stateStore.load(slot, state.revision)) === "unchanged";
+}
+
+class SessionCopy {
+  readonly #pair: StorePair;
+  readonly #slot: Slot;
+  readonly #place: SessionPlace;
+
+  constructor(pair: StorePair, slot: Slot, lease: Lease) {
+    this.#pair = pair;
+    this.#slot = slot;
+    this.#place = new SessionPlace(pair.target, slot, lease);
+  }
+
+  async run(): Promise<SessionOutcome> {
+    const { source, target } = this.#pair;
+    for (let attempt = 1; ; attempt++) {
+      const wanted = await loadWhole(source.stateStore, this.#slot);
+      const digest = new SessionDigest();
+      const records = recordsOf(source.log, this.#slot);
+      const verdict = await this.#place.align(wanted, records, digest);
+      if (wanted === null && digest.records === 0) return this.#gone();
+      const summary = digest.summary();
+      if (verdict.kind === "same") return verifyCopy(target, this.#slot, summary, "present");
+      if (verdict.kind === "ahead") return { kind: "ahead", slot: this.#slot, summary };
+      if (verdict.kind !== "behind") {
+        // What was appended before may be of a session that was deleted at the source and begun anew.
+        if ((await this.#place.takeBack()) && attempt < ATTEMPTS) continue;
+        const states = { wanted, stored: this.#place.stored };
+        return refusedOutcome(this.#pair, this.#slot, verdict, states);
+      }
+      const isMoving = !(await isStill(source, this.#slot, wanted));
+      if (isMoving && (await loadWhole(source.stateStore, this.#slot)) === null)
+        return this.#gone();
+      if (isMoving && attempt < ATTEMPTS) continue;
+      const isUpdate = this.#place.stored !== null;
+      await this.#place.save(wanted);
+      const kind = isUpdate ? "updated" : "copied";
+      return { ...(await verifyCopy(target, this.#slot, summary, kind)), isMoving };
+    }
+  }
+
+  async #gone(): Promise<SessionOutcome> {
+    await this.#place.takeBack();
+    return { kind: "gone", slot: this.#slot };
+  }
+}

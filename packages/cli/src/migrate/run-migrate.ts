@@ -1,0 +1,85 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { checkId } from "@holdfast/core";
+import { CommandError, exitCodes } from "../exit-code.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { exitCodeOfReport } from "./exit-code-of-report.js";
+import type { MigrateFlags } from "./migrate-flags.js";
+import { Migration, type MigrationMode } from "./migration.js";
+import type { MigrationReport } from "./migration-report.js";
+import { MigrationView } from "./migration-view.js";
+import { openPair } from "./open-pair.js";
+import { stopOnSignal } from "./stop-on-signal.js";
+import { isOutage } from "./with-retries.js";
+
+const AGAIN = "Run the same command again to go on: what is there is not copied again.";
+
+const verbs = { copy: "copying", "dry-run": "would copy", verify: "comparing" };
+
+/**
+ * The `migrate` command.
+ *
+ * @throws CommandError with the exit code that the report means
+ */
+export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promise<void> {
+  const { agent, user, anonymous } = flags;
+  if (agent !== undefined) checkId(agent, "--agent");
+  if (user !== undefined) checkId(user, "--user");
+  const pair = await openPair(flags);
+  const view = new MigrationView(terminal);
+  const stop = stopOnSignal(() => view.note("Stopping after the sessions that are under way…"));
+  try {
+    if (await lacksLog(pair.sourceRoot, flags))
+      view.note(
+        "The source has no log beside its states. Where agents keep theirs in a workspace, name that with --from-workspace.",
+      );
+    if (!terminal.isJson) terminal.line(`${verbs[modeOf(flags)]} ${pair.from} → ${pair.to}`);
+    const migration = new Migration(pair, {
+      filter: { agentId: agent, userId: anonymous ? null : user },
+      concurrency: flags.concurrency,
+      passes: flags.passes,
+      mode: modeOf(flags),
+      busyWaitMs: 1_000 * flags.wait,
+      signal: stop.signal,
+      onEvent: (event) => view.show(event),
+    });
+    const report = await migration.run();
+    view.end(report, adviceFor(report));
+    const code = report.isInterrupted
+      ? stop.exitCode
+      : exitCodeOfReport(report, flags.verifyOnly === true);
+    // All was said; the code is left to say.
+    if (code !== exitCodes.ok) throw new CommandError(code, "");
+  } catch (error) {
+    if (isOutage(error)) view.note(AGAIN);
+    throw error;
+  } finally {
+    view.stop();
+    stop.end();
+    await pair.close();
+  }
+}
+
+function modeOf({ dryRun, verifyOnly }: MigrateFlags): MigrationMode {
+  if (verifyOnly) return "verify";
+  return dryRun ? "dry-run" : "copy";
+}
+
+/** Whether a store of files has its log elsewhere, or none. */
+async function lacksLog(
+  root: string | undefined,
+  { fromWorkspace }: MigrateFlags,
+): Promise<boolean> {
+  if (root === undefined || fromWorkspace !== undefined) return false;
+  const log = await stat(join(root, "@log")).catch(() => undefined);
+  return log === undefined;
+}
+
+function adviceFor({ isInterrupted, outcomes, changingSessions }: MigrationReport): string {
+  if (isInterrupted || outcomes.busy > 0) return AGAIN;
+  if (changingSessions > 0)
+    return "Stop the agents that use the source, then run the same command again for the rest.";
+  if (outcomes.conflict > 0)
+    return "Sessions in conflict were left alone: delete them on the target if the source's are the right ones, and run again.";
+  return "";
+}

@@ -1,0 +1,51 @@
+import { type DistributedStore, type Slot, slotText } from "@holdfast/core";
+import type { SessionSummary } from "../transfer/session-digest.js";
+
+/** Sessions remembered; one that was forgotten is compared whole once more. */
+const KEPT = 200_000;
+
+/** Tells later passes which sessions have changed at the source since they were copied, by two small reads each. */
+export class SeenSessions {
+  readonly #source: Pick<DistributedStore, "stateStore" | "log">;
+  readonly #seen = new Map<string, SessionSummary | "settled">();
+
+  constructor(source: Pick<DistributedStore, "stateStore" | "log">) {
+    this.#source = source;
+  }
+
+  /** Nothing more will be done about this one. */
+  settle(slot: Slot): void {
+    this.#keep(slot, "settled");
+  }
+
+  /**
+   * The session is on the target like this.
+   *
+   * @returns how it was before, if it was
+   */
+  copied(slot: Slot, summary: SessionSummary): SessionSummary | undefined {
+    const before = this.#seen.get(slotText(slot));
+    this.#keep(slot, summary);
+    return before === "settled" ? undefined : before;
+  }
+
+  /** Whether there may be something to copy. */
+  async hasChanged(slot: Slot): Promise<boolean> {
+    const seen = this.#seen.get(slotText(slot));
+    if (seen === undefined) return true;
+    if (seen === "settled") return false;
+    const { stateStore, log } = this.#source;
+    const state = await stateStore.load(slot, seen.revision ?? undefined);
+    if (state !== (seen.revision === null ? null : "unchanged")) return true;
+    const [last] = await log.read(slot, { limit: 1 });
+    return (last?.id ?? null) !== seen.lastRecordId;
+  }
+
+  #keep(slot: Slot, seen: SessionSummary | "settled"): void {
+    const key = slotText(slot);
+    this.#seen.delete(key);
+    this.#seen.set(key, seen);
+    const [oldest] = this.#seen.keys();
+    if (this.#seen.size > KEPT && oldest !== undefined) this.#seen.delete(oldest);
+  }
+}

@@ -1,0 +1,71 @@
+import { ConfigurationError, type Model } from "@holdfast/core";
+import type { AiSdkModel } from "../config/define-config.js";
+import type { LoadedConfig } from "../config/load-config.js";
+import { CommandError, exitCodes } from "../exit-code.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { providerModel } from "./provider-model.js";
+import { knownProviders } from "./providers.js";
+
+/** A model, and who chose it. */
+export interface ChosenModel {
+  readonly model: Model;
+  /** `--model`, the config file's path, or an environment variable. */
+  readonly source: string;
+  /** It is the script that stands in where there is none. */
+  readonly isOffline: boolean;
+}
+
+/** What the offline model is called on the command line. */
+const OFFLINE = "offline";
+
+/**
+ * The model of `--model`, else of the config file, else of the environment (`HOLDFAST_MODEL`, or the first provider whose
+ * key is there), else the offline one.
+ *
+ * @throws CommandError with exit code 2
+ */
+export async function chooseModel(
+  terminal: Terminal,
+  named: string | undefined,
+  loaded: LoadedConfig | null,
+): Promise<ChosenModel> {
+  const { env } = terminal;
+  if (named !== undefined) return byName(terminal, named, "--model");
+  const configured = loaded?.config.model;
+  if (typeof configured === "string") return byName(terminal, configured, loaded?.file ?? "");
+  if (configured !== undefined)
+    return { model: await asModel(configured), source: loaded?.file ?? "", isOffline: false };
+  if (env["HOLDFAST_MODEL"]) return byName(terminal, env["HOLDFAST_MODEL"], "HOLDFAST_MODEL");
+  const provider = knownProviders.find(({ key }) => env[key]);
+  if (provider !== undefined)
+    return byName(terminal, `${provider.name}/${provider.model}`, provider.key);
+  return byName(terminal, OFFLINE, "no model was named and no key is set");
+}
+
+async function byName(terminal: Terminal, name: string, source: string): Promise<ChosenModel> {
+  if (name === OFFLINE) {
+    const { offlineModel } = await import("../offline/offline-model.js");
+    return { model: offlineModel(), source, isOffline: true };
+  }
+  const slash = name.indexOf("/");
+  if (slash < 1 || slash === name.length - 1)
+    throw new CommandError(
+      exitCodes.usage,
+      `${source}: a model is named as provider/id, for example anthropic/claude-sonnet-5-5, or "${OFFLINE}"; got ${JSON.stringify(name)}`,
+    );
+  const found = await providerModel(terminal, name.slice(0, slash), name.slice(slash + 1));
+  return { model: await asModel(found), source, isOffline: false };
+}
+
+async function asModel(given: Model | AiSdkModel): Promise<Model> {
+  if (!("specificationVersion" in given)) return given;
+  const { fromAiSdk } = await import("@holdfast/model-ai-sdk");
+  try {
+    return fromAiSdk(given as Parameters<typeof fromAiSdk>[0]);
+  } catch (error) {
+    if (!ConfigurationError.is(error)) throw error;
+    throw new CommandError(exitCodes.usage, `the model cannot be used: ${error.message}`, {
+      cause: error,
+    });
+  }
+}

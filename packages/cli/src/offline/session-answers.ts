@@ -1,0 +1,68 @@
+import { failure, type Phrase, useTool } from "./answer.js";
+import { type Reply, say } from "./reply.js";
+import type { Situation } from "./situation.js";
+
+/** Phrases about what was said before, here or in other sessions. */
+export const sessionAnswers: readonly Phrase[] = [
+  [
+    /^what did (?:we|i|you) (?:say|decide|agree|note|write)(?: on)? about (.+)$/is,
+    (situation, [, topic = ""]) => recall(situation, topic.replace(/[\s?!.]+$/, "")),
+  ],
+  [/^(?:which|what|list|show)(?: me)?(?: the| my)? (?:sessions|conversations)\b/i, listSessions],
+];
+
+/** A place in the log, as `session_search` shows it. */
+interface Found {
+  readonly role: string;
+  readonly snippet: string;
+  readonly at: number;
+  readonly sessionId: string | undefined;
+}
+
+/** Searches the log, then reads the message itself: a snippet is no quotation. */
+function recall(situation: Situation, topic: string): Reply {
+  const [searched, read] = situation.steps;
+  if (searched === undefined)
+    return useTool(situation, "session_search", { query: topic, maxResults: 50 });
+  if (searched.state !== "success") return failure(searched);
+  const found = originOf(foundIn(searched.text));
+  if (found === undefined)
+    return say(`Nothing was said about ${topic}, as far as the log goes back.`);
+  const { at, sessionId } = found;
+  if (read === undefined)
+    return useTool(situation, "session_history", {
+      at,
+      ...(sessionId !== undefined && { sessionId }),
+    });
+  if (read.state !== "success") return failure(read);
+  const who = found.role === "user" ? "You said" : "I said";
+  const words = read.page.split("\n[message] ")[0]?.trim() ?? "";
+  return say(`${who}, word for word: "${words}"`);
+}
+
+function foundIn(answer: string): Found[] {
+  return answer
+    .split(/\n(?=\[\d+\] )/)
+    .map((row) => {
+      const [, role = ""] = /^\[\d+\] (\w+)/.exec(row) ?? [];
+      const [, snippet = ""] = /\n {2}(.*)/.exec(row) ?? [];
+      const [, args = ""] = /\n {2}read it: session_history with (.*)/.exec(row) ?? [];
+      const at = Number(/\bat: (\d+)/.exec(args)?.[1] ?? Number.NaN);
+      const [, session] = /\bsessionId: ("(?:[^"\\]|\\.)*")/.exec(args) ?? [];
+      const sessionId = session === undefined ? undefined : (JSON.parse(session) as string);
+      return { role, snippet, at, sessionId };
+    })
+    .filter(({ at }) => Number.isInteger(at));
+}
+
+/** Where it was said first: by the user rather than by me, and not in a question. Rows come newest first. */
+function originOf(rows: readonly Found[]): Found | undefined {
+  const statements = rows.filter(({ snippet }) => !/^[^.!]*\?\s*$/.test(snippet));
+  return statements.findLast(({ role }) => role === "user") ?? statements.at(-1);
+}
+
+function listSessions(situation: Situation): Reply {
+  const [listed] = situation.steps;
+  if (listed === undefined) return useTool(situation, "session_list", {});
+  return listed.state === "success" ? say(listed.text) : failure(listed);
+}

@@ -1,0 +1,90 @@
+import { createInterface } from "node:readline/promises";
+import { type DistributedStore, describeSlot, SessionBusyError, type Slot } from "@holdfast/core";
+import { loadConfig } from "../config/load-config.js";
+import { CommandError, exitCodes } from "../exit-code.js";
+import { chooseStore } from "../store/choose-store.js";
+import { plural } from "../terminal/format.js";
+import { safeText } from "../terminal/safe-text.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { findSlot } from "./find-slot.js";
+import type { OwnerFlags } from "./session-options.js";
+
+/** What `sessions delete` was told. */
+export interface DeleteFlags extends OwnerFlags {
+  readonly yes?: boolean | undefined;
+}
+
+/** Deletes sessions once a person, or `--yes`, has agreed to all of them. */
+export async function deleteSessions(
+  terminal: Terminal,
+  sessionIds: readonly string[],
+  flags: DeleteFlags,
+): Promise<void> {
+  if (!flags.yes && !terminal.isInteractive)
+    throw new CommandError(
+      exitCodes.usage,
+      "delete asks first, and there is no terminal: add --yes",
+    );
+  // Files that were put aside are in the workspace, which the config may name.
+  const config = await loadConfig(terminal, flags.config);
+  const workspace = flags.workspace ?? config?.config.workspace;
+  await using store = await chooseStore(terminal, flags, config);
+  const slots: Slot[] = [];
+  for (const sessionId of new Set(sessionIds))
+    slots.push(await findSlot(store.parts, sessionId, flags));
+  if (!flags.yes && !(await agreed(terminal, slots))) {
+    terminal.line("Nothing was deleted.");
+    return;
+  }
+  for (const slot of slots) await deleteSession(store.parts, slot, workspace);
+  if (terminal.isJson) terminal.json({ store: store.url, deleted: slots });
+  else terminal.line(`Deleted ${plural(slots.length, "session")}.`);
+}
+
+async function agreed(terminal: Terminal, slots: readonly Slot[]): Promise<boolean> {
+  for (const slot of slots) terminal.line(safeText(describeSlot(slot)));
+  const lines = createInterface({ input: terminal.in, output: terminal.out });
+  const left = new Promise<string>((resolve) => {
+    lines.once("close", () => resolve(""));
+  });
+  const question = `Delete ${slots.length === 1 ? "it" : `these ${slots.length}`} for good? [y/N] `;
+  const answer = await Promise.race([lines.question(question), left]);
+  lines.close();
+  return /^y(es)?$/iu.test(answer.trim());
+}
+
+/** By an agent, under the session's gate: it knows what its plugins keep of a session besides state and log. */
+async function deleteSession(
+  parts: DistributedStore,
+  slot: Slot,
+  workspace: string | undefined,
+): Promise<void> {
+  if ((await parts.gate.calls(slot)).length > 0)
+    throw new SessionBusyError(
+      `${describeSlot(slot)} is running a call; try again when it is done`,
+    );
+  const [{ HarnessAgent }, { memoryFlush }] = await Promise.all([
+    import("@holdfast/harness"),
+    import("@holdfast/memory-flush"),
+  ]);
+  const agent = HarnessAgent.create({
+    name: slot.agentId,
+    model: speechless,
+    distributedStore: parts,
+    workspace,
+    plugins: [memoryFlush({ flushTrigger: "never" })],
+  });
+  try {
+    await agent.deleteSession({ userId: slot.userId ?? undefined, sessionId: slot.sessionId });
+  } finally {
+    await agent.close();
+  }
+}
+
+const speechless = {
+  id: "none",
+  // biome-ignore lint/correctness/useYield: nothing is ever asked
+  async *stream(): AsyncGenerator<never> {
+    throw new Error("deleting asks no model");
+  },
+};

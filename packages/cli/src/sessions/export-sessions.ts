@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { Slot } from "@holdfast/core";
+import { CommandError, exitCodes } from "../exit-code.js";
+import { chooseStore } from "../store/choose-store.js";
+import { plural } from "../terminal/format.js";
+import { safeJson } from "../terminal/safe-text.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { readSession } from "../transfer/index.js";
+import { findSlot, listed } from "./find-slot.js";
+import type { OwnerFlags } from "./session-options.js";
+
+/** What `sessions export` was told. */
+export interface ExportFlags extends OwnerFlags {
+  readonly out?: string | undefined;
+}
+
+/** Writes sessions as NDJSON, each with all that `import` needs. */
+export async function exportSessions(
+  terminal: Terminal,
+  sessionIds: readonly string[],
+  flags: ExportFlags,
+): Promise<void> {
+  await using store = await chooseStore(terminal, flags);
+  const slots: Slot[] = [];
+  for (const sessionId of new Set(sessionIds))
+    slots.push(await findSlot(store.parts, sessionId, flags));
+  if (sessionIds.length === 0)
+    for await (const { slot } of listed(store.parts, flags)) slots.push(slot);
+  const out = flags.out === undefined ? terminal.out : await newFile(flags.out);
+  try {
+    for (const slot of slots)
+      for await (const line of readSession(store.parts, slot))
+        if (!out.write(`${safeJson(line)}\n`)) await once(out, "drain");
+    if (flags.out !== undefined) {
+      out.end();
+      await once(out, "finish");
+    }
+  } catch (error) {
+    // Half a file would look like a whole one.
+    if (flags.out !== undefined) await rm(flags.out, { force: true });
+    throw error;
+  }
+  terminal.warn(`exported ${plural(slots.length, "session")} of ${store.url}`);
+}
+
+/** For its owner only: it holds conversations. */
+async function newFile(path: string): Promise<NodeJS.WritableStream> {
+  const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
+  try {
+    await once(file, "open");
+    return file;
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
+    throw new CommandError(
+      exitCodes.usage,
+      `--out: ${path} ${isThere ? "is there already; name a new file" : "cannot be written"}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import { type DistributedStore, describeSlot, type Slot, type SlotInfo } from "@holdfast/core";
+import { CommandError, exitCodes } from "../exit-code.js";
+import { type OwnerFlags, userOf } from "./session-options.js";
+
+/** How many candidates an error names. */
+const MAX_NAMED = 5;
+
+/** Sessions of the owners that the options leave, page after page. */
+export async function* listed(
+  { stateStore }: Pick<DistributedStore, "stateStore">,
+  flags: OwnerFlags,
+): AsyncGenerator<SlotInfo> {
+  let cursor: string | undefined;
+  do {
+    const query = { agentId: flags.agent, userId: userOf(flags), limit: 1_000, cursor };
+    const page = await stateStore.list(query);
+    yield* page.slots;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+/**
+ * The one session of that id. With agent and user given it need not have a state: its log may be all there is.
+ *
+ * @throws CommandError when there is none (3), or when several have the id (2)
+ */
+export async function findSlot(
+  parts: DistributedStore,
+  sessionId: string,
+  flags: OwnerFlags,
+): Promise<Slot> {
+  const userId = userOf(flags);
+  if (flags.agent !== undefined && userId !== undefined) {
+    const slot = { agentId: flags.agent, userId, sessionId };
+    if ((await parts.stateStore.load(slot)) !== null) return slot;
+    if ((await parts.log.read(slot, { limit: 1 })).length > 0) return slot;
+    throw new CommandError(exitCodes.notFound, `there is no ${describeSlot(slot)}`);
+  }
+  const found: Slot[] = [];
+  for await (const { slot } of listed(parts, flags))
+    if (slot.sessionId === sessionId) found.push(slot);
+  const [only] = found;
+  if (only === undefined)
+    throw new CommandError(
+      exitCodes.notFound,
+      `no session is called ${JSON.stringify(sessionId)}; "holdfast sessions list" shows what there is`,
+    );
+  if (found.length === 1) return only;
+  const names = found.slice(0, MAX_NAMED).map((slot) => `\n- ${describeSlot(slot)}`);
+  throw new CommandError(
+    exitCodes.usage,
+    `${found.length} sessions are called ${JSON.stringify(sessionId)}; choose with --agent and --user (or --anonymous):${names.join("")}`,
+  );
+}

@@ -1,0 +1,58 @@
+import { createReadStream } from "node:fs";
+import { access } from "node:fs/promises";
+import { StateConflictError } from "@holdfast/core";
+import { CommandError, exitCodes } from "../exit-code.js";
+import { chooseStore } from "../store/choose-store.js";
+import { plural } from "../terminal/format.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { textLines } from "../terminal/text-lines.js";
+import { parseSessionLine, type SessionLine, writeSession } from "../transfer/index.js";
+import type { StoreFlags } from "./session-options.js";
+
+/** Reads sessions that `export` wrote. @throws CommandError with code 4 when some were left out */
+export async function importSessions(
+  terminal: Terminal,
+  file: string | undefined,
+  flags: StoreFlags,
+): Promise<void> {
+  const input = file === undefined || file === "-" ? terminal.in : await existingFile(file);
+  await using store = await chooseStore(terminal, flags);
+  const lines = sessionLines(input);
+  const done = { written: 0, present: 0, conflicts: 0 };
+  for (;;)
+    try {
+      const session = await writeSession(store.parts, lines);
+      if (session === null) break;
+      done[session.outcome]++;
+    } catch (error) {
+      // The next session may be as good as any.
+      if (!StateConflictError.is(error)) throw error;
+      done.conflicts++;
+      terminal.warn(error.message);
+    }
+  if (terminal.isJson) terminal.json({ store: store.url, ...done });
+  else
+    terminal.line(
+      `Imported ${plural(done.written, "session")} into ${store.url}; ${done.present} were there already, ${plural(done.conflicts, "conflict")}.`,
+    );
+  if (done.conflicts > 0) throw new CommandError(exitCodes.conflict, "");
+}
+
+async function* sessionLines(input: NodeJS.ReadableStream): AsyncGenerator<SessionLine> {
+  let number = 0;
+  for await (const text of textLines(input)) {
+    number++;
+    if (text.trim() !== "") yield parseSessionLine(text, number);
+  }
+}
+
+async function existingFile(path: string): Promise<NodeJS.ReadableStream> {
+  try {
+    await access(path);
+  } catch (error) {
+    throw new CommandError(exitCodes.notFound, `there is no file ${path} to read`, {
+      cause: error,
+    });
+  }
+  return createReadStream(path);
+}

@@ -1,0 +1,46 @@
+import { chooseStore } from "../store/choose-store.js";
+import { printTable } from "../terminal/table.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { type OwnerFlags, userOf } from "./session-options.js";
+
+/** What `sessions list` was told. */
+export interface ListFlags extends OwnerFlags {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Prints one page of sessions. */
+export async function listSessions(terminal: Terminal, flags: ListFlags): Promise<void> {
+  await using store = await chooseStore(terminal, flags);
+  const { limit, cursor, agent: agentId } = flags;
+  const page = await store.parts.stateStore.list({ agentId, userId: userOf(flags), limit, cursor });
+  if (terminal.isJson) {
+    terminal.json({
+      store: store.url,
+      sessions: page.slots.map(({ slot, updatedAt, messages }) => ({
+        ...slot,
+        updatedAt,
+        messages,
+      })),
+      cursor: page.cursor,
+    });
+    return;
+  }
+  if (page.slots.length === 0) {
+    terminal.line(`No sessions in ${store.url}.`);
+    return;
+  }
+  printTable(
+    terminal,
+    ["SESSION", "USER", "AGENT", "MESSAGES", "SAVED"],
+    page.slots.map(({ slot, updatedAt, messages }) => [
+      slot.sessionId,
+      slot.userId ?? "(anonymous)",
+      slot.agentId,
+      messages === undefined ? "" : String(messages),
+      updatedAt,
+    ]),
+  );
+  if (page.cursor !== undefined)
+    terminal.line(terminal.colors.dim(`There are more: --cursor ${page.cursor}`));
+}

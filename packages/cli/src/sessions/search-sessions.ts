@@ -1,0 +1,104 @@
+import {
+  CallOutcomes,
+  type ConversationLog,
+  isDiscarded,
+  type LogHit,
+  type LogPosition,
+  slotText,
+} from "@holdfast/core";
+import { CommandError, exitCodes } from "../exit-code.js";
+import { chooseStore } from "../store/choose-store.js";
+import { safeLine } from "../terminal/safe-text.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { listed } from "./find-slot.js";
+import { decodeCursor, encodeCursor, type SearchCursor } from "./search-cursor.js";
+import { type OwnerFlags, userOf } from "./session-options.js";
+
+/** What `sessions search` was told. */
+export interface SearchFlags extends OwnerFlags {
+  readonly session?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Prints where a text was said. Logs are searched owner by owner: that is as far as one search of a log reaches. */
+export async function searchSessions(
+  terminal: Terminal,
+  text: string,
+  flags: SearchFlags,
+): Promise<void> {
+  if (text === "") throw new CommandError(exitCodes.usage, "there is nothing to look for");
+  const cursor = flags.cursor === undefined ? null : decodeCursor(flags.cursor);
+  await using store = await chooseStore(terminal, flags);
+  const { log } = store.parts;
+  const owners = await ownersOf(store.parts, flags);
+  const { hits, next } = await searchAll(log, text, owners, flags.limit, cursor);
+  const outcomes = new CallOutcomes(log);
+  const found: object[] = [];
+  for (const { slot, record, snippet } of hits) {
+    const discarded = isDiscarded(await outcomes.of(slot, record));
+    const { seq, at, message } = record;
+    if (terminal.isJson) {
+      found.push({ ...slot, seq, at, role: message?.role, discarded, snippet });
+      continue;
+    }
+    const { bold, dim, yellow } = terminal.colors;
+    const who = `${slot.userId ?? "(anonymous)"}, ${slot.agentId}`;
+    terminal.line(
+      `${bold(safeLine(slot.sessionId))} ${dim(`${safeLine(who)} #${seq} ${safeLine(at)}`)} ${safeLine(message?.role ?? "mark")}${discarded ? ` ${yellow("[discarded]")}` : ""}`,
+    );
+    terminal.line(`  ${safeLine(snippet)}`);
+  }
+  const more = next && encodeCursor(next);
+  if (terminal.isJson) terminal.json({ store: store.url, hits: found, cursor: more ?? undefined });
+  else if (more) terminal.line(terminal.colors.dim(`There may be more: --cursor ${more}`));
+  else if (hits.length === 0) terminal.line(`Not found in ${store.url}.`);
+}
+
+/** Whose log to search: a user's sessions together, an anonymous one by itself. */
+interface Owner {
+  readonly key: string;
+  readonly agentId: string;
+  readonly userId: string | null;
+  readonly sessionId?: string | undefined;
+}
+
+async function ownersOf(
+  parts: Parameters<typeof listed>[0],
+  flags: SearchFlags,
+): Promise<readonly Owner[]> {
+  const { agent: agentId, session: sessionId } = flags;
+  const userId = userOf(flags);
+  if (agentId !== undefined && typeof userId === "string")
+    return [{ key: "", agentId, userId, sessionId }];
+  const owners = new Map<string, Owner>();
+  for await (const { slot } of listed(parts, flags)) {
+    if (sessionId !== undefined && slot.sessionId !== sessionId) continue;
+    const isWhole = slot.userId !== null && sessionId === undefined;
+    const key = slotText(isWhole ? { ...slot, sessionId: "" } : slot);
+    owners.set(key, { key, ...slot, sessionId: isWhole ? undefined : slot.sessionId });
+  }
+  // Always the same order, so that a cursor has a place in it.
+  return [...owners.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
+}
+
+async function searchAll(
+  log: ConversationLog,
+  text: string,
+  owners: readonly Owner[],
+  limit: number,
+  cursor: SearchCursor | null,
+): Promise<{ hits: readonly LogHit[]; next: SearchCursor | null }> {
+  const hits: LogHit[] = [];
+  for (const { key, ...owner } of owners) {
+    if (cursor !== null && key < cursor.owner) continue;
+    let before: LogPosition | undefined = key === cursor?.owner ? cursor.before : undefined;
+    do {
+      if (hits.length >= limit) return { hits, next: { owner: key, before } };
+      const finds = await log.search({ ...owner, text, limit: limit - hits.length, before });
+      hits.push(...finds.hits);
+      before = finds.next;
+    } while (before !== undefined);
+  }
+  return { hits, next: null };
+}

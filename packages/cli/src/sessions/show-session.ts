@@ -1,0 +1,144 @@
+import { AgentState, characterEstimate, type LoadedState, type Slot } from "@holdfast/core";
+import { CommandError, exitCodes } from "../exit-code.js";
+import { chooseStore } from "../store/choose-store.js";
+import { formatBytes, formatCount, plural } from "../terminal/format.js";
+import { safeLine, safeText } from "../terminal/safe-text.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { findSlot } from "./find-slot.js";
+import { messageChars, messageText } from "./message-text.js";
+import type { OwnerFlags } from "./session-options.js";
+import { readTranscript, type TranscriptEntry } from "./transcript.js";
+
+/** What `sessions show` was told. */
+export interface ShowFlags extends OwnerFlags {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly full?: boolean | undefined;
+}
+
+/** Characters of one message that are printed without `--full`. */
+const MAX_SHOWN_CHARS = 2_000;
+
+/** Prints what is saved of a session and a page of its transcript. */
+export async function showSession(
+  terminal: Terminal,
+  sessionId: string,
+  flags: ShowFlags,
+): Promise<void> {
+  const { limit, cursor, full = false } = flags;
+  if (cursor !== undefined && !/^\d{1,15}$/u.test(cursor))
+    throw new CommandError(exitCodes.usage, "--cursor: of show it is a number");
+  await using store = await chooseStore(terminal, flags);
+  const slot = await findSlot(store.parts, sessionId, flags);
+  const loaded = await store.parts.stateStore.load(slot);
+  const state = loaded === null || loaded === "unchanged" ? null : loaded;
+  const page = await readTranscript(store.parts, slot, state?.messages ?? [], {
+    limit,
+    before: cursor === undefined ? undefined : Number(cursor),
+  });
+  const summary = state && summaryOf(state);
+  if (terminal.isJson) {
+    terminal.json({
+      store: store.url,
+      session: slot,
+      state: summary,
+      records: page.entries.map(entryJson),
+      cursor: page.before?.toString(),
+    });
+    return;
+  }
+  printHeader(terminal, slot, summary);
+  if (page.before !== undefined)
+    terminal.line(terminal.colors.dim(`There are older records: --cursor ${page.before}\n`));
+  for (const entry of page.entries) printEntry(terminal, entry, full);
+}
+
+/** What is saved of a session, in numbers. */
+interface StateSummary {
+  readonly revision: string;
+  /** Of the context: what the model sees. */
+  readonly messages: number;
+  readonly bytes: number;
+  /** An estimate by characters. */
+  readonly tokens: number;
+  readonly summary: string | null;
+  readonly openCalls: number;
+}
+
+function summaryOf(loaded: LoadedState): StateSummary {
+  const { summary, openCalls } = AgentState.fromParts(loaded);
+  return {
+    revision: loaded.revision,
+    messages: loaded.messages.length,
+    bytes: Buffer.byteLength(JSON.stringify([loaded.head, loaded.messages])),
+    tokens: characterEstimate().countMessages(loaded.messages),
+    summary: summary ?? null,
+    openCalls: Object.keys(openCalls).length,
+  };
+}
+
+function entryJson({ record, outcome, visibility }: TranscriptEntry): object {
+  const { seq, at, callId, kind, message, mark } = record;
+  return {
+    seq,
+    at,
+    callId,
+    kind,
+    outcome,
+    visibility,
+    chars: message && messageChars(message),
+    message,
+    mark,
+  };
+}
+
+function printHeader(terminal: Terminal, slot: Slot, state: StateSummary | null): void {
+  const { bold, dim } = terminal.colors;
+  const user = slot.userId === null ? "anonymous" : `user ${slot.userId}`;
+  terminal.line(
+    `${bold(`session ${safeLine(slot.sessionId)}`)}, ${safeLine(`${user}, agent ${slot.agentId}`)}`,
+  );
+  if (state === null) {
+    terminal.line("no state: it was deleted, or its first call has not been saved");
+  } else {
+    terminal.line(
+      `the model sees ${plural(state.messages, "message")}, ${formatBytes(state.bytes)}, about ${formatCount(state.tokens)} tokens` +
+        (state.openCalls > 0 ? `; ${plural(state.openCalls, "open tool call")}` : ""),
+    );
+    if (state.summary !== null) {
+      terminal.line(dim("summary of what was compacted:"));
+      terminal.line(indented(state.summary));
+    }
+  }
+  terminal.line();
+}
+
+function printEntry(
+  terminal: Terminal,
+  { record, outcome, visibility }: TranscriptEntry,
+  isFull: boolean,
+): void {
+  const { dim, bold, yellow } = terminal.colors;
+  const { seq, at, message, mark } = record;
+  if (message === undefined) {
+    const details = mark?.details === undefined ? "" : ` ${JSON.stringify(mark.details)}`;
+    const text = `${mark?.name ?? "mark"}${mark?.outcome ? `: ${mark.outcome}` : ""}${details}`;
+    terminal.line(dim(`#${seq} ${safeLine(at)} — ${safeLine(text)}`));
+    return;
+  }
+  const notes: (string | null | undefined)[] = [visibility === "whole" ? null : visibility];
+  if (outcome === "interrupted" || outcome === "error") notes.push(outcome);
+  const note = notes.filter(Boolean).join(", ");
+  terminal.line(
+    `${dim(`#${seq} ${safeLine(at)}`)} ${bold(safeLine(message.role))} ${dim(`${formatCount(messageChars(message))} chars`)}${note && ` ${yellow(`[${note}]`)}`}`,
+  );
+  const text = messageText(message);
+  const isCut = !isFull && text.length > MAX_SHOWN_CHARS;
+  terminal.line(indented(isCut ? text.slice(0, MAX_SHOWN_CHARS) : text));
+  if (isCut)
+    terminal.line(dim(`  … ${formatCount(text.length - MAX_SHOWN_CHARS)} more, shown with --full`));
+}
+
+function indented(text: string): string {
+  return safeText(text).replace(/^/gmu, "  ");
+}

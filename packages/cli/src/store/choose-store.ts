@@ -1,0 +1,72 @@
+import { resolve } from "node:path";
+import { isRecord } from "@holdfast/core";
+import type { HoldfastConfig } from "../config/define-config.js";
+import { type LoadedConfig, loadConfig } from "../config/load-config.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { type OpenedStore, openStore } from "./open-store.js";
+
+/** Where to look for a store. */
+export interface StoreChoice {
+  readonly store?: string | undefined;
+  readonly workspace?: string | undefined;
+  readonly config?: string | undefined;
+}
+
+/** A store, and who named it. */
+export interface ChosenStore extends OpenedStore, AsyncDisposable {
+  readonly source: "--store" | "HOLDFAST_STORE" | "config" | "default";
+}
+
+/** Where the harness keeps the agent's files and its log when nothing else is said. */
+export const DEFAULT_WORKSPACE = "./.holdfast/workspace";
+
+/**
+ * The store of `--store`, else of the environment, else of the config file, else what the harness uses by default. It says
+ * on stderr when it is the default, so that nobody takes an empty one for their own.
+ *
+ * @param config - when it is loaded already
+ */
+export async function chooseStore(
+  terminal: Terminal,
+  choice: StoreChoice,
+  config?: LoadedConfig | null,
+): Promise<ChosenStore> {
+  if (choice.store !== undefined) return disposable(await openStore(choice.store), "--store");
+  const fromEnvironment = terminal.env["HOLDFAST_STORE"];
+  if (fromEnvironment) return disposable(await openStore(fromEnvironment), "HOLDFAST_STORE");
+  const loaded = config === undefined ? await loadConfig(terminal, choice.config) : config;
+  const workspace = resolve(choice.workspace ?? loaded?.config.workspace ?? DEFAULT_WORKSPACE);
+  const configured = loaded?.config.store;
+  if (typeof configured === "string") return disposable(await openStore(configured), "config");
+  if (configured !== undefined) return disposable(adopted(configured), "config");
+  const store = await openDefault(terminal.env["HOLDFAST_STATE_HOME"] || undefined, workspace);
+  terminal.warn(`store: ${store.url}, the default; its log is in ${workspace}`);
+  return disposable(store, "default");
+}
+
+/** As the harness: states below the home directory, the log among the files of the workspace. */
+async function openDefault(root: string | undefined, workspace: string): Promise<OpenedStore> {
+  const { JsonFileAgentStateStore, JsonlConversationLog } = await import("@holdfast/store-json");
+  const store = new JsonFileAgentStateStore({ root });
+  return {
+    url: `json:${store.root}`,
+    parts: { ...store.companions(), log: new JsonlConversationLog({ root: workspace }) },
+    backend: { kind: "json", root: store.root },
+    close: () => store.close(),
+  };
+}
+
+function adopted(given: Exclude<HoldfastConfig["store"], string | undefined>): OpenedStore {
+  const parts = "stateStore" in given ? given : given.companions?.();
+  if (!isRecord(parts)) throw new TypeError("the config's store has no companions()");
+  return {
+    url: `${parts.stateStore.kind} (of the config file)`,
+    parts,
+    backend: { kind: "custom" },
+    close: () => parts.stateStore.close(),
+  };
+}
+
+function disposable(store: OpenedStore, source: ChosenStore["source"]): ChosenStore {
+  return { ...store, source, [Symbol.asyncDispose]: () => store.close() };
+}

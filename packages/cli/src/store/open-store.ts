@@ -1,0 +1,139 @@
+import { stat } from "node:fs/promises";
+import type { DistributedStore } from "@holdfast/core";
+import type { Redis } from "ioredis";
+import type { Pool } from "mysql2/promise";
+import { CommandError, exitCodes } from "../exit-code.js";
+import { checkReachable } from "./check-reachable.js";
+import { booleanOption, numberOption, parseStoreUrl, type ServerStoreUrl } from "./store-url.js";
+
+/** What a store stands on; for commands that look at the server or the files themselves. */
+export type StoreBackend =
+  | { readonly kind: "json"; readonly root: string }
+  | { readonly kind: "redis"; readonly client: Redis }
+  | { readonly kind: "mysql"; readonly pool: Pool }
+  | { readonly kind: "custom" };
+
+/** A store made from a URL; whoever opened it closes it. */
+export interface OpenedStore {
+  /** Without secrets. */
+  readonly url: string;
+  readonly parts: DistributedStore;
+  readonly backend: StoreBackend;
+  close(): Promise<void>;
+}
+
+/** How {@link openStore} opens. */
+export interface OpenStoreOptions {
+  /** `json:` only: refuse a directory that is not there, instead of making it at the first save. @default false */
+  readonly mustExist?: boolean | undefined;
+}
+
+/**
+ * Opens the store a URL names. A server that does not answer is noticed here and not at the first command.
+ *
+ * @throws CommandError for a URL that means nothing (2), or a directory that is not there (3)
+ * @throws StoreUnavailableError
+ */
+export async function openStore(
+  text: string,
+  { mustExist = false }: OpenStoreOptions = {},
+): Promise<OpenedStore> {
+  const url = parseStoreUrl(text);
+  if (url.kind === "json") {
+    if (mustExist) await checkDirectory(url.root);
+    return openJson(url.root);
+  }
+  const open = url.kind === "redis" ? openRedis : openMysql;
+  const store = await open(url);
+  try {
+    await checkReachable(url);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function openJson(root: string): Promise<OpenedStore> {
+  const { JsonFileAgentStateStore } = await import("@holdfast/store-json");
+  const store = new JsonFileAgentStateStore({ root });
+  return {
+    url: `json:${root}`,
+    parts: store.companions(),
+    backend: { kind: "json", root },
+    close: () => store.close(),
+  };
+}
+
+async function openRedis(url: ServerStoreUrl): Promise<OpenedStore> {
+  const [{ Redis }, { RedisDistributedStore }] = await Promise.all([
+    import("ioredis"),
+    import("@holdfast/store-redis"),
+  ]);
+  const client = new Redis({
+    host: url.host,
+    port: url.port,
+    db: Number(url.database ?? 0),
+    lazyConnect: true,
+    ...(url.user !== undefined && { username: url.user }),
+    ...(url.password !== undefined && { password: url.password }),
+    ...(url.tls && { tls: {} }),
+  });
+  // Whoever uses a connection hears of its errors; without a listener they would go to stderr as well.
+  client.on("error", () => undefined);
+  const parts = RedisDistributedStore.from(client, {
+    keyPrefix: url.options["prefix"],
+    ttlMs: numberOption(url, "ttlMs"),
+    minReplicas: numberOption(url, "minReplicas"),
+    leaseMs: numberOption(url, "leaseMs"),
+    commandTimeoutMs: numberOption(url, "timeoutMs"),
+  });
+  return {
+    url: url.url,
+    parts,
+    backend: { kind: "redis", client },
+    async close() {
+      await parts.close();
+      client.disconnect();
+    },
+  };
+}
+
+async function openMysql(url: ServerStoreUrl): Promise<OpenedStore> {
+  const [{ createPool }, { MysqlDistributedStore }] = await Promise.all([
+    import("mysql2/promise"),
+    import("@holdfast/store-mysql"),
+  ]);
+  const pool = createPool({
+    host: url.host,
+    port: url.port,
+    ...(url.user !== undefined && { user: url.user }),
+    ...(url.password !== undefined && { password: url.password }),
+    ...(url.database !== undefined && { database: url.database }),
+    ...(url.tls && { ssl: {} }),
+  });
+  const parts = MysqlDistributedStore.from(pool, {
+    tablePrefix: url.options["prefix"],
+    migrate: booleanOption(url, "migrate"),
+    leaseMs: numberOption(url, "leaseMs"),
+    commandTimeoutMs: numberOption(url, "timeoutMs"),
+  });
+  return {
+    url: url.url,
+    parts,
+    backend: { kind: "mysql", pool },
+    async close() {
+      await parts.close();
+      await pool.end();
+    },
+  };
+}
+
+async function checkDirectory(root: string): Promise<void> {
+  const found = await stat(root).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  throw new CommandError(
+    exitCodes.notFound,
+    `json:${root}: ${found === undefined ? "no such directory" : "not a directory"}; nothing was ever saved there`,
+  );
+}

@@ -1,0 +1,122 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { CommandError, exitCodes } from "../exit-code.js";
+
+/** Files below one directory. */
+export interface JsonStoreUrl {
+  readonly kind: "json";
+  readonly url: string;
+  readonly root: string;
+}
+
+/** A server, and the options given behind the `?`. */
+export interface ServerStoreUrl {
+  readonly kind: "redis" | "mysql";
+  /** As given, without the password. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  /** Database: a number for Redis, a name for MySQL. */
+  readonly database: string | undefined;
+  readonly tls: boolean;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** A store as a URL names it. */
+export type StoreUrl = JsonStoreUrl | ServerStoreUrl;
+
+const accepted = {
+  redis: ["prefix", "ttlMs", "minReplicas", "leaseMs", "timeoutMs"],
+  mysql: ["prefix", "migrate", "ssl", "leaseMs", "timeoutMs"],
+} as const;
+
+const howTo =
+  "a store is json:<directory>, redis://host:6379, rediss://host:6379 or mysql://user@host:3306/database";
+
+/**
+ * What a store URL means. Nothing is opened, and no message repeats a password.
+ *
+ * @throws CommandError with exit code 2
+ */
+export function parseStoreUrl(text: string): StoreUrl {
+  if (text.startsWith("json:")) return jsonUrl(text.slice("json:".length));
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const scheme = url?.protocol ?? "";
+  if (url !== undefined && (scheme === "redis:" || scheme === "rediss:" || scheme === "mysql:"))
+    return serverUrl(url);
+  const name = /^[a-z][a-z0-9+.-]*(?=:)/iu.exec(text)?.[0];
+  throw usage(name === undefined ? howTo : `no store is called ${JSON.stringify(name)}; ${howTo}`);
+}
+
+function jsonUrl(path: string): JsonStoreUrl {
+  if (path.trim() === "") throw usage(`json: names no directory; ${howTo}`);
+  // A shell expands ~ only at the beginning of a word.
+  const root = resolve(
+    path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path,
+  );
+  return { kind: "json", root, url: `json:${root}` };
+}
+
+function serverUrl(url: URL): ServerStoreUrl {
+  const kind = url.protocol === "mysql:" ? "mysql" : "redis";
+  const host = decode(url.hostname).replace(/^\[(.*)\]$/u, "$1");
+  if (host === "") throw usage(`${url.protocol}// names no host; ${howTo}`);
+  const database = decode(url.pathname.replace(/^\//u, "")) || undefined;
+  if (kind === "redis" && database !== undefined && !/^\d{1,5}$/u.test(database))
+    throw usage(`redis: the database is a number, as in redis://${url.host}/0`);
+  if (kind === "mysql" && database === undefined)
+    throw usage(`mysql: name the database, as in mysql://${url.host}/holdfast`);
+  const options: Record<string, string> = {};
+  for (const [name, value] of url.searchParams) {
+    if (!(accepted[kind] as readonly string[]).includes(name))
+      throw usage(
+        `${kind}: no option ${JSON.stringify(name)}; there are ${accepted[kind].join(", ")}`,
+      );
+    options[name] = value;
+  }
+  const shown = new URL(url);
+  shown.password = "";
+  return {
+    kind,
+    url: shown.href,
+    host,
+    port: url.port === "" ? (kind === "redis" ? 6379 : 3306) : Number(url.port),
+    user: decode(url.username) || undefined,
+    password: decode(url.password) || undefined,
+    database,
+    tls: url.protocol === "rediss:" || options["ssl"] === "true",
+    options,
+  };
+}
+
+/** The value of a numeric option, when it was given. @throws CommandError */
+export function numberOption(url: ServerStoreUrl, name: string): number | undefined {
+  const text = url.options[name];
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/u.test(text)) return Number(text);
+  throw usage(`${url.kind}: ${name} is a whole number, got ${JSON.stringify(text)}`);
+}
+
+/** The value of a yes-or-no option, when it was given. @throws CommandError */
+export function booleanOption(url: ServerStoreUrl, name: string): boolean | undefined {
+  const text = url.options[name];
+  if (text === undefined) return undefined;
+  if (text === "true" || text === "false") return text === "true";
+  throw usage(`${url.kind}: ${name} is true or false, got ${JSON.stringify(text)}`);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw usage(
+      "a % in a store URL begins an escape such as %40 for @; write %25 for the sign itself",
+    );
+  }
+}
+
+function usage(problem: string): CommandError {
+  return new CommandError(exitCodes.usage, `--store: ${problem}`);
+}

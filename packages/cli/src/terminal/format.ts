@@ -1,0 +1,33 @@
+/** Bytes as a person reads them: `812 B`, `34.1 KB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  for (const unit of ["B", "KB", "MB"]) {
+    if (value < 1_000) return `${unit === "B" ? value : value.toFixed(1)} ${unit}`;
+    value /= 1_000;
+  }
+  return `${value.toFixed(1)} GB`;
+}
+
+/** A duration as a person reads it: `12 ms`, `3.4 s`, `2 min 5 s`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** A number with its thousands apart. */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** `1 message`, `2 messages`. */
+export function plural(count: number, one: string, many: string = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** Characters that a text may take on one line; what is cut off leaves an ellipsis. */
+export function clip(text: string, maxChars: number): string {
+  const characters = [...text];
+  return characters.length <= maxChars ? text : `${characters.slice(0, maxChars - 1).join("")}…`;
+}

@@ -1,0 +1,70 @@
+import {
+  type AgentStateStore,
+  type LoadedState,
+  type Revision,
+  type Slot,
+  StateConflictError,
+  type StateWrite,
+  saveWithRetry,
+} from "@holdfast/core";
+
+/** A revision no state ever has: a save based on it is refused. */
+const NEVER = `0.${"0".repeat(32)}`;
+
+/** A store of files remembers saves beyond a delete, so a session that is copied again needs another name for it. */
+const LIVES = 4;
+
+/**
+ * The names under which a copy may save a revision. A store remembers the last saves of a slot by their names, so it can
+ * tell whether what it holds is a copy, and no journal is needed that tells.
+ */
+function copyOps(revision: Revision): string[] {
+  return Array.from(
+    { length: LIVES },
+    (_, life) => `copy:${revision}${life === 0 ? "" : `:${life}`}`,
+  );
+}
+
+/** Whether a store got this revision of a session as a copy, and has saved it at most some times since. */
+export async function hasCopyOf(
+  store: AgentStateStore,
+  slot: Slot,
+  revision: Revision,
+): Promise<boolean> {
+  for (const op of copyOps(revision)) {
+    try {
+      // A save that is remembered is answered and not applied; any other is refused, because of what it is based on.
+      const write = { op, expected: NEVER, head: {}, keep: 0, replace: [], append: [] };
+      if ((await store.save(slot, write)) === revision) return true;
+    } catch (error) {
+      if (!StateConflictError.is(error)) throw error;
+    }
+  }
+  return false;
+}
+
+/**
+ * Saves a copy of a state under its own revision: equal revisions are then equal states in both stores, and what is sealed
+ * for a revision can be opened.
+ *
+ * @param also - what the store holds now, and what it is to take along
+ * @throws StateConflictError when it holds something else
+ */
+export async function saveCopy(
+  store: AgentStateStore,
+  slot: Slot,
+  { revision, head, messages }: LoadedState,
+  also: Pick<StateWrite, "expected" | "lease" | "log">,
+): Promise<void> {
+  const write = { ...also, revision, head, keep: 0, replace: [], append: messages };
+  for (const op of copyOps(revision)) {
+    await saveWithRetry(store, slot, { ...write, op });
+    const stored = await store.load(slot, revision);
+    if (stored === "unchanged") return;
+    // It remembers a copy that was deleted since; anything else was saved over this one.
+    if (stored !== null) break;
+  }
+  throw new StateConflictError(
+    `revision ${revision} was not kept: another program saved or deleted the session meanwhile`,
+  );
+}

@@ -1,0 +1,37 @@
+import { checkSlot, type DistributedStore, type Slot } from "@holdfast/core";
+import { recordsOf } from "./portable-record.js";
+import { SessionDigest } from "./session-digest.js";
+import type { SessionLine } from "./session-line.js";
+
+/**
+ * A session as lines, read page by page; no lines when there is none.
+ *
+ * The state is read first: the log is written before a state or with it, so the records that follow hold at least all that
+ * led to it.
+ *
+ * @throws StoreError
+ */
+export async function* readSession(
+  { stateStore, log }: Pick<DistributedStore, "stateStore" | "log">,
+  slot: Slot,
+): AsyncGenerator<SessionLine, void, void> {
+  const owner = checkSlot(slot);
+  const state = await stateStore.load(owner);
+  // Only said of a revision that was named.
+  if (state === "unchanged") return;
+  const records = recordsOf(log, owner);
+  let next = await records.next();
+  if (state === null && next.done) return;
+  const digest = new SessionDigest();
+  if (state !== null) digest.state(state);
+  const { revision = null, head = null, messages = [] } = state ?? {};
+  const counts = { messages: messages.length };
+  yield { type: "session", v: 1, slot: owner, revision, head, counts };
+  for (const message of messages) yield { type: "message", message };
+  for (; !next.done; next = await records.next()) {
+    digest.record(next.value.record);
+    yield { type: "record", record: await next.value.whole() };
+  }
+  const { records: count, blobs, bytes, sha256 } = digest.summary();
+  yield { type: "end", counts: { ...counts, records: count, blobs, bytes }, sha256 };
+}

@@ -1,0 +1,33 @@
+import type { DistributedStore, Slot } from "@holdfast/core";
+import { BlobCheck } from "./blob-check.js";
+import { logRecords } from "./log-records.js";
+import { SessionDigest, type SessionSummary } from "./session-digest.js";
+
+/** How much of a session to read back. */
+export interface ReadBackOptions {
+  /** Stop after this many records: more may have come since. @default all */
+  readonly records?: number | undefined;
+}
+
+/**
+ * What the session in a store amounts to, everything read back: state, log and every long text, each against its hash.
+ *
+ * @throws StateCorruptError when a long text is missing or is another
+ */
+export async function storedSummary(
+  { stateStore, log }: Pick<DistributedStore, "stateStore" | "log">,
+  slot: Slot,
+  { records: most = Number.POSITIVE_INFINITY }: ReadBackOptions = {},
+): Promise<SessionSummary> {
+  const digest = new SessionDigest();
+  const state = await stateStore.load(slot);
+  if (state !== null && state !== "unchanged") digest.state(state);
+  const blobs = new BlobCheck(log, slot);
+  if (most > 0)
+    for await (const record of logRecords(log, slot)) {
+      digest.record(record);
+      await blobs.check(record);
+      if (digest.records >= most) break;
+    }
+  return digest.summary();
+}

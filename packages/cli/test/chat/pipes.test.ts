@@ -1,0 +1,140 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { holdfast } from "../support/in-process.js";
+import { CommandProcess, runProcess } from "../support/process.js";
+import { testProject } from "../support/test-project.js";
+
+interface Line {
+  readonly type: string;
+  readonly [name: string]: unknown;
+}
+
+const linesOf = (text: string): Line[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Line);
+
+describe("chat without a terminal", () => {
+  test("takes every line as a turn; replies go to stdout, the rest to stderr", async () => {
+    await using project = await testProject();
+    const { code, stdout, stderr } = await runProcess(
+      ["chat", "--store", project.store, "--user", "ada"],
+      {
+        cwd: project.path,
+        input: "hello\n\ntool\nthink",
+      },
+    );
+    expect(code).toBe(0);
+    expect(stdout).toBe("You said: hello (1 messages)\nThe tool has answered.\nI have thought.\n");
+    expect(stderr).toContain("model test/scripted");
+    expect(stderr).toContain("session default of ada, agent tester: new");
+    expect(stderr).toContain("← list_files: success");
+  });
+
+  test("with --json every line is an event, and the text adds up to the reply", async () => {
+    await using project = await testProject();
+    const config = `${project.path}/holdfast.config.mjs`;
+    const flags = [
+      "--store",
+      project.store,
+      "--workspace",
+      project.path,
+      "--config",
+      config,
+      "--anonymous",
+    ];
+    const first = await holdfast(["chat", "-m", "hello", "-m", "evil", "--json", ...flags]);
+    expect(first.code).toBe(0);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    expect(first.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/u);
+    const lines = linesOf(first.stdout);
+    expect(lines[0]).toMatchObject({
+      type: "chat_start",
+      model: "test/scripted",
+      messages: 0,
+      userId: null,
+    });
+    const replies = lines.filter(({ type }) => type === "reply");
+    expect(replies.map(({ reason }) => reason)).toEqual(["stop", "stop"]);
+    const deltas = lines.filter((line) => line.type === "text_delta" && !line["background"]);
+    expect(deltas.map(({ text }) => text).join("")).toBe(replies.map(({ text }) => text).join(""));
+    expect(String(replies[1]?.["text"])).toContain("\u001b]0;owned\u0007");
+    const second = await holdfast(["chat", "-m", "again", "--json", ...flags]);
+    expect(linesOf(second.stdout)[0]).toMatchObject({ type: "chat_start", messages: 4 });
+  });
+
+  test("prints nothing of a reply that a terminal would obey", async () => {
+    await using project = await testProject();
+    const config = `${project.path}/holdfast.config.mjs`;
+    const { stdout } = await holdfast([
+      "chat",
+      "-m",
+      "evil",
+      "--store",
+      project.store,
+      "--workspace",
+      project.path,
+      "--config",
+      config,
+    ]);
+    expect(stdout).toBe("\\x1b]0;owned\\x07 \\x1b[2J \\x9b31m \\u202egnp.exe 😀\n");
+  });
+
+  test("ends with 1 when a turn fails, and keeps what was said", async () => {
+    await using project = await testProject();
+    const config = `${project.path}/holdfast.config.mjs`;
+    const flags = ["--store", project.store, "--workspace", project.path, "--config", config];
+    const failed = await holdfast(["chat", "-m", "fail", "-m", "never said", ...flags]);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("on fire") });
+    expect(failed.stdout).toBe("");
+    const shown = await holdfast(["sessions", "show", "default", ...flags]);
+    expect(shown.stdout).toContain("fail");
+    expect(shown.stdout).not.toContain("never said");
+  });
+
+  test("SIGTERM lets the call come to its end, which is saved, and leaves with 143", async () => {
+    await using project = await testProject();
+    const args = ["chat", "--store", project.store, "--user", "ada"];
+    await using running = new CommandProcess(args, { cwd: project.path });
+    running.child.stdin.write("until told\nnever said\n");
+    await running.says("I come ");
+    running.child.kill("SIGTERM");
+    await writeFile(join(project.path, "told"), "");
+    expect(await running.ended).toBe(143);
+    const shown = await holdfast(["sessions", "show", "default", "--store", project.store]);
+    expect(shown.stdout).toContain("I come to an end.");
+    expect(shown.stdout).not.toContain("never said");
+  });
+
+  test("SIGINT interrupts the call and leaves with 130; a reader that goes away ends it too", async () => {
+    await using project = await testProject();
+    const args = ["chat", "--store", project.store, "--user", "ada"];
+    await using interrupted = new CommandProcess(args, { cwd: project.path });
+    await using unread = new CommandProcess([...args, "--session", "other", "--json"], {
+      cwd: project.path,
+    });
+    interrupted.child.stdin.write("forever\n");
+    unread.child.stdin.write("forever\n");
+    await interrupted.says("I shall never end");
+    interrupted.child.kill("SIGINT");
+    expect(await interrupted.ended).toBe(130);
+    await unread.says("never ");
+    unread.child.stdout.destroy();
+    // It notices at the next thing it has to say.
+    unread.child.kill("SIGINT");
+    expect([130, 143]).toContain(await unread.ended);
+    for (const session of ["default", "other"]) {
+      const shown = await holdfast([
+        "sessions",
+        "show",
+        session,
+        "--store",
+        project.store,
+        "--json",
+      ]);
+      expect(shown.json()).toMatchObject({ state: { messages: 2 } });
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { textOf } from "@holdfast/core";
+import { expect, test } from "vitest";
+import { openStore } from "../../src/store/open-store.js";
+import { CTRL_C, CTRL_D, PseudoTerminal } from "../support/pseudo-terminal.js";
+import { testProject } from "../support/test-project.js";
+
+const slot = { agentId: "tester", userId: "ada", sessionId: "default" };
+
+async function savedTexts(url: string): Promise<readonly string[]> {
+  const store = await openStore(url);
+  const loaded = await store.parts.stateStore.load(slot);
+  await store.close();
+  if (loaded === null || loaded === "unchanged") throw new Error("nothing is saved");
+  return loaded.messages.map((message) => `${message.role}: ${textOf(message)}`);
+}
+
+test("a reply that is interrupted with Ctrl-C is kept, and another process goes on from there", async () => {
+  await using project = await testProject();
+  const args = ["chat", "--store", project.store, "--user", "ada"];
+  const options = { cwd: project.path };
+  await using first = new PseudoTerminal(args, options);
+  await first.shows("session default of ada, agent tester: new");
+  first.enter("hello there");
+  await first.shows("You said: hello there (1 messages)");
+  first.enter("forever and ever");
+  await first.shows("I shall never end");
+  first.type(CTRL_C);
+  await first.shows("interrupted; what was said is kept");
+  // The program goes on.
+  first.enter("still here?");
+  await first.shows("You said: still here? (5 messages)");
+  first.type(CTRL_D);
+  expect(await first.exited).toBe(0);
+
+  expect(await savedTexts(project.store)).toEqual([
+    "user: hello there",
+    "assistant: You said: hello there (1 messages)",
+    "user: forever and ever",
+    "assistant: I shall never end ",
+    "user: still here?",
+    "assistant: You said: still here? (5 messages)",
+  ]);
+
+  await using second = new PseudoTerminal(args, options);
+  await second.shows("goes on, 6 messages");
+  second.enter("/history 3");
+  await second.shows("I shall never end");
+  await second.shows("You said: still here?");
+  second.enter("again");
+  await second.shows("You said: again (7 messages)");
+  // At an empty prompt it leaves.
+  await second.shows("›");
+  second.type(CTRL_C);
+  expect(await second.exited).toBe(0);
+});
+
+test("a second Ctrl-C leaves with 130, and what was said is kept all the same", async () => {
+  await using project = await testProject();
+  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
+    cwd: project.path,
+  });
+  await terminal.shows("›");
+  terminal.enter("forever");
+  await terminal.shows("I shall never end");
+  // At once: a moment later the call may be saved, and the second one is at an empty prompt.
+  terminal.type(CTRL_C + CTRL_C);
+  expect(await terminal.exited).toBe(130);
+  expect(await savedTexts(project.store)).toContain("assistant: I shall never end ");
+});
+
+test("what an agent does is shown as it happens, and commands begin with a slash", async () => {
+  await using project = await testProject();
+  const args = ["chat", "--store", project.store, "--user", "ada"];
+  await using terminal = new PseudoTerminal(args, { cwd: project.path });
+  await terminal.shows("›");
+  // The first half is there before there is a second; what is typed meanwhile comes next.
+  terminal.enter("until told");
+  await terminal.shows("I come");
+  terminal.enter("and then this");
+  await terminal.shows("comes next: and then this");
+  await writeFile(join(project.path, "told"), "");
+  await terminal.shows("to an end.");
+  await terminal.shows("› and then this");
+  await terminal.shows("You said: and then this (3 messages)");
+  await terminal.shows("›");
+
+  terminal.enter("think");
+  await terminal.shows("Let me see.");
+  await terminal.shows("I have thought.");
+  expect(terminal.raw).toContain("\u001b[2mLet me see.\u001b[22m");
+  terminal.enter("tool");
+  await terminal.shows("→ list_files {}");
+  await terminal.shows("← list_files: success, ");
+  await terminal.shows("The tool has answered.");
+  terminal.enter("fail");
+  await terminal.shows("the provider is on fire");
+  terminal.enter("evil");
+  await terminal.shows("\\x1b]0;owned\\x07");
+  expect(terminal.raw).not.toContain("\u001b]0;");
+  await terminal.shows("›");
+
+  // A text of two lines that is pasted is one message; Ctrl-C takes back what is half typed.
+  terminal.type("\u001b[200~line one\rline two\u001b[201~");
+  terminal.type("\r");
+  await terminal.shows("You said: line one\nline two (");
+  await terminal.shows("›");
+  terminal.type("half a thought");
+  await terminal.shows("half a thought");
+  terminal.type(CTRL_C);
+  terminal.enter("//slash");
+  await terminal.shows("You said: /slash (");
+
+  for (const [line, answer] of [
+    ["/nonsense", "There is no /nonsense"],
+    ["/help", "/history [n]"],
+    ["/tokens", "of 100,000 tokens"],
+    ["/sessions", "* default"],
+    ["/compact", "Compacted 1"],
+    ["/history 2", "user /slash"],
+    ["/session other", "session other of ada, agent tester: new"],
+  ] as const) {
+    await terminal.shows("›");
+    terminal.enter(line);
+    await terminal.shows(answer);
+  }
+  await terminal.shows("›");
+  terminal.enter("/exit");
+  expect(await terminal.exited).toBe(0);
+});

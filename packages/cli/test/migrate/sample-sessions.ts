@@ -1,0 +1,182 @@
+import {
+  type DistributedStore,
+  type JsonObject,
+  type LogDraft,
+  type Message,
+  nextRevision,
+  type Revision,
+  type Slot,
+} from "@holdfast/core";
+import { nastyIds } from "@holdfast/testing";
+
+/** A session to be put into a store. */
+export interface SampleSession {
+  readonly slot: Slot;
+  readonly head: JsonObject;
+  readonly messages: readonly Message[];
+  readonly records: readonly LogDraft[];
+  /** How many saves it takes to get there. */
+  readonly saves: number;
+}
+
+const texts = [
+  "plain",
+  "漢字 und Ümläute 🙂🏽",
+  'quotes " and \\ and \u0000 and \n and \u2028',
+  "a lone surrogate \ud800 stays",
+  "",
+  "__proto__",
+];
+
+/** Sessions of many kinds, always the same ones for a number. */
+export function sampleSessions(count: number): SampleSession[] {
+  return Array.from({ length: count }, (_, index) => sampleSession(index));
+}
+
+/** Every 100th is long, every 25th has long texts, some have no log, some have odd ids, some are anonymous. */
+export function sampleSession(index: number): SampleSession {
+  const isOdd = index % 7 === 3;
+  const odd = nastyIds[index % nastyIds.length] ?? "odd";
+  const slot: Slot = {
+    agentId: isOdd ? odd : `agent-${index % 3}`,
+    userId: index % 5 === 0 ? null : index % 11 === 1 ? odd : `user-${index % 17}`,
+    sessionId: isOdd ? odd : `session-${index}`,
+  };
+  // Odd ids come round again: the number keeps sessions apart.
+  const unique = isOdd ? { ...slot, sessionId: `${index}${odd}`.slice(0, 120) } : slot;
+  const isLong = index % 100 === 50;
+  const messages = Array.from({ length: isLong ? 120 : index % 6 }, (_, at) =>
+    sampleMessage(index, at),
+  );
+  return {
+    slot: { ...unique, sessionId: unique.sessionId.replace(/[\ud800-\udbff]$/u, "") },
+    head: headOf(index),
+    messages,
+    records: index % 9 === 4 ? [] : recordsOf(index, messages, isLong),
+    saves: index % 8 === 0 ? 3 : 1,
+  };
+}
+
+function headOf(index: number): JsonObject {
+  return {
+    format: "holdfast.state",
+    schemaVersion: 1,
+    minReader: 1,
+    zebra: index,
+    extensions: {
+      "memory-flush": { seen: index, note: texts[index % texts.length] ?? "" },
+      plugin: JSON.parse('{"__proto__": {"polluted": true}, "2": "b", "10": "a", "z": null}'),
+    },
+    openCalls: {},
+  };
+}
+
+export function sampleMessage(index: number, at: number): Message {
+  const text = `${texts[(index + at) % texts.length]} ${index}.${at}`;
+  const id = `message-${index}-${at}`;
+  const createdAt = new Date(1_700_000_000_000 + index * 1_000 + at).toISOString();
+  if (at % 3 === 1)
+    return {
+      id,
+      role: "assistant",
+      createdAt,
+      content: [
+        { type: "thinking", text, providerMetadata: { signature: "s".repeat(40) } },
+        { type: "tool_call", id: `call-${at}`, name: "read", input: { path: text, deep: [[{}]] } },
+      ],
+      usage: { inputTokens: 10 * at, outputTokens: at },
+    };
+  if (at % 3 === 2)
+    return {
+      id,
+      role: "tool",
+      createdAt,
+      content: [
+        {
+          type: "tool_result",
+          callId: `call-${at - 1}`,
+          name: "read",
+          state: "success",
+          output: [{ type: "text", text }],
+        },
+      ],
+    };
+  return { id, role: "user", createdAt, content: [{ type: "text", text }] };
+}
+
+function recordsOf(index: number, messages: readonly Message[], isLong: boolean): LogDraft[] {
+  const records = messages.map((message, at) => recordOf(index, at, message));
+  if (isLong)
+    for (let at = 0; at < 480; at++)
+      records.push(recordOf(index, 1_000 + at, sampleMessage(index, 1_000 + at)));
+  if (index % 25 === 10) {
+    const long = `${"long text ".repeat(9_000)}${index}`;
+    const blob = { ...sampleMessage(index, 0), id: `long-${index}` };
+    const twice = [
+      { type: "text" as const, text: long },
+      { type: "text" as const, text: long },
+    ];
+    records.push(recordOf(index, 5_000, { ...blob, content: twice }));
+    records.push(
+      recordOf(index, 5_001, { ...blob, content: [{ type: "text", text: `${long}!` }] }),
+    );
+  }
+  records.push({
+    v: 1,
+    id: `end-${index}`,
+    callId: `call-${index}`,
+    at: new Date(1_700_000_000_000 + index).toISOString(),
+    kind: "mark",
+    mark: { name: "call_end", outcome: "committed" },
+  });
+  return records;
+}
+
+export function recordOf(index: number, at: number, message: Message): LogDraft {
+  return {
+    v: 1,
+    id: `record-${index}-${at}`,
+    callId: `call-${index}`,
+    at: message.createdAt,
+    kind: "message",
+    message,
+  };
+}
+
+/** Puts sessions into a store as agents would: the log first, then the state, in several saves. */
+export async function seed(
+  parts: DistributedStore,
+  sessions: readonly SampleSession[],
+): Promise<void> {
+  const queue = sessions.values();
+  const worker = async (): Promise<void> => {
+    for (const session of queue) await seedOne(parts, session);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+}
+
+export async function seedOne(
+  { stateStore, log }: DistributedStore,
+  { slot, head, messages, records, saves }: SampleSession,
+): Promise<Revision> {
+  if (records.length > 0) await log.append(slot, records);
+  let expected: Revision | null = null;
+  for (let save = 1; save < saves; save++)
+    expected = await stateStore.save(slot, {
+      op: `op-${save}`,
+      expected,
+      revision: nextRevision(expected),
+      head: { ...head, saves: save },
+      keep: 0,
+      replace: [],
+      append: messages.slice(0, save),
+    });
+  return stateStore.save(slot, {
+    op: `op-${saves}`,
+    expected,
+    head,
+    keep: 0,
+    replace: [],
+    append: messages,
+  });
+}

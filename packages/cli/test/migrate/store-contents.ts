@@ -1,0 +1,74 @@
+import {
+  type DistributedStore,
+  type LogRecord,
+  type Slot,
+  slotText,
+  withBlobs,
+} from "@holdfast/core";
+import type { SampleSession } from "./sample-sessions.js";
+
+/** Everything a store has of a session, as text: revision, head, messages, and the log with its long texts. */
+export async function contentsOf(
+  { stateStore, log }: DistributedStore,
+  slot: Slot,
+): Promise<readonly string[]> {
+  const state = await stateStore.load(slot);
+  const texts = state === null || state === "unchanged" ? ["no state"] : stateTexts(state);
+  for (let after = 0; ; ) {
+    const page = await log.read(slot, { after, limit: 500 });
+    for (const record of page)
+      texts.push(
+        sorted({ ...(await withBlobs(log, slot, record)), seq: undefined, from: refs(record) }),
+      );
+    const last = page.at(-1);
+    if (last === undefined) return texts;
+    after = last.seq;
+  }
+}
+
+/** {@link contentsOf} of many sessions, by slot. */
+export async function contentsOfAll(
+  parts: DistributedStore,
+  sessions: readonly SampleSession[],
+): Promise<Map<string, readonly string[]>> {
+  const contents = new Map<string, readonly string[]>();
+  const queue = sessions.values();
+  const worker = async (): Promise<void> => {
+    for (const { slot } of queue) contents.set(slotText(slot), await contentsOf(parts, slot));
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return contents;
+}
+
+/** Every slot a store lists. */
+export async function listed({ stateStore }: DistributedStore): Promise<string[]> {
+  const slots: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await stateStore.list({ limit: 500, cursor });
+    slots.push(...page.slots.map(({ slot }) => slotText(slot)));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return slots.sort();
+}
+
+function stateTexts(state: {
+  readonly revision: string;
+  readonly head: unknown;
+  readonly messages: readonly unknown[];
+}): string[] {
+  return [state.revision, sorted(state.head), ...state.messages.map(sorted)];
+}
+
+function refs({ blobs = [] }: LogRecord): string[] {
+  return blobs.map(({ ref, bytes, path }) => `${ref} ${bytes} ${path.join("/")}`);
+}
+
+/** Written apart from the program's own canonical form, so that one checks the other. */
+function sorted(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => {
+    if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
+    const entries = Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1));
+    return entries.map(([key, field]) => ["field", key, field]);
+  });
+}

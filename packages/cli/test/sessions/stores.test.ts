@@ -1,0 +1,185 @@
+import { describeSlot } from "@holdfast/core";
+import { describe, expect, test } from "vitest";
+import { holdfast } from "../support/in-process.js";
+import { freshStore, storeKinds } from "../support/stores.js";
+import { talk, withStore } from "../support/talk.js";
+
+interface Listing {
+  readonly store: string;
+  readonly sessions: readonly { sessionId: string; userId: string | null; agentId: string }[];
+  readonly cursor?: string;
+}
+
+interface Finds {
+  readonly hits: readonly { sessionId: string; snippet: string; seq: number }[];
+  readonly cursor?: string;
+}
+
+describe.each(storeKinds)("sessions in %s", (kind) => {
+  test("are listed page by page, by agent and by user, and anonymous ones apart", async () => {
+    await using store = await freshStore(kind);
+    await talk(
+      store,
+      { user: "ada", session: "one", says: ["hello"] },
+      { user: "ada", session: "two", says: ["hello"] },
+      { user: "bob", session: "three", says: ["hello"], agent: "clerk" },
+      { session: "four", says: ["hello"] },
+    );
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = ["--limit", "3", ...(cursor === undefined ? [] : ["--cursor", cursor])];
+      const outcome = await holdfast(["sessions", "list", "--store", store.url, "--json", ...page]);
+      expect(outcome.code).toBe(0);
+      const listing = outcome.json<Listing>();
+      expect(listing.sessions.length).toBeLessThanOrEqual(3);
+      found.push(...listing.sessions.map(({ sessionId }) => sessionId));
+      cursor = listing.cursor;
+    } while (cursor !== undefined);
+    expect(found.toSorted()).toEqual(["four", "one", "three", "two"]);
+
+    const ids = async (...flags: string[]): Promise<string[]> => {
+      const outcome = await holdfast([
+        "sessions",
+        "list",
+        "--store",
+        store.url,
+        "--json",
+        ...flags,
+      ]);
+      return outcome
+        .json<Listing>()
+        .sessions.map(({ sessionId }) => sessionId)
+        .toSorted();
+    };
+    expect(await ids("--user", "ada")).toEqual(["one", "two"]);
+    expect(await ids("--agent", "clerk")).toEqual(["three"]);
+    expect(await ids("--anonymous")).toEqual(["four"]);
+    const plain = await holdfast(["sessions", "list", "--store", store.url, "--user", "ada"]);
+    expect(plain.stdout).toMatch(/^SESSION +USER +AGENT/u);
+    expect(plain.stdout).toMatch(/^one +ada +assistant/mu);
+  });
+
+  test("are searched across users, anonymous ones too, and every hit comes on one page", async () => {
+    await using store = await freshStore(kind);
+    const says = ["the Kettle is on", "nothing of note", "put the kettle off"];
+    await talk(
+      store,
+      { user: "ada", session: "one", says },
+      { user: "bob", session: "two", says, agent: "clerk" },
+      { session: "three", says },
+    );
+    const hits: string[] = [];
+    let cursor: string | undefined;
+    let pages = 0;
+    do {
+      const page = cursor === undefined ? [] : ["--cursor", cursor];
+      const outcome = await holdfast([
+        "sessions",
+        "search",
+        "KETTLE",
+        "--store",
+        store.url,
+        "--json",
+        "--limit",
+        "3",
+        ...page,
+      ]);
+      expect(outcome.code).toBe(0);
+      const finds = outcome.json<Finds>();
+      hits.push(...finds.hits.map(({ sessionId, seq }) => `${sessionId} ${seq}`));
+      cursor = finds.cursor;
+      pages++;
+    } while (cursor !== undefined && pages < 20);
+    expect(hits).toHaveLength(6);
+    expect(new Set(hits).size).toBe(6);
+    const one = await holdfast([
+      "sessions",
+      "search",
+      "kettle",
+      "--store",
+      store.url,
+      "--session",
+      "three",
+      "--json",
+    ]);
+    expect(one.json<Finds>().hits.map(({ sessionId }) => sessionId)).toEqual(["three", "three"]);
+    const none = await holdfast(["sessions", "search", "teapot", "--store", store.url]);
+    expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining("Not found") });
+  });
+
+  test("are deleted with state and log, once somebody says yes, and not while a call runs", async () => {
+    await using store = await freshStore(kind);
+    await talk(
+      store,
+      { user: "ada", session: "one", says: ["hello"] },
+      { user: "ada", session: "two", says: ["hello"] },
+    );
+    const flags = ["--store", store.url, "--workspace", store.workspace];
+    const unasked = await holdfast(["sessions", "delete", "one", ...flags]);
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
+    const refused = await holdfast(["sessions", "delete", "one", ...flags], {
+      isTerminal: true,
+      input: "n\n",
+    });
+    expect(refused).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Nothing was deleted"),
+    });
+
+    const slot = { agentId: "assistant", userId: "ada", sessionId: "one" };
+    await withStore(store.url, async ({ stateStore, log, gate }) => {
+      const lease = await gate.acquire(slot, { callId: "somebody" });
+      const busy = await holdfast(["sessions", "delete", "one", "--yes", ...flags]);
+      expect(busy).toMatchObject({ code: 4, stderr: expect.stringContaining("running a call") });
+      await lease.release();
+      expect(await stateStore.load(slot)).not.toBeNull();
+
+      const agreed = await holdfast(["sessions", "delete", "one", ...flags], {
+        isTerminal: true,
+        input: "y\n",
+      });
+      expect(agreed.stdout).toContain("Deleted 1 session");
+      expect(agreed.stdout).toContain(describeSlot(slot));
+      expect(await stateStore.load(slot)).toBeNull();
+      expect(await log.read(slot)).toEqual([]);
+      expect(await stateStore.load({ ...slot, sessionId: "two" })).not.toBeNull();
+    });
+    const gone = await holdfast(["sessions", "delete", "one", "--yes", ...flags]);
+    expect(gone.code).toBe(3);
+  });
+
+  test("go to a file and into another store unchanged, once, and never over another session", async () => {
+    await using from = await freshStore(kind);
+    await using to = await freshStore(kind === "json" ? "redis" : "json");
+    const long = "x".repeat(70_000);
+    await talk(
+      from,
+      { user: "ada", session: "one", says: ["hello \u2028 \u001b[31m", long] },
+      { session: "two", says: ["hello"] },
+    );
+    const exported = await holdfast(["sessions", "export", "--store", from.url]);
+    expect(exported).toMatchObject({ code: 0, stderr: expect.stringContaining("2 sessions") });
+    const importing = ["sessions", "import", "--store", to.url, "--json"];
+    const first = await holdfast(importing, { input: exported.stdout });
+    expect(first.json()).toMatchObject({ written: 2, present: 0, conflicts: 0 });
+    const again = await holdfast(importing, { input: exported.stdout });
+    expect(again.json()).toMatchObject({ written: 0, present: 2, conflicts: 0 });
+    const back = await holdfast(["sessions", "export", "--store", to.url]);
+    expect(back.stdout.split("\n").toSorted()).toEqual(exported.stdout.split("\n").toSorted());
+
+    await talk(to, { session: "three", says: ["of its own"] });
+    const other = await holdfast(["sessions", "export", "--store", to.url, "three"]);
+    await talk(from, { session: "three", says: ["quite another one"] });
+    const conflict = await holdfast(["sessions", "import", "--store", from.url, "--json"], {
+      input: other.stdout + exported.stdout,
+    });
+    expect(conflict.code).toBe(4);
+    expect(conflict.json()).toMatchObject({ written: 0, present: 2, conflicts: 1 });
+    const cut = await holdfast(["sessions", "import", "--store", to.url], {
+      input: exported.stdout.slice(0, 500),
+    });
+    expect(cut.code).toBe(2);
+    expect(cut.stderr).not.toContain("hello");
+  });
+});

@@ -1,0 +1,95 @@
+import { stripVTControlCharacters } from "node:util";
+import { type IPty, spawn } from "@lydell/node-pty";
+import { main, plainEnvironment } from "./command.js";
+
+/** Longest wait for something to appear, on a busy machine. */
+const TIMEOUT_MS = 20_000;
+
+/** The command at a terminal of its own. */
+export class PseudoTerminal implements AsyncDisposable {
+  readonly exited: Promise<number>;
+  readonly #pty: IPty;
+  readonly #watchers = new Set<() => void>();
+  #raw = "";
+  #hasExited = false;
+  /** Where the next wait begins to look. */
+  #seen = 0;
+
+  constructor(args: readonly string[], options: { cwd: string; env?: Record<string, string> }) {
+    this.#pty = spawn(process.execPath, [main, ...args], {
+      cwd: options.cwd,
+      env: plainEnvironment(options.env),
+      cols: 120,
+      rows: 40,
+    });
+    this.#pty.onData((data) => {
+      this.#raw += data;
+      for (const look of this.#watchers) look();
+    });
+    this.exited = new Promise((resolve) => {
+      this.#pty.onExit(({ exitCode, signal }) => {
+        this.#hasExited = true;
+        for (const look of this.#watchers) look();
+        resolve(signal ? 128 + signal : exitCode);
+      });
+    });
+  }
+
+  /** Everything that was written, escape sequences included. */
+  get raw(): string {
+    return this.#raw;
+  }
+
+  /** What a person can read. */
+  get text(): string {
+    return stripVTControlCharacters(this.#raw).replaceAll("\r", "");
+  }
+
+  /** Waits until a text appears behind the one that was waited for last. */
+  async shows(wanted: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const stop = (): void => {
+        clearTimeout(timer);
+        this.#watchers.delete(look);
+      };
+      const fail = (why: string): void => {
+        stop();
+        reject(new Error(`${JSON.stringify(wanted)} ${why}; the terminal shows:\n${this.text}`));
+      };
+      const look = (): void => {
+        const at = this.text.indexOf(wanted, this.#seen);
+        if (at !== -1) {
+          this.#seen = at + wanted.length;
+          stop();
+          resolve();
+        } else if (this.#hasExited) fail("never came, the command has ended");
+      };
+      const timer = setTimeout(() => fail(`did not appear in ${TIMEOUT_MS} ms`), TIMEOUT_MS);
+      this.#watchers.add(look);
+      look();
+    });
+  }
+
+  /** Presses keys. */
+  type(keys: string): void {
+    this.#pty.write(keys);
+  }
+
+  /** Types a line and presses Enter. */
+  enter(line: string): void {
+    this.type(`${line}\r`);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#pty.kill(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#hasExited) this.kill("SIGKILL");
+    await this.exited;
+  }
+}
+
+/** Ctrl-C and Ctrl-D as a terminal sends them. */
+export const CTRL_C = "\u0003";
+export const CTRL_D = "\u0004";

@@ -1,0 +1,13 @@
+import { defineProject } from "vitest/config";
+
+export default defineProject({
+  test: {
+    include: ["test/**/*.test.ts"],
+    // Loading the modules anew for every file would take longer than most of the tests.
+    isolate: false,
+    globalSetup: ["test/servers.setup.ts"],
+    // Megabytes of results on a busy machine: a test that hangs fails all the same.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});

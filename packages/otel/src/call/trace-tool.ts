@@ -1,0 +1,74 @@
+import type { ToolCallStep, ToolResultBlock } from "@holdfast/core";
+import { context, type Span, trace } from "@opentelemetry/api";
+import { clippedJson } from "../content/clip.js";
+import { outputJson } from "../content/messages-json.js";
+import { errorType } from "../error-type.js";
+import { attribute } from "../names.js";
+import { SpanClock } from "../span-clock.js";
+import { fail, type SpanOwner, type Telemetry } from "../telemetry.js";
+import { currentCall } from "./current-call.js";
+
+/** Runs a tool call in a span of its own, active for whatever the tool does. */
+export async function traceTool(
+  telemetry: Telemetry,
+  step: ToolCallStep,
+  next: () => Promise<ToolResultBlock>,
+): Promise<ToolResultBlock> {
+  const { content, maxContentChars } = telemetry.settings;
+  const call = currentCall(telemetry);
+  const parent = call?.inside() ?? context.active();
+  const began = performance.now();
+  const owner = call?.owner ?? ownerOf(step);
+  // As registered: the name a model gives may be anything.
+  const tool = step.tool.name;
+  const span = telemetry.start(owner, {
+    subject: "tool_call",
+    name: `execute_tool ${tool}`,
+    parent,
+    tool,
+    attributes: {
+      [attribute.operation]: "execute_tool",
+      [attribute.toolName]: tool,
+      [attribute.toolCallId]: step.call.id,
+      [attribute.toolType]: "function",
+    },
+  });
+  const isShown = content && span.isRecording();
+  if (isShown)
+    span.setAttribute(attribute.toolArguments, clippedJson(step.call.input, maxContentChars));
+  let failure: string | undefined;
+  try {
+    const result = await context.with(trace.setSpan(parent, span), next);
+    failure = failureOf(span, result);
+    if (isShown) span.setAttribute(attribute.toolResult, outputJson(result, maxContentChars));
+    return result;
+  } catch (error) {
+    if (isSuspension(error)) span.setAttribute(attribute.toolState, "suspended");
+    else failure = errorType(error);
+    throw error;
+  } finally {
+    if (failure !== undefined) fail(span, failure);
+    telemetry.instruments.toolDuration.record((performance.now() - began) / 1_000, {
+      [attribute.agentName]: telemetry.agent.name,
+      [attribute.toolName]: tool,
+      ...(failure !== undefined && { [attribute.errorType]: failure }),
+    });
+    span.end(owner.clock.now());
+  }
+}
+
+function ownerOf({ slot, ctx }: ToolCallStep): SpanOwner {
+  return { slot, callId: ctx.callId ?? "", ctx, clock: new SpanClock() };
+}
+
+/** What a tool threw is a result by now, and its text may quote contents: the state is all there is to say. */
+function failureOf(span: Span, { state }: ToolResultBlock): string | undefined {
+  span.setAttribute(attribute.toolState, state);
+  if (state === "success") return undefined;
+  return state === "error" ? "tool_error" : state;
+}
+
+/** By name: the class is the engine's own. */
+function isSuspension(error: unknown): boolean {
+  return error instanceof Error && error.name === "CallSuspended";
+}

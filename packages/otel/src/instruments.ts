@@ -1,0 +1,150 @@
+import {
+  type Counter,
+  createNoopMeter,
+  type Histogram,
+  type Meter,
+  type MeterProvider,
+  metrics,
+  type UpDownCounter,
+} from "@opentelemetry/api";
+import { SCOPE } from "./names.js";
+
+/** What is counted and measured. */
+export interface Instruments {
+  readonly modelDuration: Histogram;
+  readonly timeToFirstChunk: Histogram;
+  readonly tokens: Histogram;
+  readonly callDuration: Histogram;
+  readonly toolDuration: Histogram;
+  readonly activeCalls: UpDownCounter;
+  readonly queueWait: Histogram;
+  readonly loadDuration: Histogram;
+  readonly saveDuration: Histogram;
+  readonly saveBytes: Histogram;
+  readonly compactions: Counter;
+  readonly evictions: Counter;
+  readonly interrupts: Counter;
+  readonly backgroundDuration: Histogram;
+}
+
+/** Of the conventions, for model and tool calls. */
+const operationSeconds = doublings(0.01, 14);
+/** Of the conventions, for whole calls. */
+const callSeconds = doublings(0.1, 13);
+/** Of the conventions. */
+const tokenCounts = Array.from({ length: 14 }, (_, power) => 4 ** power);
+const firstChunkSeconds = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+];
+const storeSeconds = doublings(0.0005, 14);
+const byteCounts = Array.from({ length: 10 }, (_, power) => 256 * 4 ** power);
+
+/**
+ * The instruments of a meter provider. Other than tracers, meters asked for before an SDK is registered stay dumb for ever;
+ * therefore the global provider is looked at again each time.
+ */
+export class InstrumentSource {
+  readonly #given: MeterProvider | undefined;
+  #provider: MeterProvider | undefined;
+  #instruments: Instruments | undefined;
+  #isMeasured = false;
+
+  constructor(given: MeterProvider | undefined) {
+    this.#given = given;
+  }
+
+  get(): Instruments {
+    const provider = this.#given ?? metrics.getMeterProvider();
+    if (this.#instruments === undefined || provider !== this.#provider) {
+      this.#provider = provider;
+      const meter = provider.getMeter(SCOPE);
+      this.#isMeasured = meter !== createNoopMeter();
+      this.#instruments = create(meter);
+    }
+    return this.#instruments;
+  }
+
+  /** Whether anybody measures. */
+  get isMeasured(): boolean {
+    this.get();
+    return this.#isMeasured;
+  }
+}
+
+function create(meter: Meter): Instruments {
+  const histogram = (name: string, unit: string, description: string, buckets: number[]) =>
+    meter.createHistogram(name, {
+      unit,
+      description,
+      advice: { explicitBucketBoundaries: buckets },
+    });
+  const seconds = (name: string, description: string, buckets: number[]) =>
+    histogram(name, "s", description, buckets);
+  const counter = (name: string, unit: string, description: string) =>
+    meter.createCounter(name, { unit, description });
+  return {
+    modelDuration: seconds(
+      "gen_ai.client.operation.duration",
+      "GenAI operation duration.",
+      operationSeconds,
+    ),
+    timeToFirstChunk: seconds(
+      "gen_ai.client.operation.time_to_first_chunk",
+      "Time to receive the first chunk of a model's reply.",
+      firstChunkSeconds,
+    ),
+    tokens: histogram(
+      "gen_ai.client.token.usage",
+      "{token}",
+      "Number of input and output tokens used.",
+      tokenCounts,
+    ),
+    callDuration: seconds(
+      "gen_ai.invoke_agent.duration",
+      "Duration of an agent's call, from its arrival to its last save.",
+      callSeconds,
+    ),
+    toolDuration: seconds(
+      "gen_ai.execute_tool.duration",
+      "Duration of a tool execution.",
+      operationSeconds,
+    ),
+    activeCalls: meter.createUpDownCounter("holdfast.active_calls", {
+      unit: "{call}",
+      description: "Calls that wait for their turn or run.",
+    }),
+    queueWait: seconds(
+      "holdfast.queue_wait.duration",
+      "How long calls waited for their session's turn; 0 for those that did not.",
+      callSeconds,
+    ),
+    loadDuration: seconds(
+      "holdfast.state.load.duration",
+      "Duration of getting hold of a session and its state, without the wait.",
+      storeSeconds,
+    ),
+    saveDuration: seconds(
+      "holdfast.state.save.duration",
+      "Duration of saving a session's state.",
+      storeSeconds,
+    ),
+    saveBytes: histogram(
+      "holdfast.state.save.size",
+      "By",
+      "Bytes written by saving a session's state.",
+      byteCounts,
+    ),
+    compactions: counter("holdfast.compactions", "{compaction}", "Compactions of contexts."),
+    evictions: counter("holdfast.evictions", "{result}", "Tool results kept out of the context."),
+    interrupts: counter("holdfast.interrupts", "{call}", "Calls that were stopped from outside."),
+    backgroundDuration: seconds(
+      "holdfast.background.duration",
+      "Duration of memory flushes and consolidations.",
+      callSeconds,
+    ),
+  };
+}
+
+function doublings(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, power) => Number((first * 2 ** power).toPrecision(4)));
+}

@@ -1,0 +1,57 @@
+/** Attributes of the OpenTelemetry conventions for generative AI, and of Holdfast's own. */
+export const attribute = {
+  agentId: "gen_ai.agent.id",
+  agentName: "gen_ai.agent.name",
+  compacted: "gen_ai.conversation.compacted",
+  conversation: "gen_ai.conversation.id",
+  errorType: "error.type",
+  finishReasons: "gen_ai.response.finish_reasons",
+  inputMessages: "gen_ai.input.messages",
+  inputTokens: "gen_ai.usage.input_tokens",
+  cachedTokens: "gen_ai.usage.cache_read.input_tokens",
+  operation: "gen_ai.operation.name",
+  outputMessages: "gen_ai.output.messages",
+  outputTokens: "gen_ai.usage.output_tokens",
+  outputType: "gen_ai.output.type",
+  provider: "gen_ai.provider.name",
+  requestModel: "gen_ai.request.model",
+  requestStream: "gen_ai.request.stream",
+  system: "gen_ai.system_instructions",
+  timeToFirstChunk: "gen_ai.response.time_to_first_chunk",
+  tokenType: "gen_ai.token.type",
+  toolArguments: "gen_ai.tool.call.arguments",
+  toolCallId: "gen_ai.tool.call.id",
+  toolDefinitions: "gen_ai.tool.definitions",
+  toolName: "gen_ai.tool.name",
+  toolResult: "gen_ai.tool.call.result",
+  toolType: "gen_ai.tool.type",
+  user: "user.id",
+
+  attempt: "holdfast.attempt",
+  backgroundKind: "holdfast.background.kind",
+  callId: "holdfast.call.id",
+  compactionActions: "holdfast.compaction.actions",
+  compactionCause: "holdfast.compaction.cause",
+  entries: "holdfast.memory_flush.entries",
+  interruptKind: "holdfast.interrupt.kind",
+  messages: "holdfast.messages",
+  messagesAfter: "holdfast.compaction.messages_after",
+  messagesBefore: "holdfast.compaction.messages_before",
+  purpose: "holdfast.purpose",
+  queueAhead: "holdfast.queue.ahead",
+  reason: "holdfast.call.reason",
+  stateBytes: "holdfast.state.bytes",
+  stateFinal: "holdfast.state.final",
+  stateMessages: "holdfast.state.messages",
+  stateRevision: "holdfast.state.revision_seq",
+  stateSource: "holdfast.state.source",
+  tokensAfter: "holdfast.compaction.tokens_after",
+  tokensBefore: "holdfast.compaction.tokens_before",
+  toolState: "holdfast.tool.state",
+} as const;
+
+/** The `error.type` of something that has no better one. */
+export const OTHER_ERROR = "_OTHER";
+
+/** Name of the tracer and the meter. */
+export const SCOPE = "@holdfast/otel";

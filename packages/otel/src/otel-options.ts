@@ -1,0 +1,119 @@
+import { parseOptions, type RuntimeContext, type Slot } from "@holdfast/core";
+import type { Attributes, MeterProvider, TracerProvider } from "@opentelemetry/api";
+import { z } from "zod";
+import { type ModelDescription, modelDescription } from "./model-description.js";
+
+/** What a span is of. */
+export type SpanSubject =
+  | "call"
+  | "model_call"
+  | "tool_call"
+  | "queue_wait"
+  | "state_load"
+  | "state_save"
+  | "compaction"
+  | "memory_flush"
+  | "consolidation";
+
+/** What {@link OtelOptions.attributes} is told about a span that is about to begin. */
+export interface SpanInfo {
+  readonly subject: SpanSubject;
+  readonly agent: { readonly name: string; readonly agentId: string };
+  readonly slot: Slot;
+  readonly callId: string;
+  /** As the caller gave it; absent for work that belongs to no call. */
+  readonly ctx?: RuntimeContext | undefined;
+  /** Id of the model, of a model call. */
+  readonly model?: string | undefined;
+  /** `reasoning`, or what a helper call is for; of a model call. */
+  readonly purpose?: string | undefined;
+  /** Name of the tool, of a tool call. */
+  readonly tool?: string | undefined;
+}
+
+/** Which ids spans carry; metrics never do. */
+export interface RecordIds {
+  /** The session as `gen_ai.conversation.id`, the call as `holdfast.call.id`. @default true */
+  readonly session?: boolean | undefined;
+  /** The user as `user.id`. @default false */
+  readonly user?: boolean | undefined;
+}
+
+/** What {@link otel} can be told. */
+export interface OtelOptions {
+  /** Whether spans carry what was said: messages, system prompts, inputs and outputs of tools. @default false */
+  readonly content?: boolean | undefined;
+  /** Most characters of one attribute with contents. @default 16_384 */
+  readonly maxContentChars?: number | undefined;
+  readonly recordIds?: RecordIds | undefined;
+  /** Attributes of your own for a span; they win over the built-in ones. What it throws is ignored. */
+  readonly attributes?: ((info: SpanInfo) => Attributes) | undefined;
+  /** Provider and name of a model by its id. @default reads `provider/model` */
+  readonly describeModel?: ((id: string) => Partial<ModelDescription>) | undefined;
+  /** @default the global one, whenever it is registered */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /** @default the global one, whenever it is registered */
+  readonly meterProvider?: MeterProvider | undefined;
+}
+
+/** {@link OtelOptions} with defaults filled in. */
+export interface OtelSettings {
+  readonly content: boolean;
+  readonly maxContentChars: number;
+  readonly recordIds: { readonly session: boolean; readonly user: boolean };
+  readonly attributes: ((info: SpanInfo) => Attributes) | undefined;
+  readonly describeModel: (id: string) => ModelDescription;
+  readonly tracerProvider: TracerProvider | undefined;
+  readonly meterProvider: MeterProvider | undefined;
+}
+
+const having = <T>(method: string): z.ZodType<T> =>
+  z.custom<T>(
+    (value) => typeof (value as Record<string, unknown> | null)?.[method] === "function",
+    `must have a function ${method}`,
+  );
+const callable = <T>(): z.ZodType<T> =>
+  z.custom<T>((value) => typeof value === "function", "must be a function");
+
+const optionsSchema = z.strictObject({
+  content: z.boolean().default(false),
+  maxContentChars: z.int().min(256).default(16_384),
+  recordIds: z
+    .strictObject({ session: z.boolean().default(true), user: z.boolean().default(false) })
+    .prefault({}),
+  attributes: callable<(info: SpanInfo) => Attributes>().optional(),
+  describeModel: callable<(id: string) => Partial<ModelDescription>>().optional(),
+  tracerProvider: having<TracerProvider>("getTracer").optional(),
+  meterProvider: having<MeterProvider>("getMeter").optional(),
+});
+
+/** @throws ConfigurationError */
+export function readOptions(options: OtelOptions): OtelSettings {
+  const { attributes, describeModel, tracerProvider, meterProvider, ...rest } = parseOptions(
+    optionsSchema,
+    options,
+    "otel",
+  );
+  return {
+    ...rest,
+    attributes,
+    tracerProvider,
+    meterProvider,
+    describeModel: describeModel ? withDefaults(describeModel) : modelDescription,
+  };
+}
+
+function withDefaults(
+  describe: (id: string) => Partial<ModelDescription>,
+): (id: string) => ModelDescription {
+  return (id) => {
+    const usual = modelDescription(id);
+    try {
+      const { provider = usual.provider, name = usual.name } = describe(id);
+      return { provider, name };
+    } catch {
+      // Telemetry must not fail the call it watches.
+      return usual;
+    }
+  };
+}

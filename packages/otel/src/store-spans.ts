@@ -1,0 +1,75 @@
+import type { AgentEvent } from "@holdfast/core";
+import { revisionSeq } from "@holdfast/core";
+import type { Context } from "@opentelemetry/api";
+import { attribute } from "./names.js";
+import type { SpanOwner, Telemetry } from "./telemetry.js";
+
+type Loaded = Extract<AgentEvent, { type: "state_loaded" }>;
+type Saved = Extract<AgentEvent, { type: "state_saved" }>;
+
+/** A load that is done. `notBefore`: when the wait for the turn was over. */
+export function loadSpan(
+  telemetry: Telemetry,
+  owner: SpanOwner,
+  event: Loaded,
+  parent: Context,
+  notBefore = 0,
+): void {
+  const now = owner.clock.now();
+  const { source, bytes, messages, revision, durationMs } = event;
+  const span = telemetry.start(owner, {
+    subject: "state_load",
+    name: "holdfast.state.load",
+    parent,
+    startTime: Math.max(notBefore, now - durationMs),
+    attributes: {
+      [attribute.stateSource]: source,
+      [attribute.stateBytes]: bytes,
+      [attribute.stateMessages]: messages,
+      ...(revision !== null && { [attribute.stateRevision]: revisionSeq(revision) }),
+    },
+  });
+  span.end(now);
+}
+
+/** A save that is done. `messages`: how many the session has, where that is known. */
+export function saveSpan(
+  telemetry: Telemetry,
+  owner: SpanOwner,
+  event: Saved,
+  parent: Context,
+  messages?: number,
+): void {
+  const now = owner.clock.now();
+  const { bytes, durationMs, revision, final } = event;
+  const span = telemetry.start(owner, {
+    subject: "state_save",
+    name: "holdfast.state.save",
+    parent,
+    startTime: now - durationMs,
+    attributes: {
+      [attribute.stateBytes]: bytes,
+      [attribute.stateRevision]: revisionSeq(revision),
+      [attribute.stateFinal]: final,
+      ...(messages !== undefined && { [attribute.stateMessages]: messages }),
+    },
+  });
+  span.end(now);
+}
+
+/** Numbers of a load, whoever it was for. */
+export function recordLoad({ instruments, agent }: Telemetry, event: Loaded): void {
+  const labels = { [attribute.agentName]: agent.name };
+  instruments.queueWait.record(event.waitedMs / 1_000, labels);
+  instruments.loadDuration.record(event.durationMs / 1_000, {
+    ...labels,
+    [attribute.stateSource]: event.source,
+  });
+}
+
+/** Numbers of a save, whoever it was for. */
+export function recordSave({ instruments, agent }: Telemetry, event: Saved): void {
+  const labels = { [attribute.agentName]: agent.name };
+  instruments.saveDuration.record(event.durationMs / 1_000, labels);
+  instruments.saveBytes.record(event.bytes, labels);
+}

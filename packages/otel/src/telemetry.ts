@@ -1,0 +1,128 @@
+import type { RuntimeContext, Slot, Usage } from "@holdfast/core";
+import {
+  type Attributes,
+  type Context,
+  type Link,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { InstrumentSource, type Instruments } from "./instruments.js";
+import type { ModelDescription } from "./model-description.js";
+import { attribute, SCOPE } from "./names.js";
+import type { OtelSettings, SpanInfo } from "./otel-options.js";
+import type { SpanClock } from "./span-clock.js";
+
+/** Whose work a span is part of. */
+export interface SpanOwner {
+  readonly slot: Slot;
+  readonly callId: string;
+  readonly ctx?: RuntimeContext | undefined;
+  readonly clock: SpanClock;
+}
+
+/** A span to begin. */
+export interface SpanStart extends Pick<SpanInfo, "subject" | "model" | "purpose" | "tool"> {
+  readonly name: string;
+  readonly parent: Context;
+  readonly attributes: Attributes;
+  /** @default SpanKind.INTERNAL */
+  readonly kind?: SpanKind | undefined;
+  /** Epoch milliseconds; for work that is known of only when it is done. @default now */
+  readonly startTime?: number | undefined;
+  readonly links?: Link[] | undefined;
+}
+
+/** One agent's tracer and instruments. */
+export class Telemetry {
+  readonly settings: OtelSettings;
+  readonly agent: { readonly name: string; readonly agentId: string };
+  readonly #tracer: Tracer;
+  readonly #instruments: InstrumentSource;
+  readonly #models = new Map<string, ModelDescription>();
+
+  constructor(settings: OtelSettings, agent: Telemetry["agent"]) {
+    this.settings = settings;
+    this.agent = { name: agent.name, agentId: agent.agentId };
+    this.#tracer = settings.tracerProvider?.getTracer(SCOPE) ?? trace.getTracer(SCOPE);
+    this.#instruments = new InstrumentSource(settings.meterProvider);
+  }
+
+  get instruments(): Instruments {
+    return this.#instruments.get();
+  }
+
+  /** Whether there is a meter. */
+  get isMeasured(): boolean {
+    return this.#instruments.isMeasured;
+  }
+
+  /** Provider and name of a model. */
+  model(id: string): ModelDescription {
+    const known = this.#models.get(id);
+    if (known) return known;
+    const described = this.settings.describeModel(id);
+    // An agent has a handful of models; ids that are made up anew each time must not pile up.
+    if (this.#models.size < 100) this.#models.set(id, described);
+    return described;
+  }
+
+  start(owner: SpanOwner, start: SpanStart): Span {
+    const { recordIds } = this.settings;
+    const { slot, callId } = owner;
+    const attributes: Attributes = {
+      [attribute.agentName]: this.agent.name,
+      ...(recordIds.session && {
+        [attribute.conversation]: slot.sessionId,
+        [attribute.callId]: callId,
+      }),
+      ...(recordIds.user && slot.userId !== null && { [attribute.user]: slot.userId }),
+      ...start.attributes,
+      ...this.#own(owner, start),
+    };
+    const { name, kind = SpanKind.INTERNAL, links, parent } = start;
+    const { startTime = owner.clock.now() } = start;
+    return this.#tracer.startSpan(
+      name,
+      {
+        kind,
+        attributes,
+        startTime,
+        ...(links && { links }),
+      },
+      parent,
+    );
+  }
+
+  #own(owner: SpanOwner, { subject, model, purpose, tool }: SpanStart): Attributes | undefined {
+    const { attributes } = this.settings;
+    if (!attributes) return undefined;
+    const { agent } = this;
+    const { slot, callId, ctx } = owner;
+    try {
+      return attributes({ subject, agent, slot, callId, ctx, model, purpose, tool });
+    } catch {
+      // Telemetry must not fail the call it watches.
+      return undefined;
+    }
+  }
+}
+
+/** Says that what a span stands for failed; a code, never words. */
+export function fail(span: Span, type: string): void {
+  span.setAttribute(attribute.errorType, type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** Tokens as span attributes. */
+export function usageAttributes(usage: Usage): Attributes {
+  return {
+    [attribute.inputTokens]: usage.inputTokens,
+    [attribute.outputTokens]: usage.outputTokens,
+    ...(usage.cachedInputTokens !== undefined && {
+      [attribute.cachedTokens]: usage.cachedInputTokens,
+    }),
+  };
+}
