@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  CallAbortedError,
   InMemoryAgentStateStore,
   type InterruptControl,
   type Middleware,
@@ -50,6 +51,26 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
       "user: hello",
       "assistant: half a sen",
     ]);
+  });
+
+  test("by a tool itself, in its first tick, does not wait for that tool", async () => {
+    const leave = new AbortController();
+    const stubborn = tool({
+      name: "stubborn",
+      description: "Ends the call and never answers.",
+      input: none,
+      execute: () => {
+        leave.abort();
+        return new Promise(() => undefined);
+      },
+    });
+    const agent = agentOn(newStore(), {
+      model: scriptedModel([{ toolCalls: [{ name: "stubborn", input: {} }] }]),
+      tools: [stubborn],
+    });
+    const call = agent.call("hello", { ...ctx, signal: leave.signal });
+    await expect(call).rejects.toSatisfy(CallAbortedError.is);
+    expectPaired((await agent.getAgentState(null, "s"))?.context ?? []);
   });
 
   test("on a chunk stops before the next one", async () => {

@@ -120,6 +120,8 @@ async function* untilStopped(
 
 /** A name for events; messages of foreign errors may quote contents. */
 export function errorName(error: unknown): string {
-  if (typeof error === "object" && error !== null && "code" in error) return String(error.code);
+  // Not the number that a DOMException has for a code.
+  if (typeof error === "object" && error !== null && "code" in error)
+    if (typeof error.code === "string") return error.code;
   return error instanceof Error ? error.name : "unknown";
 }

@@ -75,6 +75,8 @@ async function execute(run: ToolRun, signal: AbortSignal): Promise<unknown> {
 function settled(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const give = () => setImmediate(() => reject(signal.reason));
+    // The tool may have caused the stop itself, in its first tick.
+    if (signal.aborted) give();
     signal.addEventListener("abort", give, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", give));
   });
