@@ -36,12 +36,21 @@ export class ServerFleet {
    */
   async start(): Promise<void> {
     if (this.#closed) return;
+    // Taken in the order of the servers when all have answered: of two tools that want one name, who gets it must not
+    // depend on who was faster.
+    const first = new Map<ServerSettings, ListedTools>();
+    let starting = true;
     const links = this.#settings.servers.map(
       (server) =>
         new ServerLink(server, {
-          onTools: (listed, connected) => this.#onTools(server, listed, connected),
-          onAway: (reason, retryInMs) =>
-            this.#tell({ type: "away", server: server.name, reason, retryInMs }),
+          onTools: (listed, connected) => {
+            if (starting) first.set(server, listed);
+            return !starting && this.#onTools(server, listed, connected);
+          },
+          onAway: (reason, retryInMs) => {
+            first.delete(server);
+            this.#tell({ type: "away", server: server.name, reason, retryInMs });
+          },
         }),
     );
     this.#links = new Map(links.map((link) => [link.settings.name, link]));
@@ -51,11 +60,18 @@ export class ServerFleet {
         await link.start();
     };
     await Promise.all(Array.from({ length: atOnce }, worker));
+    if (this.#closed) return;
     const missing = links.find((link) => link.settings.required && link.failure);
-    if (!missing || this.#closed) return;
-    const error = startError(missing);
-    await this.#closeLinks();
-    throw error;
+    if (missing) {
+      const error = startError(missing);
+      await this.#closeLinks();
+      throw error;
+    }
+    starting = false;
+    for (const server of this.#settings.servers) {
+      const listed = first.get(server);
+      if (listed) this.#onTools(server, listed, true);
+    }
   }
 
   /** Ends every connection and every server process; no call may come after it. */
@@ -68,11 +84,11 @@ export class ServerFleet {
     await Promise.all([...this.#links.values()].map((link) => link.close()));
   }
 
-  #onTools(server: ServerSettings, listed: ListedTools, connected: boolean): void {
+  #onTools(server: ServerSettings, listed: ListedTools, connected: boolean): boolean {
     const { changed, tools, leftOut } = this.#catalogue.update(server, listed);
-    if (!connected && !changed) return;
     const type = connected ? "connected" : "tools_changed";
-    this.#tell({ type, server: server.name, tools, leftOut });
+    if (connected || changed) this.#tell({ type, server: server.name, tools, leftOut });
+    return changed;
   }
 
   #tell(change: McpServerChange): void {

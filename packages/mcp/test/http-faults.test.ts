@@ -13,24 +13,27 @@ const count = (server: SpawnedScript, line: string) =>
   server.lines.filter((one) => one === line).length;
 
 describe("a call", () => {
-  test("that the server refused for its lost session is made once more in a new one", async () => {
+  test("that the server refused for its lost session is made once more in a new one, and so are those made with it", async () => {
     const port = await freePort();
     await using server = await tinyOverHttp(port, { forgetAfter: 1 });
     await using user = toolUser({ servers: { tiny: address(port) } });
     expect(said(await user.use("tiny_echo", { text: "one" }))).toBe("one");
-    expect(said(await user.use("tiny_pid"))).toBe(String(server.pid));
-    expect(count(server, "tools/call pid")).toBe(2);
-    expect(count(server, "ran pid")).toBe(1);
+    const together = await Promise.all([1, 2, 3].map(() => user.use("tiny_pid")));
+    expect(together.map(said)).toEqual(together.map(() => String(server.pid)));
+    expect(count(server, "tools/call pid")).toBeGreaterThan(3);
+    expect(count(server, "ran pid")).toBe(3);
     expect(count(server, "initialize")).toBe(2);
   });
 
   test("whose answer was cut off may have run and is not repeated", async () => {
     const port = await freePort();
-    await using server = await tinyOverHttp(port, { cut: ["pid"] });
+    await using server = await tinyOverHttp(port, { cut: ["pid"], empty: ["cwd"] });
     await using user = toolUser({ servers: { tiny: address(port) } });
-    const result = await user.use("tiny_pid");
-    expect(result.state).toBe("error");
-    expect(said(result)).toContain("may have done its work");
+    for (const tool of ["tiny_pid", "tiny_cwd"]) {
+      const result = await user.use(tool);
+      expect(result.state).toBe("error");
+      expect(said(result)).toMatch(/broke (off its answer|the connection).*may have done its work/);
+    }
     expect(said(await user.use("tiny_echo", { text: "next" }))).toBe("next");
     expect(count(server, "ran pid")).toBe(1);
   });
@@ -71,6 +74,17 @@ describe("a call", () => {
     expect(said(await user.use("tiny_echo", { text: "next" }))).toBe("next");
   });
 
+  test("to a server that does not even take the cancellation lets go of its connections", async () => {
+    const port = await freePort();
+    await using server = await tinyOverHttp(port, {
+      stall: ["tools/call", "notifications/cancelled"],
+    });
+    await using user = toolUser({ servers: { tiny: { ...address(port), timeoutMs: 200 } } });
+    expect(said(await user.use("tiny_pid"))).toContain("gave no result within 200 ms");
+    await eventually(() => count(server, "left notifications/cancelled") === 1);
+    await eventually(() => count(server, "left tools/call pid") === 1);
+  });
+
   test("without an answer is over in time, and its connection is given back", async () => {
     const port = await freePort();
     await using server = await tinyOverHttp(port);
@@ -95,6 +109,25 @@ test("a server that is down at the start is found when it is up", async () => {
   await using _server = await tinyOverHttp(port);
   await eventually(() => user.changes.some(({ type }) => type === "connected"));
   expect(said(await user.use("tiny_echo", { text: "hello" }))).toBe("hello");
+});
+
+test("a server that stalls in the handshake is waited for no longer than it may take, and can be left", async () => {
+  const port = await freePort();
+  await using _server = await tinyOverHttp(port, { stall: ["notifications/initialized"] });
+  const user = toolUser({ servers: { tiny: { ...address(port), connectTimeoutMs: 300 } } });
+  await user.agent.ready();
+  expect(user.changes[0]).toMatchObject({ type: "away", reason: "did not answer in time" });
+  await user.agent.close();
+});
+
+test("a server that says too much of its own accord is left", async () => {
+  const port = await freePort();
+  await using _server = await tinyOverHttp(port, { flood: true });
+  const server = { ...address(port), maxMessageBytes: 50_000 };
+  await using user = toolUser({ servers: { tiny: server } });
+  await user.agent.ready();
+  const away = await eventually(() => user.changes.find(({ type }) => type === "away"));
+  expect(away).toMatchObject({ reason: "sent a message larger than maxMessageBytes" });
 });
 
 test("a server that lets nobody in is named when it is required, without the headers", async () => {

@@ -9,8 +9,20 @@ const address = (port: number) => `http://127.0.0.1:${port}/mcp`;
 test("the reference server over HTTP works, is told when a call is interrupted, and goes on", async () => {
   const port = await freePort();
   await using server = await everythingOverHttp(port);
-  await using user = toolUser({ servers: { every: { url: address(port), retry: quick } } });
+  const limits = { maxMessageBytes: 50_000 };
+  await using user = toolUser({
+    servers: { every: { url: address(port), retry: quick, ...limits } },
+  });
   expect(said(await user.use("every_echo", { message: "hello" }))).toBe("Echo: hello");
+
+  // This server would say it again, and again, to whoever takes up its stream.
+  const large = await user.use("every_echo", { message: "x".repeat(60_000) });
+  expect(said(large)).toContain("sent a message larger than maxMessageBytes");
+  // What one call reports may be more than that in all.
+  const talk = { duration: 0.6, steps: 600 };
+  const talked = await user.use("every_trigger-long-running-operation", talk);
+  expect(said(talked)).toContain("operation completed");
+  expect(server.lines.filter((line) => line.startsWith("Client reconnecting"))).toEqual([]);
 
   const ctx = { sessionId: "stop" };
   const posts = () => server.lines.filter((line) => line === "Received MCP POST request").length;

@@ -1,6 +1,7 @@
 import type { DataBlock, TextBlock } from "@holdfast/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { contentBlocks } from "../src/result/content-blocks.js";
 import { fitBlocks } from "../src/result/fit-blocks.js";
 import { resultOf } from "../src/result/result-of.js";
 
@@ -48,6 +49,27 @@ describe("what a server answers", () => {
     const output = outputOf({ content });
     expect(output).toHaveLength(5);
     for (const block of output as TextBlock[]) expect(block.text).toContain("it was left out");
+  });
+
+  test("is base64 or is not, however large it is", () => {
+    const large = "AAAA".repeat(3_000_000);
+    const image = (data: string) => [{ type: "image", data, mimeType: "image/png" }];
+    const typesOf = (data: string) => contentBlocks(image(data)).map((block) => block.type);
+    for (const good of ["AA==", "AAA=", "AAAA", "ab+/AA==", large, `${large}AA==`])
+      expect(typesOf(good)).toEqual(["data"]);
+    for (const bad of [
+      "",
+      "=",
+      "==",
+      "A===",
+      "====",
+      "AAA",
+      "AA=A",
+      "AAAA=",
+      "AA-_",
+      `${large}AA!=`,
+    ])
+      expect(typesOf(bad)).toEqual(["text"]);
   });
 
   test("has its structured content once: as the text the server made of it, or as JSON", () => {

@@ -54,6 +54,18 @@ describe("a server that dies", () => {
     expect(countOf("tools/call hang")).toBe(2);
   });
 
+  test("is missed at once, also when a process it started still holds its pipes", async () => {
+    await using user = toolUser({ servers: { tiny: tinyServer(journal) } });
+    const child = Number(said(await user.use("tiny_leave_child")));
+    try {
+      expect(said(await user.use("tiny_die"))).toContain("ended or closed the connection");
+      expect(said(await user.use("tiny_echo", { text: "again" }))).toBe("again");
+      expect(isAlive(child)).toBe(true);
+    } finally {
+      process.kill(child);
+    }
+  });
+
   test("keeps its tools in the request, byte for byte, and a call made meanwhile waits for it", async () => {
     await using user = toolUser({ servers: { tiny: tinyServer(journal, {}) } });
     await user.use("tiny_echo", { text: "before" });
@@ -100,11 +112,14 @@ describe("a server that is down at the start", () => {
 
   test("fails the start when it is required, with its name and its last words but without secrets, and leaves nothing running", async () => {
     const env = { SECRET_TOKEN: "hunter2hunter2" };
-    const dying = { startsFailing: 1, stderr: "bad token hunter2hunter2" };
+    const lastWords = `bundled${"x".repeat(5_000)}\nbad token hunter2hunter2`;
+    const dying = { startsFailing: 1, stderr: "starting", lastWords };
+    const lines: string[] = [];
+    const onStderr = (line: string) => lines.push(line);
     await using user = toolUser({
       servers: {
         fine: tinyServer(join(directory.path, "other")),
-        broken: { ...tinyServer(journal, dying), env, required: true },
+        broken: { ...tinyServer(journal, dying), env, onStderr, required: true },
       },
     });
     const error = await user.agent.ready().then(
@@ -114,6 +129,7 @@ describe("a server that is down at the start", () => {
     expect(McpServerError.is(error) && error.server).toBe("broken");
     expect(String(error)).toContain('"broken" is required and ended or closed the connection');
     expect(String(error)).toContain("bad token [redacted]");
+    expect(lines.at(-1)).toBe("bad token hunter2hunter2");
     const [fine] = readFileSync(join(directory.path, "other"), "utf8").match(/\d+/) ?? [];
     expect(isAlive(Number(fine))).toBe(false);
     // The next try starts anew, and now it works.
@@ -155,6 +171,20 @@ describe("tools that come and go", () => {
     const gone = await user.use(String(added), { text: "hello" });
     expect(said(gone)).toContain(`There is no tool ${added}`);
   });
+});
+
+test("a server that reports a change whenever it is asked for its tools, or what is not MCP, is not asked without end", async () => {
+  const other = join(directory.path, "other");
+  await using user = toolUser({
+    servers: {
+      restless: tinyServer(journal, { restless: true }),
+      chatty: tinyServer(other, { chatty: true }),
+    },
+  });
+  await user.agent.ready();
+  await sleep(1_500);
+  expect(countOf("tools/list")).toBeLessThanOrEqual(5);
+  expect(readFileSync(other, "utf8").match(/^tools\/list$/gm)).toHaveLength(1);
 });
 
 describe("the time a call may take", () => {
@@ -238,7 +268,7 @@ describe("no process is left", () => {
     const started = pids();
     expect(started.filter(isAlive)).toHaveLength(2);
     await user.agent.close();
-    await eventually(() => !started.some(isAlive));
+    expect(started.filter(isAlive)).toEqual([]);
     expect(countOf("SIGTERM")).toBe(1);
     const starts = pids().length;
     await sleep(150);

@@ -3,6 +3,16 @@ import { cleanText } from "./clean-text.js";
 
 /** Under these keys stand values, not schemas. */
 const values = new Set(["const", "default", "enum", "examples", "required"]);
+/** Under these keys stand schemas by names of the server's choice, which mean nothing here. */
+const named = new Set([
+  "properties",
+  "patternProperties",
+  "dependentSchemas",
+  "dependencies",
+  "$defs",
+  "definitions",
+]);
+const texts = new Set(["description", "title", "$comment"]);
 
 /** Why a tool cannot be offered, in words. */
 export class UnusableSchema extends Error {
@@ -10,7 +20,7 @@ export class UnusableSchema extends Error {
 }
 
 /**
- * A server's input schema as it is shown to a model: the same, but for its titles and descriptions, which are cleaned as
+ * A server's input schema as it is shown to a model: the same, but for its titles, descriptions and comments, which are cleaned as
  * the tool's own, and for an object it always is.
  *
  * @throws UnusableSchema
@@ -30,13 +40,16 @@ export function cleanSchema(
 
 function cleaned(value: unknown, maxChars: number): unknown {
   if (Array.isArray(value)) return value.map((item) => cleaned(item, maxChars));
+  return mapped(value, (item, key) => {
+    if (values.has(key)) return item;
+    if (texts.has(key) && typeof item === "string") return cleanText(item, maxChars);
+    return named.has(key)
+      ? mapped(item, (schema) => cleaned(schema, maxChars))
+      : cleaned(item, maxChars);
+  });
+}
+
+function mapped(value: unknown, change: (item: unknown, key: string) => unknown): unknown {
   if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      if (values.has(key)) return [key, item];
-      if ((key === "description" || key === "title") && typeof item === "string")
-        return [key, cleanText(item, maxChars)];
-      return [key, cleaned(item, maxChars)];
-    }),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item, key)]));
 }

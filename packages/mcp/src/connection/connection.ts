@@ -2,7 +2,8 @@ import { longestTimerMs } from "@holdfast/core";
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { backoffMs } from "./backoff.js";
-import { type Failure, failureOf } from "./failure.js";
+import { tooLargeWords } from "./bounded-fetch.js";
+import { AnswerLost, type Failure, failureOf } from "./failure.js";
 import { type ListedTools, listTools } from "./list-tools.js";
 
 /** What a connection is made of. */
@@ -13,8 +14,10 @@ export interface ConnectionParts {
   close(): Promise<void>;
   redact(text: string): string;
   readonly listTimeoutMs: number;
-  /** Called with every list that was read after the first. */
-  onTools(listed: ListedTools): void;
+  /** Whether an error by the way may mean that the server is gone; the end of a process is noticed without. */
+  readonly overHttp: boolean;
+  /** Called with every list that was read after the first; whether it was news. */
+  onTools(listed: ListedTools): boolean;
 }
 
 /** Thrown by a request that failed. */
@@ -29,9 +32,12 @@ export class RequestFailed extends Error {
   }
 }
 
-/** How soon after one look at a server the next may come; after looks that failed it takes longer. */
+/** How soon after one look at a server the next may come; after looks in a row that showed nothing new it takes longer. */
 const lookGap = { baseDelayMs: 250, maxDelayMs: 30_000 };
+/** How long requests on a session that was refused may take to be refused too, or answered. */
+const graceMs = 1_000;
 const anything = z.unknown();
+const endedWords = "ended or closed the connection";
 
 /** One session with a server, from the handshake until it is lost or closed. */
 export class Connection {
@@ -40,8 +46,12 @@ export class Connection {
   readonly #lost: Promise<string>;
   #tellLost: (reason: string) => void = () => {};
   #closing: Promise<void> | undefined;
+  #pending = 0;
+  /** Set when nothing new is sent any more: what the server did. */
+  #givenUp: string | undefined;
+  #graceTimer: NodeJS.Timeout | undefined;
   #look: "none" | "planned" | "running" | "again" = "running";
-  #failedLooks = 0;
+  #idleLooks = 0;
   #lastLook = performance.now();
   #lookTimer: NodeJS.Timeout | undefined;
 
@@ -51,12 +61,14 @@ export class Connection {
       this.#tellLost = resolve;
     });
     const { client } = parts;
-    client.onclose = () => this.fail("ended or closed the connection");
+    client.onclose = () => this.fail(endedWords);
     client.onerror = (error) => {
-      if (error.message.startsWith("ReadBuffer exceeded"))
-        this.fail("sent a message larger than maxMessageBytes");
-      // Of the errors a transport reports by the way some mean that the server is gone. Whether it is, is asked.
-      this.#planLook();
+      if (error instanceof AnswerLost || error.message.startsWith("ReadBuffer exceeded"))
+        this.fail(tooLargeWords);
+      // Of the errors HTTP reports by the way some mean that the server is gone. Whether it is, is asked.
+      else if (parts.overHttp) this.#planLook();
+      // A pipe that broke is of no use any more, even if the process lives on.
+      else if ("syscall" in error) this.fail(endedWords);
     };
     client.setNotificationHandler("notifications/tools/list_changed", () => this.#planLook());
   }
@@ -66,14 +78,16 @@ export class Connection {
     return this.#lost;
   }
 
+  /** Whether nothing more can be sent on it. */
   get isLost(): boolean {
-    return this.#end.signal.aborted;
+    return this.#givenUp !== undefined || this.#end.signal.aborted;
   }
 
   /** Gives the connection up: whoever waits for an answer on it is told. */
   fail(reason: string): void {
     if (this.#end.signal.aborted) return;
     clearTimeout(this.#lookTimer);
+    clearTimeout(this.#graceTimer);
     this.#tellLost(reason);
     this.#end.abort(new RequestFailed({ kind: "lost", words: reason }));
     void this.close();
@@ -111,7 +125,8 @@ export class Connection {
 
   async #guarded<T>(request: () => Promise<T>): Promise<T> {
     const { signal } = this.#end;
-    if (signal.aborted) throw new RequestFailed({ kind: "not_sent", words: "is not connected" });
+    if (this.isLost) throw new RequestFailed({ kind: "not_sent", words: "is not connected" });
+    this.#pending++;
     let onEnd = () => {};
     const ended = new Promise<never>((_, reject) => {
       onEnd = () => reject(signal.reason);
@@ -123,22 +138,32 @@ export class Connection {
       if (error instanceof RequestFailed) throw error;
       const failure = failureOf(error, this.#parts.redact);
       // "lost" over HTTP is one request of many: whether the server is gone too, is asked; a pipe has told already.
-      if (failure.kind === "not_sent") this.fail(failure.words);
+      if (failure.kind === "not_sent") this.#giveUp(failure.words);
       throw new RequestFailed(failure);
     } finally {
       signal.removeEventListener("abort", onEnd);
+      this.#pending--;
+      if (this.#pending === 0 && this.#givenUp !== undefined) this.fail(this.#givenUp);
     }
+  }
+
+  /** Sends nothing more, and is lost as soon as nothing is waited for: others may yet hear that they did not run. */
+  #giveUp(reason: string): void {
+    if (this.isLost) return;
+    this.#givenUp = reason;
+    this.#graceTimer = setTimeout(() => this.fail(reason), graceMs);
   }
 
   /** Looks at the tools soon: to see whether they changed, and whether the server is there at all. */
   #planLook(): void {
-    if (this.#end.signal.aborted) return;
+    if (this.isLost) return;
     if (this.#look === "running") this.#look = "again";
     if (this.#look !== "none") return;
     this.#look = "planned";
     // Not more often than that, however much the server has to report.
-    const gapMs = backoffMs(this.#failedLooks + 1, lookGap);
+    const gapMs = backoffMs(this.#idleLooks + 1, lookGap);
     const delayMs = Math.max(0, this.#lastLook + gapMs - performance.now());
+    if (delayMs === 0) this.#idleLooks = 0;
     this.#lookTimer = setTimeout(() => void this.#lookNow(), delayMs).unref();
   }
 
@@ -146,11 +171,10 @@ export class Connection {
     this.#look = "running";
     try {
       const listed = await this.#list(this.#end.signal);
-      this.#failedLooks = 0;
-      this.#parts.onTools(listed);
+      this.#idleLooks = this.#parts.onTools(listed) ? 0 : this.#idleLooks + 1;
     } catch {
       // Not gone, but not well either; or given up by now.
-      this.#failedLooks++;
+      this.#idleLooks++;
       this.#look = "again";
     }
     this.#lookDone();

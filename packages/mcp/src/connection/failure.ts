@@ -1,4 +1,10 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from "@modelcontextprotocol/client";
 import { cleanText } from "../catalogue/clean-text.js";
 
 /**
@@ -21,9 +27,9 @@ export class AnswerLost extends Error {
   override readonly name = "AnswerLost";
 }
 
-/** Codes of errors that come before a request is on its way: no name, no route, nobody listening, no TLS. */
+/** Codes of errors that come only before a request is on its way: no name, nobody listening, no certificate to believe. */
 const neverConnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*)$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*)$/;
 
 /**
  * What an error of the MCP client means. Its own message is kept only where it is the server's answer to the request.
@@ -37,13 +43,15 @@ export function failureOf(error: unknown, redact: (text: string) => string): Fai
       words: `answered with an error: ${cleanText(redact(error.message), maxMessageChars)} (code ${error.code})`,
     };
   if (error instanceof SdkHttpError) return httpFailure(error);
+  if (error instanceof InsufficientScopeError) return notLetIn(403);
   if (error instanceof AnswerLost) return { kind: "unknown", words: error.message };
   if (error instanceof SdkError) return sdkFailure(error);
-  const code = errorCode(error);
-  if (code !== undefined && error instanceof Error && "spawnargs" in error)
+  const { code, syscall = "" } = systemError(error);
+  if (code !== undefined && syscall.startsWith("spawn"))
     return { kind: "not_sent", words: `could not be started (${code}): check command and cwd` };
+  // A route can get lost under a request too: then it is not the attempt to connect that says so.
   if (code !== undefined)
-    return neverConnected.test(code)
+    return neverConnected.test(code) || syscall === "connect"
       ? { kind: "not_sent", words: `could not be reached (${code})` }
       : { kind: "lost", words: `broke the connection (${code})` };
   if (error instanceof Error && error.message === "Not connected")
@@ -59,14 +67,14 @@ function httpFailure(error: SdkHttpError): Failure {
   // 404 is what the protocol says for a session that is gone; some servers say 400 and name it in words.
   if (status === 404 || (status === 400 && /session/i.test(text)))
     return { kind: "not_sent", words: `does not know the session or the address (HTTP ${status})` };
-  if (status === 401 || status === 403)
-    return {
-      kind: "refused",
-      words: `does not let this client in (HTTP ${status}): check headers`,
-    };
+  if (status === 401 || status === 403) return notLetIn(status);
   if (status >= 300 && status < 500)
     return { kind: "refused", words: `refused the request (HTTP ${status})` };
   return { kind: "unknown", words: `failed (HTTP ${status})` };
+}
+
+function notLetIn(status: number): Failure {
+  return { kind: "refused", words: `does not let this client in (HTTP ${status}): check headers` };
 }
 
 function sdkFailure(error: SdkError): Failure {
@@ -84,10 +92,12 @@ function sdkFailure(error: SdkError): Failure {
   }
 }
 
-/** The code of a system error; `fetch` keeps it in the cause. */
-function errorCode(error: unknown): string | undefined {
+/** What a system error says of itself; `fetch` keeps it in the cause. */
+function systemError(error: unknown): { readonly code?: string; readonly syscall?: string } {
   for (const one of [error, (error as { cause?: unknown } | undefined)?.cause])
     if (typeof one === "object" && one !== null && "code" in one && typeof one.code === "string")
-      return one.code;
-  return undefined;
+      return "syscall" in one && typeof one.syscall === "string"
+        ? { code: one.code, syscall: one.syscall }
+        : { code: one.code };
+  return {};
 }

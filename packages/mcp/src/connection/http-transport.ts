@@ -1,3 +1,4 @@
+import { isRecord, longestTimerMs } from "@holdfast/core";
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -6,18 +7,22 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import type { Endpoint } from "../options/server-settings.js";
-import { boundedFetch } from "./bounded-fetch.js";
+import { boundedFetch, tooLargeWords } from "./bounded-fetch.js";
 import { AnswerLost } from "./failure.js";
 
 type Send = StreamableHTTPClientTransport["send"];
 
-/** For how long a session is told goodbye when it is closed. */
+/** For how long a server is told that a call or the session is over; it may not listen. */
 const goodbyeMs = 2_000;
+/** How soon a stream is asked for again, whatever the server says. */
+const shortestDelayMs = 100;
 
 /** A request whose answer has not come. */
 interface Unanswered {
-  /** It will not come. */
-  fail(): void;
+  /** It came. */
+  done(): void;
+  /** It will not come, since the server did that. */
+  fail(words: string): void;
   /** Nobody wants it any more. */
   readonly stream: AbortController;
 }
@@ -30,15 +35,12 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #unanswered = new Map<string | number, Unanswered>();
   readonly #timers: Set<NodeJS.Timeout>;
   #closing: Promise<void> | undefined;
-  #tooLarge = false;
 
   constructor(endpoint: Extract<Endpoint, { kind: "http" }>, maxMessageBytes: number) {
     const timers = new Set<NodeJS.Timeout>();
     super(endpoint.url, {
       requestInit: { headers: { ...endpoint.headers } },
-      fetch: boundedFetch(maxMessageBytes, () => {
-        this.#tooLarge = true;
-      }),
+      fetch: boundedFetch(maxMessageBytes, (sent) => this.#onTooLarge(sent)),
       reconnectionOptions: {
         initialReconnectionDelay: 1_000,
         maxReconnectionDelay: 30_000,
@@ -47,10 +49,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       },
       // The transport's own way forgets all timers but the last.
       reconnectionScheduler: (reconnect, delayMs) => {
+        const delay = Math.min(Math.max(delayMs, shortestDelayMs), longestTimerMs);
         const timer = setTimeout(() => {
           timers.delete(timer);
           reconnect();
-        }, delayMs).unref();
+        }, delay).unref();
         timers.add(timer);
         return () => {};
       },
@@ -58,43 +61,42 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.#timers = timers;
     this.onmessage = (message) => {
       if (isJSONRPCResponse(message) && message.id !== undefined)
-        this.#unanswered.delete(message.id);
+        this.#unanswered.get(message.id)?.done();
     };
   }
 
   override async send(...[message, options]: Parameters<Send>): Promise<void> {
     if (Array.isArray(message)) return super.send(message, options);
     if (isJSONRPCRequest(message)) return this.#request(message, options);
+    if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled")
+      return super.send(message, options);
     try {
-      await super.send(message, options);
+      await super.send(message, { ...options, requestSignal: AbortSignal.timeout(goodbyeMs) });
     } finally {
-      if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")
-        this.#unanswered.get(message.params?.["requestId"] as number)?.stream.abort();
+      this.#unanswered.get(message.params?.["requestId"] as number)?.stream.abort();
     }
   }
 
   async #request(message: JSONRPCRequest, options: Parameters<Send>[1]): Promise<void> {
-    const { id } = message;
     const stream = new AbortController();
-    const forget = (): void => void this.#unanswered.delete(id);
-    stream.signal.addEventListener("abort", forget);
-    const ended = new Promise<never>((_, reject) => {
-      const fail = (): void => reject(new AnswerLost(this.#whyNoAnswer()));
-      this.#unanswered.set(id, { fail, stream });
+    const answered = new Promise<void>((resolve, reject) => {
+      const fail = (words: string): void => reject(new AnswerLost(words));
+      this.#unanswered.set(message.id, { done: resolve, fail, stream });
+      stream.signal.addEventListener("abort", () => resolve());
     });
-    ended.catch(() => {});
-    const onRequestStreamEnd = (): void => {
-      this.#unanswered.get(id)?.fail();
-      forget();
-    };
-    try {
-      await super.send(message, { ...options, requestSignal: stream.signal, onRequestStreamEnd });
-    } catch (error) {
-      forget();
-      throw error;
-    }
+    const onRequestStreamEnd = (): void =>
+      this.#unanswered.get(message.id)?.fail("broke off its answer");
+    const sent = super.send(message, {
+      ...options,
+      requestSignal: stream.signal,
+      onRequestStreamEnd,
+    });
     // The client waits for the answer by itself; of this promise it only wants to know the failure.
-    if (this.#unanswered.has(id)) await ended;
+    try {
+      await Promise.race([sent.then(() => answered), answered]);
+    } finally {
+      this.#unanswered.delete(message.id);
+    }
   }
 
   /** Tells the server that the session is over, if it listens, and closes. */
@@ -103,10 +105,14 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     return this.#closing;
   }
 
-  #whyNoAnswer(): string {
-    const tooLarge = this.#tooLarge;
-    this.#tooLarge = false;
-    return tooLarge ? "sent a message larger than maxMessageBytes" : "broke off its answer";
+  /** Fails the request whose answer it is, and does not ask for the rest; elsewhere it is the end of the connection. */
+  #onTooLarge(sent: RequestInit | undefined): void {
+    const message: unknown = typeof sent?.body === "string" ? JSON.parse(sent.body) : null;
+    const request = isRecord(message) && this.#unanswered.get(message["id"] as number);
+    if (request) {
+      request.fail(tooLargeWords);
+      request.stream.abort();
+    } else this.onerror?.(new AnswerLost(tooLargeWords));
   }
 
   async #close(): Promise<void> {

@@ -31,7 +31,7 @@ export async function listTools(
       page,
       options,
     );
-    listed.push(...tools);
+    listed.push(...tools.slice(0, maxListed));
     cursor = nextCursor;
   } while (
     cursor !== undefined &&

@@ -11,7 +11,8 @@ import { StderrLines } from "./stderr-lines.js";
 import { StdioTransport } from "./stdio-transport.js";
 
 const clientInfo = { name: "holdfast", version: "0.1.0" };
-const maxStderrChars = 2_000;
+/** Of each line: the last one says most, and must not fall victim to those before it. */
+const maxStderrChars = 300;
 
 /** A connection and the tools it began with. */
 export interface Opened {
@@ -35,13 +36,13 @@ export class ConnectFailed extends Error {
  * Starts or reaches a server, shakes hands and reads its tools.
  *
  * @param signal - gives up
- * @param onTools - told when the server has other tools
+ * @param onTools - told what tools the server has when they may have changed; says whether they did
  * @throws ConnectFailed after everything that was started has ended
  */
 export async function openConnection(
   settings: ServerSettings,
   signal: AbortSignal,
-  onTools: (listed: ListedTools) => void,
+  onTools: (listed: ListedTools) => boolean,
 ): Promise<Opened> {
   const { endpoint, connectTimeoutMs } = settings;
   const redact = redactor(endpoint);
@@ -53,12 +54,15 @@ export async function openConnection(
   };
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
   try {
-    await client.connect(transport, { signal: deadline, timeout: connectTimeoutMs });
+    const connected = client.connect(transport, { signal: deadline, timeout: connectTimeoutMs });
+    // The client waits for the last step of the handshake without a limit.
+    await Promise.race([connected, over(deadline)]);
     const connection = new Connection({
       client,
       close,
       redact,
       listTimeoutMs: connectTimeoutMs,
+      overHttp: endpoint.kind === "http",
       onTools,
     });
     try {
@@ -70,9 +74,17 @@ export async function openConnection(
   } catch (error) {
     await close();
     const words = error instanceof RequestFailed ? error.message : failureOf(error, redact).words;
-    const said = cleanText(redact(stderr?.last ?? ""), maxStderrChars);
-    throw new ConnectFailed(words, said);
+    const said = (stderr?.last ?? []).map((line) => cleanText(redact(line), maxStderrChars));
+    throw new ConnectFailed(words, said.join("\n"));
   }
+}
+
+/** Fails when the time is over. */
+function over(deadline: AbortSignal): Promise<never> {
+  const failure = new RequestFailed({ kind: "unknown", words: "did not answer in time" });
+  return new Promise((_, reject) => {
+    deadline.addEventListener("abort", () => reject(failure), { once: true });
+  });
 }
 
 function makeTransport({ endpoint, maxMessageBytes }: ServerSettings): {

@@ -7,8 +7,11 @@ import { Pause } from "./pause.js";
 
 /** Told what becomes of a server. */
 export interface LinkListener {
-  /** @param connected - false when the server was there already and only its tools were read again */
-  onTools(listed: ListedTools, connected: boolean): void;
+  /**
+   * @param connected - false when the server was there already and only its tools were read again
+   * @returns whether they are others than before
+   */
+  onTools(listed: ListedTools, connected: boolean): boolean;
   onAway(reason: string, retryInMs: number): void;
 }
 

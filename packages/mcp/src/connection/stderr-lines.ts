@@ -12,16 +12,20 @@ export class StderrLines {
     stream.setEncoding("utf8");
     stream.on("data", (text: string) => {
       const lines = (this.#rest + text).split("\n");
-      // A line that never ends is given up in pieces: what is kept stays small.
-      this.#rest = (lines.pop() ?? "").slice(-maxLineChars);
+      // Of a line that never ends what is kept stays small.
+      this.#rest = (lines.pop() ?? "").slice(0, maxLineChars);
       for (const line of lines) this.#add(line.slice(0, maxLineChars), onLine);
+    });
+    stream.on("end", () => {
+      if (this.#rest !== "") this.#add(this.#rest, onLine);
+      this.#rest = "";
     });
     stream.on("error", () => {});
   }
 
   /** The last few lines, a partial one too. */
-  get last(): string {
-    return [...this.#last, this.#rest].filter((line) => line.trim() !== "").join("\n");
+  get last(): readonly string[] {
+    return [...this.#last, this.#rest].filter((line) => line.trim() !== "");
   }
 
   #add(line: string, onLine: ((line: string) => void) | undefined): void {

@@ -45,7 +45,7 @@ export interface McpServerCommonOptions {
   readonly maxSchemaChars?: number | undefined;
   /** Characters of text and of base64 data of one result. @default 4_000_000 */
   readonly maxResultChars?: number | undefined;
-  /** Bytes of one message of the server; a larger one ends the connection. @default 10_485_760 */
+  /** Bytes of one message of the server; a larger one fails the call it answers, or else the connection, as over stdio. @default 10_485_760 */
   readonly maxMessageBytes?: number | undefined;
   readonly retry?: McpRetryOptions | undefined;
 }
@@ -58,7 +58,7 @@ export interface McpStdioServerOptions extends McpServerCommonOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** @default this process's */
   readonly cwd?: string | undefined;
-  /** Gets what the server writes to stderr, line by line, as it is. @default it is read and dropped */
+  /** Gets what the server writes to stderr, line by line, as it is but for lines over 4,000 characters, which are cut. @default it is read and dropped */
   readonly onStderr?: ((line: string) => void) | undefined;
 }
 
@@ -76,6 +76,6 @@ export type McpServerOptions = McpStdioServerOptions | McpHttpServerOptions;
 export interface McpToolsOptions {
   /** The servers by name: letters, digits, `_` and `-`, at most 40. */
   readonly servers: Readonly<Record<string, McpServerOptions>>;
-  /** Told when a server connects, goes away or changes its tools. It must return at once. */
+  /** Told when a server connects (at the start: when all have, or could not), goes away or changes its tools. It must return at once. */
   readonly onServerChange?: ((change: McpServerChange) => void) | undefined;
 }

@@ -4,7 +4,7 @@ import { cleanText } from "../catalogue/clean-text.js";
 type Block = TextBlock | DataBlock;
 
 const maxLabelChars = 500;
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const notBase64 = /[^A-Za-z0-9+/]/;
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
 
 /** What a server put into `content`, as blocks of a tool result. */
@@ -42,14 +42,20 @@ function resource(value: unknown): readonly Block[] {
 
 /** Data the model's provider would refuse would be refused with every later request of the session: it is checked here. */
 function data(bytes: unknown, type: unknown, name: string | undefined, what: string): Block {
-  if (typeof bytes !== "string" || bytes === "" || !base64.test(bytes))
-    return note(`${what} data that is not base64`);
+  if (typeof bytes !== "string" || !isBase64(bytes)) return note(`${what} data that is not base64`);
   return {
     type: "data",
     mediaType: typeof type === "string" && mediaType.test(type) ? type : "application/octet-stream",
     source: { kind: "base64", data: bytes },
     ...(name !== undefined && name !== "" && { name }),
   };
+}
+
+/** Looks for what is wrong: one expression for all of it runs out of stack over some megabytes. */
+function isBase64(bytes: string): boolean {
+  const padding = bytes.endsWith("==") ? 2 : bytes.endsWith("=") ? 1 : 0;
+  const digits = bytes.slice(0, bytes.length - padding);
+  return digits !== "" && bytes.length % 4 === 0 && !notBase64.test(digits);
 }
 
 function text(value: string): TextBlock {
