@@ -1,11 +1,19 @@
-import type { AgentEvent, ModelChunk, ModelRequest } from "@holdfast/core";
-import { type Attributes, type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
+import type { AgentEvent, ModelCallStep, ModelChunk } from "@holdfast/core";
+import { type Attributes, type Context, type Span, SpanKind } from "@opentelemetry/api";
 import { OutputDraft } from "./content/output-draft.js";
 import { requestContent } from "./content/request-content.js";
 import { asErrorType, errorType } from "./error-type.js";
 import type { ModelDescription } from "./model-description.js";
 import { attribute } from "./names.js";
-import { fail, type SpanOwner, type Telemetry, usageAttributes } from "./telemetry.js";
+import { quietly } from "./quietly.js";
+import {
+  endSpan,
+  fail,
+  type SpanOwner,
+  type Telemetry,
+  usageAttributes,
+  withSpan,
+} from "./telemetry.js";
 
 type ModelStart = Extract<AgentEvent, { type: "model_call_start" }>;
 type ModelEnd = Extract<AgentEvent, { type: "model_call_end" }>;
@@ -21,6 +29,7 @@ export class ChatSpan {
   readonly #model: ModelDescription;
   readonly #began = performance.now();
   readonly #draft: OutputDraft | undefined;
+  #step: ModelCallStep | undefined;
   #firstChunkMs: number | undefined;
   #finishReason: string | undefined;
   #thrown: string | undefined;
@@ -45,7 +54,7 @@ export class ChatSpan {
         [attribute.messages]: event.messages,
       },
     });
-    this.context = trace.setSpan(parent, this.#span);
+    this.context = withSpan(parent, this.#span);
     const { content, maxContentChars } = telemetry.settings;
     if (content && this.#span.isRecording()) this.#draft = new OutputDraft(maxContentChars);
   }
@@ -55,13 +64,9 @@ export class ChatSpan {
     return Math.abs(performance.now() - durationMs - this.#began);
   }
 
-  /** What is sent, once that is certain. */
-  sent(request: ModelRequest, isCompacted: boolean): void {
-    const { content, maxContentChars } = this.#telemetry.settings;
-    if (request.output) this.#span.setAttribute(attribute.outputType, "json");
-    if (isCompacted) this.#span.setAttribute(attribute.compacted, true);
-    if (content && this.#span.isRecording())
-      this.#span.setAttributes(requestContent(request, maxContentChars));
+  /** Whose request is sent; looked at in the end, for inner hooks may replace it. */
+  sends(step: ModelCallStep): void {
+    this.#step = step;
   }
 
   /** Something of the reply is there. */
@@ -85,7 +90,7 @@ export class ChatSpan {
         ? undefined
         : error === "stopped"
           ? error
-          : (this.#thrown ?? asErrorType(error));
+          : (this.#thrown ?? (this.#isFiltered() ? "content" : asErrorType(error)));
     if (usage.inputTokens > 0 || usage.outputTokens > 0) {
       this.#span.setAttributes(usageAttributes(usage));
       this.#recordTokens("input", usage.inputTokens);
@@ -102,20 +107,40 @@ export class ChatSpan {
   #close(failure: string | undefined, durationMs: number): void {
     const { instruments } = this.#telemetry;
     const labels = this.#labels();
-    const reason = failure === undefined ? this.#finishReason : "error";
+    const reason = this.#finishReason ?? (failure === undefined ? undefined : "error");
+    quietly(() => this.#showRequest());
+    quietly(() => this.#showReply(reason));
     if (reason !== undefined) this.#span.setAttribute(attribute.finishReasons, [reason]);
     if (this.#firstChunkMs !== undefined) {
       this.#span.setAttribute(attribute.timeToFirstChunk, this.#firstChunkMs / 1_000);
       instruments.timeToFirstChunk.record(this.#firstChunkMs / 1_000, labels);
     }
-    if (this.#draft && !this.#draft.isEmpty())
-      this.#span.setAttribute(attribute.outputMessages, this.#draft.toJson(reason));
     if (failure !== undefined) fail(this.#span, failure);
     instruments.modelDuration.record(durationMs / 1_000, {
       ...labels,
       ...(failure !== undefined && { [attribute.errorType]: failure }),
     });
-    this.#span.end(this.#owner.clock.now());
+    endSpan(this.#span, this.#owner.clock.now());
+  }
+
+  /** The engine makes an error of it, which no stream threw. */
+  #isFiltered(): boolean {
+    return this.#finishReason === "content_filter";
+  }
+
+  #showRequest(): void {
+    if (!this.#step) return;
+    const { request, state } = this.#step;
+    const { content, maxContentChars } = this.#telemetry.settings;
+    if (request.output) this.#span.setAttribute(attribute.outputType, "json");
+    if (state.summary !== null) this.#span.setAttribute(attribute.compacted, true);
+    if (content && this.#span.isRecording())
+      this.#span.setAttributes(requestContent(request, maxContentChars));
+  }
+
+  #showReply(reason: string | undefined): void {
+    if (this.#draft && !this.#draft.isEmpty())
+      this.#span.setAttribute(attribute.outputMessages, this.#draft.toJson(reason));
   }
 
   #recordTokens(type: "input" | "output", count: number): void {

@@ -2,7 +2,14 @@ import type { AgentEvent } from "@holdfast/core";
 import { type Context, type Span, trace } from "@opentelemetry/api";
 import { asErrorType } from "./error-type.js";
 import { attribute } from "./names.js";
-import { fail, type SpanOwner, type Telemetry, usageAttributes } from "./telemetry.js";
+import {
+  endSpan,
+  fail,
+  type SpanOwner,
+  type Telemetry,
+  usageAttributes,
+  withSpan,
+} from "./telemetry.js";
 
 type Start = Extract<AgentEvent, { type: "compaction_start" }>;
 type End = Extract<AgentEvent, { type: "compaction_end" }>;
@@ -31,7 +38,7 @@ export class CompactionSpan {
         [attribute.tokensBefore]: event.tokens,
       },
     });
-    this.context = trace.setSpan(parent, this.#span);
+    this.context = withSpan(parent, this.#span);
   }
 
   /** Whether work whose span would stand beside this one is part of it: nothing activates a compaction's span. */
@@ -61,6 +68,6 @@ export class CompactionSpan {
       [attribute.compactionCause]: this.#cause,
       ...(failure !== undefined && { [attribute.errorType]: failure }),
     });
-    this.#span.end(this.#owner.clock.now());
+    endSpan(this.#span, this.#owner.clock.now());
   }
 }

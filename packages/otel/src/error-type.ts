@@ -1,12 +1,18 @@
 import { HoldfastError, ModelError } from "@holdfast/core";
 import { OTHER_ERROR } from "./names.js";
+import { quietly } from "./quietly.js";
 
 /**
  * What an error is called in `error.type`: a model error's kind, a Holdfast error's code, a foreign one's code or name. Never
  * its message, which may quote contents.
  */
 export function errorType(error: unknown): string {
-  if (ModelError.is(error) && (error.kind ?? "unknown") !== "unknown") return error.kind;
+  return quietly(() => readErrorType(error)) ?? OTHER_ERROR;
+}
+
+function readErrorType(error: unknown): string {
+  if (ModelError.is(error) && (error.kind ?? "unknown") !== "unknown")
+    return asErrorType(error.kind);
   if (HoldfastError.is(error)) return asErrorType(error.code);
   if (typeof error !== "object" || error === null) return OTHER_ERROR;
   const { code, name } = error as { code?: unknown; name?: unknown };

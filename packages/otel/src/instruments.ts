@@ -8,6 +8,7 @@ import {
   type UpDownCounter,
 } from "@opentelemetry/api";
 import { SCOPE } from "./names.js";
+import { quietly } from "./quietly.js";
 
 /** What is counted and measured. */
 export interface Instruments {
@@ -73,15 +74,17 @@ export class InstrumentSource {
 
 function create(meter: Meter): Instruments {
   const histogram = (name: string, unit: string, description: string, buckets: number[]) =>
-    meter.createHistogram(name, {
-      unit,
-      description,
-      advice: { explicitBucketBoundaries: buckets },
-    });
+    quietHistogram(
+      meter.createHistogram(name, {
+        unit,
+        description,
+        advice: { explicitBucketBoundaries: buckets },
+      }),
+    );
   const seconds = (name: string, description: string, buckets: number[]) =>
     histogram(name, "s", description, buckets);
   const counter = (name: string, unit: string, description: string) =>
-    meter.createCounter(name, { unit, description });
+    quietCounter(meter.createCounter(name, { unit, description }));
   return {
     modelDuration: seconds(
       "gen_ai.client.operation.duration",
@@ -109,10 +112,12 @@ function create(meter: Meter): Instruments {
       "Duration of a tool execution.",
       operationSeconds,
     ),
-    activeCalls: meter.createUpDownCounter("holdfast.active_calls", {
-      unit: "{call}",
-      description: "Calls that wait for their turn or run.",
-    }),
+    activeCalls: quietCounter(
+      meter.createUpDownCounter("holdfast.active_calls", {
+        unit: "{call}",
+        description: "Calls that wait for their turn or run.",
+      }),
+    ),
     queueWait: seconds(
       "holdfast.queue_wait.duration",
       "How long calls waited for their session's turn; 0 for those that did not.",
@@ -143,6 +148,15 @@ function create(meter: Meter): Instruments {
       callSeconds,
     ),
   };
+}
+
+/** A view may hold code of the program's own, which throws. */
+function quietHistogram(histogram: Histogram): Histogram {
+  return { record: (...args) => quietly(() => histogram.record(...args)) };
+}
+
+function quietCounter(counter: Counter): Counter {
+  return { add: (...args) => quietly(() => counter.add(...args)) };
 }
 
 function doublings(first: number, count: number): number[] {

@@ -2,6 +2,7 @@ import { parseOptions, type RuntimeContext, type Slot } from "@holdfast/core";
 import type { Attributes, MeterProvider, TracerProvider } from "@opentelemetry/api";
 import { z } from "zod";
 import { type ModelDescription, modelDescription } from "./model-description.js";
+import { quietly } from "./quietly.js";
 
 /** What a span is of. */
 export type SpanSubject =
@@ -108,12 +109,7 @@ function withDefaults(
 ): (id: string) => ModelDescription {
   return (id) => {
     const usual = modelDescription(id);
-    try {
-      const { provider = usual.provider, name = usual.name } = describe(id);
-      return { provider, name };
-    } catch {
-      // Telemetry must not fail the call it watches.
-      return usual;
-    }
+    const { provider = usual.provider, name = usual.name } = quietly(() => describe(id)) ?? {};
+    return { provider, name };
   };
 }

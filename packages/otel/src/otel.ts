@@ -1,7 +1,7 @@
 import { definePlugin, type Plugin, type PluginHost } from "@holdfast/core";
 import { BackgroundSpans } from "./background/background-spans.js";
 import { CallTrace } from "./call/call-trace.js";
-import { currentCall, withinCall } from "./call/current-call.js";
+import { currentCall, outsideCalls, withinCall } from "./call/current-call.js";
 import { traceStream } from "./call/trace-stream.js";
 import { traceTool } from "./call/trace-tool.js";
 import { type OtelOptions, type OtelSettings, readOptions } from "./otel-options.js";
@@ -32,7 +32,7 @@ function setUp(host: PluginHost, settings: OtelSettings): void {
     name: "otel",
     async onRun(step, next) {
       const call = new CallTrace(telemetry, step, model()?.id);
-      if (!call.isTraced && !telemetry.isMeasured) return next();
+      if (!call.isTraced && !telemetry.isMeasured) return outsideCalls(next);
       background.calledBy(step.slot, call.span.spanContext());
       step.observe((event) => call.observe(event));
       try {
@@ -52,7 +52,9 @@ function setUp(host: PluginHost, settings: OtelSettings): void {
       const chat = currentCall(telemetry)?.work.chat(step.purpose, step.model.id);
       return chat ? traceStream(chat, step, next) : next();
     },
-    onToolCall: (step, next) =>
-      currentCall(telemetry) || telemetry.isMeasured ? traceTool(telemetry, step, next) : next(),
+    onToolCall(step, next) {
+      const call = currentCall(telemetry);
+      return call ? traceTool(call, step, next) : next();
+    },
   });
 }

@@ -2,7 +2,7 @@ import type { AgentEvent } from "@holdfast/core";
 import { revisionSeq } from "@holdfast/core";
 import type { Context } from "@opentelemetry/api";
 import { attribute } from "./names.js";
-import type { SpanOwner, Telemetry } from "./telemetry.js";
+import { endSpan, type SpanOwner, type Telemetry } from "./telemetry.js";
 
 type Loaded = Extract<AgentEvent, { type: "state_loaded" }>;
 type Saved = Extract<AgentEvent, { type: "state_saved" }>;
@@ -29,7 +29,7 @@ export function loadSpan(
       ...(revision !== null && { [attribute.stateRevision]: revisionSeq(revision) }),
     },
   });
-  span.end(now);
+  endSpan(span, now);
 }
 
 /** A save that is done. `messages`: how many the session has, where that is known. */
@@ -54,7 +54,7 @@ export function saveSpan(
       ...(messages !== undefined && { [attribute.stateMessages]: messages }),
     },
   });
-  span.end(now);
+  endSpan(span, now);
 }
 
 /** Numbers of a load, whoever it was for. */

@@ -2,17 +2,21 @@ import type { RuntimeContext, Slot, Usage } from "@holdfast/core";
 import {
   type Attributes,
   type Context,
+  INVALID_SPAN_CONTEXT,
+  isValidSpanId,
   type Link,
   type Span,
   SpanKind,
   SpanStatusCode,
   type Tracer,
+  type TracerProvider,
   trace,
 } from "@opentelemetry/api";
 import { InstrumentSource, type Instruments } from "./instruments.js";
 import type { ModelDescription } from "./model-description.js";
 import { attribute, SCOPE } from "./names.js";
 import type { OtelSettings, SpanInfo } from "./otel-options.js";
+import { quietly } from "./quietly.js";
 import type { SpanClock } from "./span-clock.js";
 
 /** Whose work a span is part of. */
@@ -39,14 +43,14 @@ export interface SpanStart extends Pick<SpanInfo, "subject" | "model" | "purpose
 export class Telemetry {
   readonly settings: OtelSettings;
   readonly agent: { readonly name: string; readonly agentId: string };
-  readonly #tracer: Tracer;
+  #provider: TracerProvider | undefined;
+  #tracer: Tracer | undefined;
   readonly #instruments: InstrumentSource;
   readonly #models = new Map<string, ModelDescription>();
 
   constructor(settings: OtelSettings, agent: Telemetry["agent"]) {
     this.settings = settings;
     this.agent = { name: agent.name, agentId: agent.agentId };
-    this.#tracer = settings.tracerProvider?.getTracer(SCOPE) ?? trace.getTracer(SCOPE);
     this.#instruments = new InstrumentSource(settings.meterProvider);
   }
 
@@ -69,6 +73,7 @@ export class Telemetry {
     return described;
   }
 
+  /** Begins a span; one that is none where a sampler or processor throws. */
   start(owner: SpanOwner, start: SpanStart): Span {
     const { recordIds } = this.settings;
     const { slot, callId } = owner;
@@ -84,16 +89,24 @@ export class Telemetry {
     };
     const { name, kind = SpanKind.INTERNAL, links, parent } = start;
     const { startTime = owner.clock.now() } = start;
-    return this.#tracer.startSpan(
-      name,
-      {
-        kind,
-        attributes,
-        startTime,
-        ...(links && { links }),
-      },
-      parent,
+    const options = { kind, attributes, startTime, ...(links && { links }) };
+    return (
+      quietly(() => this.#currentTracer().startSpan(name, options, parent)) ??
+      trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
     );
+  }
+
+  /**
+   * The global provider is looked at again each time: a tracer knows of an SDK that is registered later only when that is
+   * done with the same copy of the API.
+   */
+  #currentTracer(): Tracer {
+    const provider = this.settings.tracerProvider ?? trace.getTracerProvider();
+    if (this.#tracer === undefined || provider !== this.#provider) {
+      this.#tracer = provider.getTracer(SCOPE);
+      this.#provider = provider;
+    }
+    return this.#tracer;
   }
 
   #own(owner: SpanOwner, { subject, model, purpose, tool }: SpanStart): Attributes | undefined {
@@ -101,13 +114,24 @@ export class Telemetry {
     if (!attributes) return undefined;
     const { agent } = this;
     const { slot, callId, ctx } = owner;
-    try {
-      return attributes({ subject, agent, slot, callId, ctx, model, purpose, tool });
-    } catch {
-      // Telemetry must not fail the call it watches.
-      return undefined;
-    }
+    return quietly(() => attributes({ subject, agent, slot, callId, ctx, model, purpose, tool }));
   }
+}
+
+/**
+ * `parent` with `span` active; as it is where there is no tracer, for a span that is none would hide the one that is
+ * active.
+ */
+export function withSpan(parent: Context, span: Span): Context {
+  const { spanId } = span.spanContext();
+  return isValidSpanId(spanId) && spanId !== trace.getSpanContext(parent)?.spanId
+    ? trace.setSpan(parent, span)
+    : parent;
+}
+
+/** Ends a span, whatever its processors throw. */
+export function endSpan(span: Span, at: number): void {
+  quietly(() => span.end(at));
 }
 
 /** Says that what a span stands for failed; a code, never words. */

@@ -42,6 +42,7 @@ export class WorkSpans {
         break;
       case "text_delta":
       case "thinking_delta":
+      case "data":
       case "tool_call_start":
         this.#answering?.answers();
         this.#answering = undefined;
@@ -67,6 +68,7 @@ export class WorkSpans {
   endAll(type: string): void {
     for (const chat of this.#chats) chat.cut(type);
     this.#chats.clear();
+    this.#answering = undefined;
     this.#endCompaction(type);
   }
 
@@ -97,6 +99,7 @@ export class WorkSpans {
     }
     if (!ended) return;
     this.#chats.delete(ended);
+    if (this.#answering === ended) this.#answering = undefined;
     ended.end(event);
   }
 

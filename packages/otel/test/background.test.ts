@@ -29,8 +29,8 @@ function agentWithBackground(lab: TelemetryLab) {
   const agent = lab.agent({ model: scriptedModel(() => "Hi."), plugins: [working] });
   return {
     agent,
-    emit: (callId: string, ...events: EventBody[]) => {
-      for (const event of events) host?.emit(slot, callId, event);
+    emit: (callId: string, events: readonly EventBody[], at = slot) => {
+      for (const event of events) host?.emit(at, callId, event);
     },
   };
 }
@@ -40,11 +40,12 @@ test("a flush is a trace of its own that links to the session's last call", asyn
   const { agent, emit } = agentWithBackground(lab);
   await agent.call("one", { sessionId: "s" });
   await agent.call("two", { sessionId: "other" });
-  emit("flush-1", { type: "memory_flush_start" }, chatStart, chatEnd, {
-    type: "memory_flush_end",
-    entries: 2,
-    usage,
-  });
+  emit("flush-1", [
+    { type: "memory_flush_start" },
+    chatStart,
+    chatEnd,
+    { type: "memory_flush_end", entries: 2, usage },
+  ]);
   const flush = lab.span("holdfast.memory_flush");
   const call = lab.spans.find(
     ({ name, attributes }) =>
@@ -96,11 +97,11 @@ holdfast.memory_flush !MODEL`,
 test("a consolidation that fails is an error with a code, not with words", async () => {
   const lab = new TelemetryLab();
   const { emit } = agentWithBackground(lab);
-  emit("c-1", { type: "consolidation", state: "start" }, chatStart, {
-    type: "consolidation",
-    state: "failed",
-    error: "the notes of today are full",
-  });
+  emit("c-1", [
+    { type: "consolidation", state: "start" },
+    chatStart,
+    { type: "consolidation", state: "failed", error: "the notes of today are full" },
+  ]);
   expect(lab.tree(withError)).toBe("holdfast.consolidation !_OTHER\n  chat m !_OTHER");
   expect(await lab.points("holdfast.background.duration")).toMatchObject([
     { attributes: { "holdfast.background.kind": "consolidation", "error.type": "_OTHER" } },
@@ -111,12 +112,29 @@ test("work whose end nobody tells of is let go when there is too much, and when 
   const lab = new TelemetryLab();
   const { agent, emit } = agentWithBackground(lab);
   for (let index = 0; index < 1_000; index++) {
-    emit(`f-${index}`, { type: "memory_flush_start" }, chatStart);
-    emit(`loose-${index}`, chatStart);
+    emit(`f-${index}`, [{ type: "memory_flush_start" }, chatStart]);
+    emit(`loose-${index}`, [chatStart]);
   }
   expect(lab.openSpans).toBeLessThanOrEqual(3 * 256);
   await agent.close();
   expect(lab.openSpans).toBe(0);
+});
+
+test("work of two sessions under one call id is kept apart", async () => {
+  const lab = new TelemetryLab();
+  const { emit } = agentWithBackground(lab);
+  const there = { ...slot, sessionId: "there" };
+  for (const at of [slot, there]) emit("same", [chatStart, { type: "memory_flush_start" }], at);
+  for (const at of [there, slot])
+    emit("same", [{ type: "memory_flush_end", entries: 0 }, chatEnd], at);
+  expect(lab.openSpans).toBe(0);
+  for (const name of ["chat m", "holdfast.memory_flush"]) {
+    const spans = lab.spans.filter((span) => span.name === name);
+    expect(spans.map(withError)).toEqual([name, name]);
+    expect(spans.map(({ attributes }) => attributes["gen_ai.conversation.id"])).toEqual([
+      ...["there", "s"],
+    ]);
+  }
 });
 
 test("a compaction by hand is part of whatever its caller does", async () => {

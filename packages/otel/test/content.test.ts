@@ -95,8 +95,26 @@ test("what a hook behind the plugin changes in a request is what the span shows"
   expect(lab.span("chat scripted").attributes["gen_ai.system_instructions"]).toContain("rewritten");
 });
 
-test("no attribute with contents is longer than allowed, and all are JSON", async () => {
-  const text = '€uro "quoted" \\ 😀'.repeat(2_000);
+test("a model call that is stopped before its first chunk shows what it was sent", async () => {
+  const lab = new TelemetryLab();
+  const agent = lab.agent(
+    { model: scriptedModel([{ text: "Never.", delayMs: 60_000 }]) },
+    { content: true },
+  );
+  const run = agent.stream("Look north.", { sessionId: "s" });
+  // The request is made after the event.
+  for await (const event of run)
+    if (event.type === "model_call_start")
+      setImmediate(() => void agent.interrupt({ sessionId: "s" }));
+  await run.result;
+  expect(lab.span("chat scripted").attributes["gen_ai.input.messages"]).toContain("Look north.");
+});
+
+test.each([
+  ["words", '€uro "quoted" \\ 😀'],
+  ["what JSON has to escape", '"\u0001'],
+])("no attribute with contents is longer than allowed, and all are JSON: %s", async (_, piece) => {
+  const text = piece.repeat(2_000);
   const lab = new TelemetryLab();
   const agent = lab.agent(
     {

@@ -88,6 +88,88 @@ test("a foreign error is called by its class, or by its code", async () => {
   }
 });
 
+test("a reply that a content filter stopped is one, of the call and of its model call", async () => {
+  lab = new TelemetryLab();
+  const agent = lab.agent({
+    model: {
+      id: "x/m",
+      async *stream() {
+        const usage = { inputTokens: 1, outputTokens: 0 };
+        yield { type: "finish", reason: "content_filter", usage };
+      },
+    },
+  });
+  await expect(agent.call("Hi", { sessionId: "s" })).rejects.toMatchObject({ kind: "content" });
+  expect(lab.span("chat m").attributes).toMatchObject({
+    "error.type": "content",
+    "gen_ai.response.finish_reasons": ["content_filter"],
+  });
+  expect(lab.span("invoke_agent helper").attributes["error.type"]).toBe("content");
+});
+
+test("a model that throws before it streams fails with its kind", async () => {
+  lab = new TelemetryLab();
+  const agent = lab.agent({
+    model: {
+      id: "x/m",
+      stream: () => {
+        throw new ModelError(secret, { kind: "authentication" });
+      },
+    },
+  });
+  await expect(agent.call("Hi", { sessionId: "s" })).rejects.toThrow(secret);
+  expect(lab.span("chat m").attributes["error.type"]).toBe("authentication");
+});
+
+test("a hook that throws ends its call's spans, whichever it is", async () => {
+  for (const hook of [
+    ...(["onRun", "onCall", "onReasoning", "onModelCall"] as const),
+    ...(["onActing", "onToolCall", "onToolResult", "onSystemPrompt"] as const),
+  ]) {
+    lab = new TelemetryLab();
+    const throwing = {
+      [hook]: () => {
+        throw new RangeError(secret);
+      },
+    };
+    const agent = lab.agent({
+      model: scriptedModel([{ toolCalls: [{ name: "look", input: {} }] }, "Seen."]),
+      tools: [toolNamed("look", () => "a door")],
+      plugins: [
+        definePlugin({
+          name: "throwing",
+          contract: 1,
+          setup: (host) => host.use({ name: "throwing", ...throwing }),
+        }),
+      ],
+    });
+    await expect(agent.call("Hi", { sessionId: "s" }), hook).rejects.toThrow(RangeError);
+    expect(lab.openSpans, hook).toBe(0);
+    expect(lab.span("invoke_agent helper").attributes["error.type"]).toBe("RangeError");
+    expect(await lab.points("holdfast.active_calls")).toMatchObject([{ value: 0 }]);
+    expect(await lab.exported()).not.toContain("xyzzy");
+  }
+});
+
+test("a shutdown ends the spans of calls that run and of calls that wait", async () => {
+  lab = new TelemetryLab();
+  const agent = lab.agent({ model: scriptedModel([{ text: "Late.", delayMs: 60_000 }]) });
+  const first = agent.stream("one", { sessionId: "s" });
+  for await (const { type } of first) if (type === "model_call_start") break;
+  const second = agent.stream("two", { sessionId: "s" });
+  for await (const { type } of second) if (type === "queue_wait") break;
+  await agent.shutdown({ timeoutMs: 1 });
+  await expect(second.result).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  expect(lab.tree(withError)).toBe(
+    `invoke_agent helper
+  holdfast.state.load
+  chat scripted !stopped
+  holdfast.state.save
+invoke_agent helper !SHUTTING_DOWN
+  holdfast.queue_wait !SHUTTING_DOWN`,
+  );
+});
+
 test("a tool that fails marks its own span, not the call", async () => {
   lab = new TelemetryLab();
   const agent = lab.agent({
@@ -185,7 +267,7 @@ test("a lost lease ends everything", async () => {
     gate,
     tools: [
       toolNamed("work", () => {
-        setImmediate(() => gate.break());
+        gate.break();
         return new Promise(() => undefined);
       }),
     ],

@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { ModelError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { metrics, trace } from "@opentelemetry/api";
@@ -91,6 +92,62 @@ test("an SDK that is registered after the agent was built gets everything from t
   expect(await lab.points("gen_ai.invoke_agent.duration")).toMatchObject([{ value: { count: 1 } }]);
 });
 
+test("an SDK that is registered later, with another copy of the API, gets everything too", async () => {
+  const lab = new TelemetryLab();
+  const agent = lab.agent(
+    { model: scriptedModel(["one"]) },
+    { tracerProvider: undefined, meterProvider: undefined },
+  );
+  const other = anotherApi();
+  expect(other.trace).not.toBe(trace);
+  other.trace.setGlobalTracerProvider(lab.tracerProvider);
+  other.metrics.setGlobalMeterProvider(lab.meterProvider);
+  onTestFinished(() => {
+    other.trace.disable();
+    other.metrics.disable();
+  });
+  await agent.call("after", { sessionId: "s" });
+  expect(lab.tree()).toBe(
+    `invoke_agent helper
+  holdfast.state.load
+  chat scripted
+  holdfast.state.save`,
+  );
+  expect(await lab.points("gen_ai.invoke_agent.duration")).toMatchObject([{ value: { count: 1 } }]);
+});
+
+test("a meter that is registered during a call does not count that call's end alone", async () => {
+  const lab = new TelemetryLab();
+  onTestFinished(() => metrics.disable());
+  const agent = lab.agent(
+    {
+      model: scriptedModel(() => {
+        metrics.setGlobalMeterProvider(lab.meterProvider);
+        return "Hi.";
+      }),
+    },
+    { meterProvider: undefined },
+  );
+  for (const text of ["one", "two"]) await agent.call(text, { sessionId: "s" });
+  expect(await lab.points("holdfast.active_calls")).toMatchObject([{ value: 0 }]);
+});
+
+test("the first chunk of a reply may be a file", async () => {
+  const lab = new TelemetryLab();
+  const agent = lab.agent({
+    model: {
+      id: "x/m",
+      async *stream() {
+        const source = { kind: "base64", data: "AAAA" } as const;
+        yield { type: "data", mediaType: "image/png", source };
+        yield { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } };
+      },
+    },
+  });
+  await agent.call("Draw.", { sessionId: "s" });
+  expect(await lab.points("gen_ai.client.operation.time_to_first_chunk")).toHaveLength(1);
+});
+
 test("the plugin is the agent's outermost by its name", () => {
   expect(otel()).toMatchObject({ name: "otel", contract: 1 });
 });
@@ -99,7 +156,11 @@ test("with a meter and no tracer the numbers are the same", async () => {
   const lab = new TelemetryLab();
   const agent = lab.agent(
     {
-      model: scriptedModel([{ toolCalls: [{ name: "look", input: {} }] }, "Seen."]),
+      model: scriptedModel([
+        { toolCalls: [{ name: "look", input: {} }] },
+        "Seen.",
+        { error: new ModelError("no", { kind: "rate_limit" }) },
+      ]),
       tools: [toolNamed("look", () => "a door")],
     },
     { tracerProvider: undefined },
@@ -114,4 +175,21 @@ test("with a meter and no tracer the numbers are the same", async () => {
     ["holdfast.state.save.size", 1],
   ] as const)
     expect(await lab.points(name), name).toMatchObject([{ value: { count } }]);
+  await expect(agent.call("Look.", { sessionId: "s" })).rejects.toThrow(ModelError);
+  const durations = await lab.points("gen_ai.client.operation.duration");
+  expect(durations.map(({ attributes }) => attributes["error.type"])).toEqual([
+    undefined,
+    "rate_limit",
+  ]);
 });
+
+/** As a program has it that depends on another release of the API. */
+function anotherApi(): { trace: typeof trace; metrics: typeof metrics } {
+  const load = createRequire(import.meta.url);
+  const known = Object.keys(load.cache).filter((file) => /@opentelemetry.api.build/.test(file));
+  const kept = known.map((file) => [file, load.cache[file]] as const);
+  for (const file of known) delete load.cache[file];
+  const api = load("@opentelemetry/api") as ReturnType<typeof anotherApi>;
+  for (const [file, module] of kept) load.cache[file] = module;
+  return api;
+}

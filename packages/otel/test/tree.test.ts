@@ -1,4 +1,4 @@
-import { type Model, ReActAgent, tool } from "@holdfast/core";
+import { type Message, type Model, type ModelChunk, ReActAgent, tool } from "@holdfast/core";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { expect, onTestFinished, test } from "vitest";
@@ -129,6 +129,21 @@ test("what a model does to get its chunks is part of its span", async () => {
   );
 });
 
+test("a model's own iterator may answer without promises", async () => {
+  const lab = new TelemetryLab();
+  const chunks: ModelChunk[] = [
+    { type: "text_delta", text: "Hi." },
+    { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } },
+  ];
+  const model: Model = {
+    id: "acme/m",
+    stream: () => ({
+      [Symbol.asyncIterator]: () => chunks.values() as unknown as AsyncIterator<ModelChunk>,
+    }),
+  };
+  expect((await lab.agent({ model }).call("Hello", { sessionId: "s" })).text).toBe("Hi.");
+});
+
 test("an agent called by a tool is part of that tool, and tools in parallel keep apart", async () => {
   const lab = new TelemetryLab();
   const child = (name: string) =>
@@ -192,7 +207,7 @@ test("a call that waits has a span for it, from the wait's beginning to its turn
     value: { count: number; sum: number };
   }[];
   expect(waited?.value.count).toBe(2);
-  expect(waited?.value.sum).toBeCloseTo((nanos(wait.endTime) - nanos(wait.startTime)) / 1e9, 3);
+  expect(waited?.value.sum).toBeCloseTo((nanos(wait.endTime) - nanos(wait.startTime)) / 1e9, 2);
 });
 
 test("two runs of one call id are two trees", async () => {
@@ -259,6 +274,63 @@ test("without a context manager the parts of concurrent calls still find their o
     if (span.name.startsWith("chat"))
       expect(span.attributes["gen_ai.response.finish_reasons"]).toHaveLength(1);
   }
+});
+
+test("whatever is called, stopped and queued at once, every span is under the call it belongs to", async () => {
+  const lab = new TelemetryLab();
+  let turns = 0;
+  const pause = async () => {
+    for (let left = (turns++ * 7) % 5; left > 0; left--)
+      await new Promise((done) => setImmediate(done));
+  };
+  const model = (id: string, isAsking: (messages: readonly Message[]) => boolean): Model => ({
+    id,
+    async *stream({ messages }) {
+      await pause();
+      lab.tracer.startSpan(`POST ${id}`).end();
+      const ask = (call: string) =>
+        ({ type: "tool_call", id: call, name: "ask", input: {} }) as const;
+      if (isAsking(messages)) yield* [ask("a"), ask("b")];
+      else yield { type: "text_delta", text: "Yes." };
+      await pause();
+      yield { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } };
+    },
+  });
+  const child = lab.agent({ name: "child", model: model("low", () => false) });
+  const ask = tool({
+    name: "ask",
+    description: "Asks.",
+    input: z.object({}),
+    async execute(_, { sessionId }) {
+      await pause();
+      // Its events are never read.
+      return (await child.stream("Well?", { sessionId: `${sessionId}/${turns}` }).result).text;
+    },
+  });
+  const agent = lab.agent({
+    name: "parent",
+    tools: [ask],
+    model: model("high", (messages) => messages.at(-1)?.role === "user"),
+  });
+  const ways = ["enqueue", "enqueue", "interrupt", "enqueue", "rollback"] as const;
+  await Promise.all(
+    Array.from({ length: 30 }, (_, index) =>
+      agent.call("Go.", { sessionId: `s${index % 4}`, onBusy: ways[index % 5] }),
+    ),
+  );
+  expect(lab.openSpans).toBe(0);
+  const byId = new Map(lab.spans.map((span) => [span.spanContext().spanId, span]));
+  const [call, session] = ["holdfast.call.id", "gen_ai.conversation.id"];
+  for (const { name, attributes, parentSpanContext } of lab.spans) {
+    const parent = byId.get(parentSpanContext?.spanId ?? "");
+    if (name === "invoke_agent parent") expect(parent).toBeUndefined();
+    else if (name === "invoke_agent child") {
+      expect(parent?.name).toBe("execute_tool ask");
+      expect(attributes[session]).toContain(`${parent?.attributes[session]}/`);
+    } else if (name.startsWith("POST")) expect(parent?.name).toBe(name.replace("POST", "chat"));
+    else expect(attributes[call]).toBe(parent?.attributes[call]);
+  }
+  for (const { value } of await lab.points("holdfast.active_calls")) expect(value).toBe(0);
 });
 
 test("a tool whose answer comes from outside is no failure", async () => {

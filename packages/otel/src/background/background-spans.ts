@@ -80,32 +80,33 @@ export class BackgroundSpans {
 
   #begin(kind: "memory_flush" | "consolidation", event: AgentEvent): void {
     const links = this.#links(event.slot);
-    this.#works.set(event.callId, new BackgroundWork(this.#telemetry, kind, event, links));
+    this.#works.set(keyOf(event), new BackgroundWork(this.#telemetry, kind, event, links));
   }
 
-  #take({ callId }: AgentEvent): BackgroundWork | undefined {
-    return this.#works.take(callId);
+  #take(event: AgentEvent): BackgroundWork | undefined {
+    return this.#works.take(keyOf(event));
   }
 
   #observeWork(event: AgentEvent): void {
-    const work = this.#works.get(event.callId);
+    const key = keyOf(event);
+    const work = this.#works.get(key);
     if (work) {
       work.spans.observe(event);
       return;
     }
     if (event.type !== "model_call_start" && event.type !== "compaction_start") {
-      const spans = this.#loose.get(event.callId);
+      const spans = this.#loose.get(key);
       spans?.observe(event);
-      if (spans?.isIdle) this.#loose.take(event.callId);
+      if (spans?.isIdle) this.#loose.take(key);
       return;
     }
-    const spans = this.#loose.get(event.callId) ?? this.#looseSpans(event);
+    const spans = this.#loose.get(key) ?? this.#looseSpans(event);
     spans.observe(event);
   }
 
   #looseSpans(event: AgentEvent): WorkSpans {
     const spans = new WorkSpans(this.#telemetry, ownerOf(event), () => this.#activeParent());
-    this.#loose.set(event.callId, spans);
+    this.#loose.set(keyOf(event), spans);
     return spans;
   }
 
@@ -127,6 +128,11 @@ export class BackgroundSpans {
       call && slotText(call.slot) === key ? call.span.spanContext() : this.#lastCalls.get(key);
     return linked && isSpanContextValid(linked) ? [{ context: linked }] : [];
   }
+}
+
+/** Callers may give calls of two sessions one id. */
+function keyOf({ slot, callId }: AgentEvent): string {
+  return `${slotText(slot)} ${callId}`;
 }
 
 function ownerOf({ slot, callId }: AgentEvent): SpanOwner {

@@ -1,9 +1,16 @@
 import type { AgentEvent, Usage } from "@holdfast/core";
-import { type Link, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
+import { type Link, ROOT_CONTEXT, type Span } from "@opentelemetry/api";
 import { asErrorType } from "../error-type.js";
 import { attribute } from "../names.js";
 import { SpanClock } from "../span-clock.js";
-import { fail, type SpanOwner, type Telemetry, usageAttributes } from "../telemetry.js";
+import {
+  endSpan,
+  fail,
+  type SpanOwner,
+  type Telemetry,
+  usageAttributes,
+  withSpan,
+} from "../telemetry.js";
 import { WorkSpans } from "../work-spans.js";
 
 /** A memory flush or a consolidation: a trace of its own, with its model calls inside. */
@@ -32,7 +39,7 @@ export class BackgroundWork {
       attributes: {},
       links,
     });
-    const within = trace.setSpan(ROOT_CONTEXT, this.#span);
+    const within = withSpan(ROOT_CONTEXT, this.#span);
     this.spans = new WorkSpans(telemetry, owner, () => within);
   }
 
@@ -58,6 +65,6 @@ export class BackgroundWork {
         ...(failure !== undefined && { [attribute.errorType]: failure }),
       },
     );
-    this.#span.end(this.#owner.clock.now());
+    endSpan(this.#span, this.#owner.clock.now());
   }
 }

@@ -1,18 +1,26 @@
-import type { AgentEvent, AgentReply, CallStep, RunStep, Slot } from "@holdfast/core";
+import type { AgentEvent, AgentReply, CallStep, Message, RunStep, Slot } from "@holdfast/core";
 import {
   type Attributes,
   type Context,
   context,
-  isValidSpanId,
   type Span,
   trace,
+  type UpDownCounter,
 } from "@opentelemetry/api";
 import { messagesJson } from "../content/messages-json.js";
 import { asErrorType, errorType } from "../error-type.js";
 import { attribute, OTHER_ERROR } from "../names.js";
+import { quietly } from "../quietly.js";
 import { SpanClock } from "../span-clock.js";
 import { loadSpan, recordLoad, recordSave, saveSpan } from "../store-spans.js";
-import { fail, type SpanOwner, type Telemetry, usageAttributes } from "../telemetry.js";
+import {
+  endSpan,
+  fail,
+  type SpanOwner,
+  type Telemetry,
+  usageAttributes,
+  withSpan,
+} from "../telemetry.js";
 import { WorkSpans } from "../work-spans.js";
 import { currentCall } from "./current-call.js";
 import { milestone } from "./milestone.js";
@@ -25,7 +33,10 @@ export class CallTrace {
   readonly span: Span;
   readonly context: Context;
   readonly work: WorkSpans;
-  readonly #callerId: string | undefined;
+  /** Whether there is a tracer. */
+  readonly isTraced: boolean;
+  /** One and the same for both ends of the call: a meter may be registered in between. */
+  readonly #activeCalls: UpDownCounter;
   #step: CallStep | undefined;
   #wait: { readonly span: Span; readonly began: number } | undefined;
   #stopKind: string | undefined;
@@ -39,7 +50,6 @@ export class CallTrace {
     const { agentId, name } = telemetry.agent;
     const described = model === undefined ? undefined : telemetry.model(model);
     const parent = context.active();
-    this.#callerId = trace.getSpanContext(parent)?.spanId;
     this.span = telemetry.start(this.owner, {
       subject: "call",
       name: `invoke_agent ${name}`,
@@ -53,15 +63,11 @@ export class CallTrace {
         }),
       },
     });
-    this.context = trace.setSpan(parent, this.span);
+    this.context = withSpan(parent, this.span);
+    this.isTraced = this.context !== parent;
     this.work = new WorkSpans(telemetry, this.owner, () => this.inside());
-    telemetry.instruments.activeCalls.add(1, this.#labels());
-  }
-
-  /** Whether there is a tracer: without one there is nothing to activate, and nobody to ask which call is current. */
-  get isTraced(): boolean {
-    const { spanId } = this.span.spanContext();
-    return isValidSpanId(spanId) && spanId !== this.#callerId;
+    this.#activeCalls = telemetry.instruments.activeCalls;
+    this.#activeCalls.add(1, this.#labels());
   }
 
   get hasEnded(): boolean {
@@ -78,18 +84,11 @@ export class CallTrace {
   /** The call has its turn. */
   entered(step: CallStep): void {
     this.#step = step;
-    const { content, maxContentChars } = this.telemetry.settings;
-    if (content && this.span.isRecording())
-      this.span.setAttribute(attribute.inputMessages, messagesJson(step.input, maxContentChars));
+    this.#show(attribute.inputMessages, step.input);
   }
 
   replied(reply: AgentReply): void {
-    const { content, maxContentChars } = this.telemetry.settings;
-    if (content && this.span.isRecording())
-      this.span.setAttribute(
-        attribute.outputMessages,
-        messagesJson([reply.message], maxContentChars),
-      );
+    this.#show(attribute.outputMessages, [reply.message]);
   }
 
   threw(error: unknown): void {
@@ -100,7 +99,7 @@ export class CallTrace {
     if (this.#ended) return;
     switch (event.type) {
       case "queue_wait":
-        this.#wait ??= { span: this.#waitSpan(event.ahead), began: this.#now() };
+        this.#wait ??= this.#waitBegun(event.ahead);
         break;
       case "state_loaded":
         this.#loaded(event);
@@ -134,43 +133,53 @@ export class CallTrace {
     milestone(this.span, event, this.owner.clock);
   }
 
-  #waitSpan(ahead: number): Span {
-    return this.telemetry.start(this.owner, {
+  #show(name: string, messages: readonly Message[]): void {
+    const { content, maxContentChars } = this.telemetry.settings;
+    if (!content || !this.span.isRecording()) return;
+    quietly(() => this.span.setAttribute(name, messagesJson(messages, maxContentChars)));
+  }
+
+  #waitBegun(ahead: number): { readonly span: Span; readonly began: number } {
+    const began = this.#now();
+    const span = this.telemetry.start(this.owner, {
       subject: "queue_wait",
       name: "holdfast.queue_wait",
       parent: this.context,
+      startTime: began,
       attributes: { [attribute.queueAhead]: ahead },
     });
+    return { span, began };
   }
 
   #loaded(event: Extract<AgentEvent, { type: "state_loaded" }>): void {
     recordLoad(this.telemetry, event);
     const wait = this.#wait;
     const turnAt = wait && Math.min(wait.began + event.waitedMs, this.#now());
-    wait?.span.end(turnAt);
+    if (wait) endSpan(wait.span, turnAt ?? this.#now());
     this.#wait = undefined;
     loadSpan(this.telemetry, this.owner, event, this.context, turnAt);
   }
 
   #end({ reason, usage, durationMs }: Extract<AgentEvent, { type: "call_end" }>): void {
     this.#ended = true;
+    // What the call left running may keep this for long; it need not keep the session's state too.
+    this.#step = undefined;
     const failure = reason === "error" ? (this.#failure ?? OTHER_ERROR) : undefined;
     const cut = this.#stopKind ?? failure ?? OTHER_ERROR;
     this.work.endAll(cut);
     if (this.#wait) {
       fail(this.#wait.span, cut);
-      this.#wait.span.end(this.#now());
+      endSpan(this.#wait.span, this.#now());
     }
     this.span.setAttributes({ [attribute.reason]: reason, ...usageAttributes(usage) });
     if (failure !== undefined) fail(this.span, failure);
-    const { callDuration, activeCalls } = this.telemetry.instruments;
-    callDuration.record(durationMs / 1_000, {
+    this.telemetry.instruments.callDuration.record(durationMs / 1_000, {
       ...this.#labels(),
       [attribute.reason]: reason,
       ...(failure !== undefined && { [attribute.errorType]: failure }),
     });
-    activeCalls.add(-1, this.#labels());
-    this.span.end(this.#now());
+    this.#activeCalls.add(-1, this.#labels());
+    endSpan(this.span, this.#now());
   }
 
   #now(): number {

@@ -8,32 +8,27 @@ export function traceStream(
   step: ModelCallStep,
   next: () => AsyncIterable<ModelChunk>,
 ): AsyncIterable<ModelChunk> {
+  chat.sends(step);
+  const active = <T>(work: () => T): T => context.with(chat.context, work);
+  const failed = (error: unknown): never => {
+    chat.threw(error);
+    throw error;
+  };
+  const received = (result: IteratorResult<ModelChunk>): IteratorResult<ModelChunk> => {
+    if (!result.done) chat.received(result.value);
+    return result;
+  };
   return {
     [Symbol.asyncIterator]: () => {
-      const active = <T>(work: () => T): T => context.with(chat.context, work);
-      // Inner hooks may replace the request until the first chunk is asked for.
-      let isSent = false;
-      const sent = (): void => {
-        if (isSent) return;
-        isSent = true;
-        chat.sent(step.request, step.state.summary !== null);
-      };
-      const iterator = active(() => next()[Symbol.asyncIterator]());
+      let iterator: AsyncIterator<ModelChunk>;
+      try {
+        iterator = active(() => next()[Symbol.asyncIterator]());
+      } catch (error) {
+        return failed(error);
+      }
       return {
-        // Not an async function: a reply has thousands of chunks.
-        next: () =>
-          active(() => iterator.next()).then(
-            (result) => {
-              sent();
-              if (!result.done) chat.received(result.value);
-              return result;
-            },
-            (error) => {
-              sent();
-              chat.threw(error);
-              throw error;
-            },
-          ),
+        // Not an async function: a reply has thousands of chunks. A model's own iterator may answer without a promise.
+        next: () => active(() => Promise.resolve(iterator.next())).then(received, failed),
         return: async () =>
           (await active(() => iterator.return?.())) ?? { done: true, value: undefined },
       };

@@ -1,24 +1,23 @@
 import type { ToolCallStep, ToolResultBlock } from "@holdfast/core";
-import { context, type Span, trace } from "@opentelemetry/api";
+import { context, type Span } from "@opentelemetry/api";
 import { clippedJson } from "../content/clip.js";
 import { outputJson } from "../content/messages-json.js";
 import { errorType } from "../error-type.js";
 import { attribute } from "../names.js";
-import { SpanClock } from "../span-clock.js";
-import { fail, type SpanOwner, type Telemetry } from "../telemetry.js";
-import { currentCall } from "./current-call.js";
+import { quietly } from "../quietly.js";
+import { endSpan, fail, withSpan } from "../telemetry.js";
+import type { CallTrace } from "./call-trace.js";
 
 /** Runs a tool call in a span of its own, active for whatever the tool does. */
 export async function traceTool(
-  telemetry: Telemetry,
+  call: CallTrace,
   step: ToolCallStep,
   next: () => Promise<ToolResultBlock>,
 ): Promise<ToolResultBlock> {
+  const { telemetry, owner } = call;
   const { content, maxContentChars } = telemetry.settings;
-  const call = currentCall(telemetry);
-  const parent = call?.inside() ?? context.active();
+  const parent = call.inside();
   const began = performance.now();
-  const owner = call?.owner ?? ownerOf(step);
   // As registered: the name a model gives may be anything.
   const tool = step.tool.name;
   const span = telemetry.start(owner, {
@@ -33,14 +32,15 @@ export async function traceTool(
       [attribute.toolType]: "function",
     },
   });
-  const isShown = content && span.isRecording();
-  if (isShown)
-    span.setAttribute(attribute.toolArguments, clippedJson(step.call.input, maxContentChars));
+  const show = (name: string, json: () => string): void => {
+    if (content && span.isRecording()) quietly(() => span.setAttribute(name, json()));
+  };
+  show(attribute.toolArguments, () => clippedJson(step.call.input, maxContentChars));
   let failure: string | undefined;
   try {
-    const result = await context.with(trace.setSpan(parent, span), next);
+    const result = await context.with(withSpan(parent, span), next);
     failure = failureOf(span, result);
-    if (isShown) span.setAttribute(attribute.toolResult, outputJson(result, maxContentChars));
+    show(attribute.toolResult, () => outputJson(result, maxContentChars));
     return result;
   } catch (error) {
     if (isSuspension(error)) span.setAttribute(attribute.toolState, "suspended");
@@ -53,12 +53,8 @@ export async function traceTool(
       [attribute.toolName]: tool,
       ...(failure !== undefined && { [attribute.errorType]: failure }),
     });
-    span.end(owner.clock.now());
+    endSpan(span, owner.clock.now());
   }
-}
-
-function ownerOf({ slot, ctx }: ToolCallStep): SpanOwner {
-  return { slot, callId: ctx.callId ?? "", ctx, clock: new SpanClock() };
 }
 
 /** What a tool threw is a result by now, and its text may quote contents: the state is all there is to say. */

@@ -11,15 +11,18 @@ export function clip(text: string, maxChars: number): string {
 /** `value` as JSON of at most `maxChars`; what is longer becomes a JSON string with its beginning. */
 export function clippedJson(value: unknown, maxChars: number): string {
   const json = JSON.stringify(value) ?? "null";
-  if (json.length <= maxChars) return json;
-  // Quotes within are escaped once more.
+  return json.length <= maxChars ? json : JSON.stringify(clipForJson(json, maxChars));
+}
+
+/** `text`, clipped until it has at most `maxChars` as a JSON string: what is escaped takes more room. */
+export function clipForJson(text: string, maxChars: number): string {
   let room = maxChars;
-  let text = clip(json, room);
-  while (JSON.stringify(text).length > maxChars && room > 0) {
+  let clipped = clip(text, room);
+  while (JSON.stringify(clipped).length > maxChars && room > 0) {
     room = Math.floor(room * 0.8);
-    text = clip(json, room);
+    clipped = clip(text, room);
   }
-  return JSON.stringify(text);
+  return clipped;
 }
 
 function isHighSurrogate(code: number): boolean {

@@ -1,8 +1,11 @@
 import type { ModelRequest } from "@holdfast/core";
 import type { Attributes } from "@opentelemetry/api";
 import { attribute } from "../names.js";
-import { clip, clippedJson } from "./clip.js";
+import { clipForJson, clippedJson } from "./clip.js";
 import { messagesJson } from "./messages-json.js";
+
+/** Characters of the JSON around a system prompt. */
+const SYSTEM_FRAME = 32;
 
 /** What a model is sent, as attributes of at most `maxChars` each. */
 export function requestContent(request: ModelRequest, maxChars: number): Attributes {
@@ -11,7 +14,7 @@ export function requestContent(request: ModelRequest, maxChars: number): Attribu
     [attribute.inputMessages]: messagesJson(messages, maxChars),
     ...(system !== "" && {
       [attribute.system]: JSON.stringify([
-        { type: "text", content: clip(system, Math.floor(maxChars / 2)) },
+        { type: "text", content: clipForJson(system, maxChars - SYSTEM_FRAME) },
       ]),
     }),
     ...(tools.length > 0 && {
