@@ -1,4 +1,4 @@
-import { ContextOverflowError } from "./errors.js";
+import { ContextOverflowError, ModelError } from "./errors.js";
 
 /**
  * Words with which providers and servers say that a request is longer than the model's window: OpenAI, Anthropic,
@@ -58,6 +58,8 @@ const maxChars = 20_000;
  */
 export function isContextOverflow(error: unknown, patterns: readonly RegExp[] = []): boolean {
   if (ContextOverflowError.is(error)) return true;
+  // Whoever knows what it is has read the provider's words already.
+  if (ModelError.is(error) && error.kind !== "unknown") return false;
   const { text, statuses } = survey(error);
   if (patterns.some((pattern) => text.search(pattern) >= 0)) return true;
   if (statuses.has(429) || otherLimits.test(text)) return false;

@@ -237,3 +237,10 @@ test("a chain of causes that bites its tail ends", () => {
   error.cause = new Error("inner", { cause: error });
   expect(isContextOverflow(error)).toBe(false);
 });
+
+test("an error whose kind is known is of that kind, whatever its cause quotes", () => {
+  const cause = new Error("prompt is too long");
+  const refused = new ModelError("refused", { kind: "content", cause });
+  expect(isContextOverflow(refused)).toBe(false);
+  expect(isContextOverflow(new ModelError("failed", { cause }))).toBe(true);
+});
