@@ -73,9 +73,10 @@ function statelessOptions(
   options: AiSdkConfig["providerOptions"],
 ): ProviderOptions {
   if (dialect !== "openai-responses") return options;
-  const namespaces = /azure/i.test(provider) ? ["openai", "azure"] : ["openai"];
+  const [name = ""] = provider.split(".");
   const merged: Record<string, JsonObject> = { ...options };
-  for (const namespace of namespaces)
+  // Packages read the namespace of OpenAI, or that of their own name.
+  for (const namespace of ["openai", /azure/i.test(provider) ? "azure" : name])
     merged[namespace] = { store: false, ...(merged[namespace] ?? options["openai"]) };
   return merged;
 }

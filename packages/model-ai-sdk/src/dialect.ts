@@ -3,7 +3,7 @@
  *
  * - `anthropic`: Messages API, at Anthropic, on Vertex or on Bedrock; thinking must be signed
  * - `bedrock`: Converse API
- * - `openai-responses`: Responses API, at OpenAI or Azure; reasoning is encrypted
+ * - `openai-responses`: Responses API, at OpenAI, Azure or xAI; reasoning is encrypted
  * - `google`: Gemini; signatures stand on any part
  * - `mistral`: Chat with tool-call ids of its own form
  * - `other`: everything else, which speaks Chat Completions for the most part
@@ -14,6 +14,8 @@ export type Dialect = "anthropic" | "bedrock" | "openai-responses" | "google" | 
 export function dialectOf(provider: string): Dialect {
   if (/anthropic/i.test(provider) || provider.endsWith(".messages")) return "anthropic";
   if (/bedrock/i.test(provider)) return "bedrock";
+  // Named after another API than the one they speak.
+  if (/^ollama\b|^vertex\.(maas|xai)\b/i.test(provider)) return "other";
   if (provider.endsWith(".responses")) return "openai-responses";
   if (/generative-ai|vertex|^google\b/i.test(provider)) return "google";
   return /^mistral\b/i.test(provider) ? "mistral" : "other";

@@ -2,6 +2,7 @@ import {
   ConfigurationError,
   type Model,
   type ModelChunk,
+  ModelError,
   type ModelRequest,
   parseOptions,
 } from "@holdfast/core";
@@ -60,12 +61,12 @@ class AiSdkLanguageModel implements Model {
         return;
       } catch (error) {
         request.signal.throwIfAborted();
-        const less = began ? null : omitRefused(error, omit, request.messages);
-        if (less === null)
-          throw classifyError(error, {
-            model: this.id,
-            overflowPatterns: this.#config.overflowPatterns,
-          });
+        const { overflowPatterns } = this.#config;
+        const failure = classifyError(error, { model: this.id, overflowPatterns });
+        const isRefusal = ModelError.is(failure) && failure.kind === "invalid_request";
+        const owner = ownerOf(this.#model);
+        const less = isRefusal && !began ? omitRefused(error, omit, request.messages, owner) : null;
+        if (less === null) throw failure;
         omit = less;
       }
     }
@@ -76,12 +77,12 @@ class AiSdkLanguageModel implements Model {
     const config = this.#config;
     const owner = ownerOf(model);
     const reply = new ReplyReader(owner, model.specificationVersion);
-    request.signal.throwIfAborted();
-    const supportedUrls = await model.supportedUrls;
-    const open = async (signal: AbortSignal) =>
-      model.doStream(
-        callOptions(request, { model, config, owner, supportedUrls, omit, signal }) as never,
-      );
+    const open = async (signal: AbortSignal) => {
+      const supportedUrls = await model.supportedUrls;
+      signal.throwIfAborted();
+      const context = { model, config, owner, supportedUrls, omit, signal };
+      return model.doStream(callOptions(request, context) as never);
+    };
     for await (const part of readParts({ open, signal: request.signal, ...config }))
       yield* reply.read(part);
     yield finishChunk(reply, model, this.id);

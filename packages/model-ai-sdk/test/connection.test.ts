@@ -2,7 +2,7 @@ import { type ModelChunk, ModelError, userMessage } from "@holdfast/core";
 import { eventually } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { fromAiSdk } from "../src/index.js";
-import { providers, running } from "./providers.js";
+import { providerNamed, providers, running } from "./providers.js";
 import { recordingModel, textReply } from "./recording-model.js";
 import { chunksOf, failureOf, request } from "./requests.js";
 
@@ -21,18 +21,21 @@ for (const provider of providers)
 
     test("a reply that stalls is left, and the connection closed", async () => {
       const fault = { afterDeltas: 2, kind: "stall" } as const;
-      await using run = await running(provider, [{ text, fault }], { idleTimeoutMs: 50 });
+      await using run = await running(provider, [{ text, fault }], { idleTimeoutMs: 20 });
       const error = await failureOf(chunksOf(run.model, request()));
       expect(error).toMatchObject({ code: "MODEL", kind: "connection", retryable: true });
       await run.server.disconnected();
     });
 
-    test("a server that does not answer is left, and the connection closed", async () => {
-      await using run = await running(provider, [{ text, delayMs: 600_000 }], {
-        firstChunkTimeoutMs: 50,
+    test("an abort before the reply begins closes the connection", async () => {
+      const controller = new AbortController();
+      const reason = new Error("the user pressed stop");
+      await using run = await running(provider, () => {
+        controller.abort(reason);
+        return { text, delayMs: 600_000 };
       });
-      const error = await failureOf(chunksOf(run.model, request()));
-      expect(error).toMatchObject({ code: "MODEL", kind: "connection", retryable: true });
+      const { signal } = controller;
+      expect(await failureOf(chunksOf(run.model, request({ signal })))).toBe(reason);
       await run.server.disconnected();
     });
 
@@ -83,6 +86,16 @@ test("nothing listens there: a connection error that is worth another try", asyn
   }
 });
 
+test("a server that does not answer is left: a connection error that is worth another try", async () => {
+  const provider = providerNamed("compatible v3");
+  await using run = await running(provider, [{ text, delayMs: 600_000 }], {
+    firstChunkTimeoutMs: 20,
+  });
+  const error = await failureOf(chunksOf(run.model, request()));
+  expect(error).toMatchObject({ code: "MODEL", kind: "connection", retryable: true });
+  await eventually(() => expect(run.server.openConnections).toBe(0));
+});
+
 /** A model whose reply opens when the test says so, and an abort once it was asked. */
 function abortedWhileOpening() {
   const controller = new AbortController();
@@ -113,12 +126,24 @@ test("a reply that opens after its reader left is cancelled", async () => {
   });
 });
 
+test("a model that gives no stream fails the call, and nothing but the call", async () => {
+  const model = fromAiSdk({ ...recordingModel(), doStream: async () => ({}) as never });
+  // A rejection nobody handles would fail the run.
+  expect(await failureOf(chunksOf(model, request()))).toMatchObject({ code: "MODEL" });
+});
+
+test("a package that never tells which URLs it takes is left like one that does not answer", async () => {
+  const supportedUrls = new Promise<never>(() => {});
+  const model = fromAiSdk({ ...recordingModel(), supportedUrls }, { firstChunkTimeoutMs: 20 });
+  expect(await failureOf(chunksOf(model, request()))).toMatchObject({ kind: "connection" });
+});
+
 test("only waiting for the model counts as a stall, a slow reader does not", async () => {
   const model = fromAiSdk(recordingModel({ reply: () => textReply("Hello.", "v3") }), {
-    idleTimeoutMs: 40,
+    idleTimeoutMs: 20,
   });
   for await (const _ of model.stream(request({ messages: [userMessage("Hi.")] })))
-    await new Promise((resolve) => setTimeout(resolve, 80));
+    await new Promise((resolve) => setTimeout(resolve, 40));
 });
 
 test("no listener is left on the signal of a session that lives long", async () => {

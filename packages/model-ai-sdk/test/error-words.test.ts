@@ -1,22 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { classifyError } from "../src/index.js";
-
-/** An error as the AI SDK's packages throw it, by their marker: no class of theirs is needed. */
-function apiCallError(fields: Record<string, unknown>): Error {
-  const error = Object.assign(new Error(String(fields["message"] ?? "failed")), fields);
-  Object.defineProperty(error, Symbol.for("vercel.ai.error.AI_APICallError"), { value: true });
-  return error;
-}
-
-function answered(statusCode: number, body: unknown, headers: Record<string, string> = {}): Error {
-  const responseBody = typeof body === "string" ? body : JSON.stringify(body);
-  return apiCallError({
-    statusCode,
-    responseBody,
-    responseHeaders: headers,
-    message: "Bad Request",
-  });
-}
+import { answered } from "./api-call-error.js";
 
 describe("servers that speak like OpenAI", () => {
   test.each([
@@ -223,9 +207,22 @@ test.each([
   [{ "retry-after": "Thu, 01 Jan 2026 00:00:30 GMT" }, 30_000],
   [{ "retry-after": "Thu, 01 Jan 2025 00:00:30 GMT" }, 0],
   [{ "retry-after": "soon" }, undefined],
+  [{ "retry-after": "3, 3" }, 3_000],
+  [{ "retry-after": "-3" }, undefined],
+  [{ "retry-after-ms": "soon", "retry-after": "3" }, 3_000],
 ])("retry-after %o", (headers, retryAfterMs) => {
   const now = Date.UTC(2026, 0, 1);
   const error = classifyError(answered(429, {}, headers as never), { model: "m", now });
+  expect(error).toMatchObject({ kind: "rate_limit", retryAfterMs });
+});
+
+test.each([
+  ["Please try again in 1m2.5s.", 62_500],
+  ["Please try again in 300ms.", 300],
+  ["Please try again in 1.2.3s.", undefined],
+  ["Please try again in .s", undefined],
+])("%s", (message, retryAfterMs) => {
+  const error = classifyError(answered(429, { error: { message } }), { model: "m" });
   expect(error).toMatchObject({ kind: "rate_limit", retryAfterMs });
 });
 
@@ -246,4 +243,12 @@ test("an error of the AI SDK is known by its marker, also inside another error",
     kind: "overloaded",
     statusCode: 503,
   });
+});
+
+test.each([
+  [{ name: "GatewayInternalServerError", statusCode: 503 }, { kind: "overloaded" }],
+  [{ name: "APIError", status: 413 }, { code: "CONTEXT_OVERFLOW" }],
+])("an error of another kind that has a status is told by it: %o", (fields, expected) => {
+  const error = Object.assign(new Error("Sorry."), fields);
+  expect(classifyError(error, { model: "m" })).toMatchObject(expected);
 });

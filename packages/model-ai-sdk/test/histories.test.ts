@@ -17,13 +17,17 @@ for (const provider of providers)
     const owners = [model.id, "another.chat/model"];
     await fc.assert(
       fc.asyncProperty(histories(owners), fc.boolean(), async (messages, hasTools) => {
+        const earlier = server.requests.length;
         const chunks = await chunksOf(
           model,
           request({ messages, tools: hasTools ? [weather] : [] }),
         );
         expect(chunks.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+        // Only forged seals of its own may cost a second chance.
+        if (!JSON.stringify(messages).includes(JSON.stringify(model.id)))
+          expect(server.requests).toHaveLength(earlier + 1);
       }),
-      { numRuns: isLong ? 500 : 20 },
+      { numRuns: isLong ? 500 : 8 },
     );
   });
 
@@ -40,6 +44,6 @@ for (const version of ["v2", "v3", "v4"] as const)
           await chunksOf(fromAiSdk(sdkModel), request({ messages }));
           expect(promptProblems(version, sdkModel.calls[0].prompt)).toEqual([]);
         }),
-        { numRuns: isLong ? 2_000 : 60 },
+        { numRuns: isLong ? 2_000 : 25 },
       );
     });

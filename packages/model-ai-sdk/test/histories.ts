@@ -70,7 +70,7 @@ function call(owners: readonly string[]): fc.Arbitrary<Call> {
       fc.constantFrom<Call["input"]>({ city: "Rome" }, {}, "{broken", null, [1], 7, "\ud800"),
       fc.dictionary(fc.constantFrom("a", "\ud801", "__proto__", "city"), text),
     ),
-    providerId: fc.constantFrom(undefined, "call_0", "call_1", "", "with space", "x".repeat(80)),
+    providerId: fc.constantFrom(undefined, "call_0", "call_1", "", "with space", "x".repeat(48)),
     metadata: metadata(owners),
     state: fc.constantFrom<Call["state"]>("success", "error", "denied", "interrupted"),
     output: fc.array(
@@ -142,5 +142,7 @@ function replyMessages(
   const results = calls.map(({ name, state, output }, index) =>
     toolResultMessage({ type: "tool_result", callId: id(index), name, state, output }),
   );
+  // Results of calls that had to wait for somebody come after the others.
+  if (!isWhole) results.reverse();
   return [assistantMessage(blocks, { usage, metadata: { providerCallIds } }), ...results];
 }

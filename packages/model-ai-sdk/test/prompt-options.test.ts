@@ -99,6 +99,18 @@ describe("thinking at Anthropic", () => {
   });
 });
 
+test("responses are asked not to be stored in the namespace of the package", async () => {
+  const options = { providerOptions: { xai: { reasoningEffort: "low" } } };
+  expect(await sent([], { provider: "xai.responses" }, options)).toMatchObject({
+    providerOptions: { xai: { store: false, reasoningEffort: "low" } },
+  });
+  const azure = { providerOptions: { openai: { user: "u" } } };
+  expect(await sent([], { provider: "azure.responses" }, azure)).toMatchObject({
+    providerOptions: { openai: { store: false, user: "u" }, azure: { store: false, user: "u" } },
+  });
+  expect(await sent([], { provider: "xai.chat" })).toMatchObject({ providerOptions: {} });
+});
+
 test("a schema for the reply goes to the provider as one", async () => {
   const sdkModel = recordingModel();
   const model = fromAiSdk(sdkModel, { structuredOutput: true });

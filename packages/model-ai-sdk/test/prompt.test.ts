@@ -123,6 +123,25 @@ describe("tool calls", () => {
     expect(ids).toEqual(["D681PevKs", "call00001"]);
   });
 
+  test("results stand in the order of their calls: Vertex sends no ids to tell them by", async () => {
+    const messages = [
+      userMessage("Hi."),
+      assistantMessage([called({ id: "one" }), called({ id: "two" }), called({ id: "three" })]),
+      ...["two", "three", "one"].map((callId) =>
+        toolResultMessage({
+          type: "tool_result",
+          callId,
+          name: "weather",
+          output: [{ type: "text", text: callId }],
+          state: "success",
+        }),
+      ),
+    ];
+    const [, , results] = await prompt(messages);
+    const values = results.content.map((part: Recorded) => part.output.value);
+    expect(values).toEqual(["one", "two", "three"]);
+  });
+
   test.each([
     ["error", "v2", { type: "error-text", value: "no" }],
     ["error", "v3", { type: "error-text", value: "no" }],

@@ -173,6 +173,55 @@ describe("the end of a reply", () => {
     expect(await failureOf(chunks(said, { finish: bare }))).toMatchObject(cut);
   });
 
+  test.each([
+    [
+      "cached and written tokens apart from the input, as Anthropic's of V2",
+      "v2",
+      { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 600 },
+      { anthropic: { cacheCreationInputTokens: 90 } },
+      { inputTokens: 700, outputTokens: 5, cachedInputTokens: 600 },
+    ],
+    [
+      "thoughts apart from the output, as Google's of V2",
+      "v2",
+      { inputTokens: 10, outputTokens: 5, reasoningTokens: 3, totalTokens: 18 },
+      undefined,
+      { inputTokens: 10, outputTokens: 8 },
+    ],
+    [
+      "thoughts in the output, as OpenAI's of V2",
+      "v2",
+      { inputTokens: 10, outputTokens: 5, reasoningTokens: 3, totalTokens: 15 },
+      undefined,
+      { inputTokens: 10, outputTokens: 5 },
+    ],
+    [
+      "totals and what is in them",
+      "v3",
+      {
+        inputTokens: { total: 10, noCache: 4, cacheRead: 6 },
+        outputTokens: { total: 5, reasoning: 3 },
+      },
+      undefined,
+      { inputTokens: 10, outputTokens: 5, cachedInputTokens: 6 },
+    ],
+    [
+      "no totals",
+      "v4",
+      { inputTokens: { noCache: 4, cacheRead: 6 }, outputTokens: { text: 2, reasoning: 3 } },
+      undefined,
+      { inputTokens: 10, outputTokens: 5, cachedInputTokens: 6 },
+    ],
+  ] as const)("counts %s", async (_, version, counts, providerMetadata, usage) => {
+    const finishReason = version === "v2" ? "stop" : { unified: "stop", raw: "stop" };
+    const finish = { type: "finish", finishReason, usage: counts, providerMetadata };
+    expect((await chunks(said, { version, finish })).at(-1)).toEqual({
+      type: "finish",
+      reason: "stop",
+      usage,
+    });
+  });
+
   test("has no usage to speak of: zeros, never NaN", async () => {
     const finish = { type: "finish", finishReason: "stop", usage: { inputTokens: Number.NaN } };
     expect((await chunks(said, { version: "v2", finish })).at(-1)).toEqual({

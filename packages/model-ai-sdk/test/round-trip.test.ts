@@ -65,23 +65,23 @@ for (const provider of providers)
       expect(results).toEqual(calls);
     });
 
-    test("usage counts everything that went in and out", async () => {
+    test("the end of a reply is told with its reason and everything that went in and out", async () => {
       const usage = { input: 1_000, output: 90, cachedInput: 600, reasoning: 40 };
-      await using run = await running(provider, [{ text: "Hello.", usage }]);
-      const finish = (await chunksOf(run.model, request())).at(-1);
-      expect(finish).toMatchObject({
-        type: "finish",
-        reason: "stop",
-        usage: { inputTokens: 1_000, outputTokens: 90, cachedInputTokens: 600 },
-      });
-    });
-
-    test.each([
-      ["length", "length"],
-      ["content_filter", "content_filter"],
-    ] as const)("a reply that ends with %s is told as such", async (finish, reason) => {
-      await using run = await running(provider, [{ text: "Hel", finish }]);
-      expect((await chunksOf(run.model, request())).at(-1)).toMatchObject({ reason });
+      const ends = [
+        ["stop", "stop"],
+        ["length", "length"],
+        ["content_filter", "content_filter"],
+      ] as const;
+      await using run = await running(
+        provider,
+        ends.map(([finish]) => ({ text: "Hel", finish, usage })),
+      );
+      for (const [, reason] of ends)
+        expect((await chunksOf(run.model, request())).at(-1)).toMatchObject({
+          type: "finish",
+          reason,
+          usage: { inputTokens: 1_000, outputTokens: 90, cachedInputTokens: 600 },
+        });
     });
 
     test("the settings, headers and provider options of the model go with every request", async () => {

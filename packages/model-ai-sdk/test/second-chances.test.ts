@@ -1,7 +1,7 @@
 import { assistantMessage, type Block, ModelError, userMessage } from "@holdfast/core";
 import { describe, expect, test } from "vitest";
 import { type Provider, providers, running } from "./providers.js";
-import { chunksOf, failureOf, request } from "./requests.js";
+import { chunksOf, failureOf, messageOf, request } from "./requests.js";
 
 /** Thinking that says it is this model's, with a seal its provider never made. */
 function forged(provider: Provider, owner: string): Block {
@@ -36,6 +36,22 @@ test.each(sealing.map((provider) => [provider.name, provider] as const))(
     expect(bodies[1]).toContain("Hello.");
   },
 );
+
+test("thinking that a compatible server has no field for is left out, and the call goes on", async () => {
+  for (const provider of providers.filter(({ api }) => api === "compatible")) {
+    const message = "property 'reasoning_content' is unsupported";
+    await using run = await running(provider, ({ body }) =>
+      JSON.stringify(body).includes("reasoning_content")
+        ? { error: { status: 400, body: { error: { message } } } }
+        : { text: "Fine.", thinking: { text: "Hm." } },
+    );
+    const messages = [userMessage("Hi.")];
+    messages.push(messageOf(await chunksOf(run.model, request({ messages }))));
+    messages.push(userMessage("Still there?"));
+    await chunksOf(run.model, request({ messages }));
+    expect(run.server.requests, provider.name).toHaveLength(3);
+  }
+});
 
 describe("a file the model was not made for", () => {
   const zip: Block = {
@@ -81,7 +97,14 @@ test("a refusal that nothing in the request explains is told at once", async () 
   for (const provider of providers) {
     const body = { error: { message: "Invalid signature of the moon", code: 1 } };
     await using run = await running(provider, () => ({ error: { status: 400, body } }));
-    const error = await failureOf(chunksOf(run.model, request()));
+    // What is another model's was not sent.
+    const thinking = sealing.includes(provider) ? [forged(provider, "another/model")] : [];
+    const messages = [
+      userMessage("Hi."),
+      assistantMessage([...thinking, { type: "text", text: "Hello." }]),
+      userMessage("Well?"),
+    ];
+    const error = await failureOf(chunksOf(run.model, request({ messages })));
     expect(ModelError.is(error)).toBe(true);
     expect(run.server.requests, provider.name).toHaveLength(1);
   }

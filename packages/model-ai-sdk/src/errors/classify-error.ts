@@ -1,6 +1,7 @@
 import { asContextOverflow, ContextOverflowError, HoldfastError, ModelError } from "@holdfast/core";
-import { type ErrorFacts, errorFacts } from "./error-facts.js";
+import { type ErrorFacts, errorFacts, hasSdkMarker } from "./error-facts.js";
 import { judge } from "./error-kind.js";
+import { withoutQuotations } from "./provider-words.js";
 import { retryAfterMs } from "./retry-after.js";
 
 /** What was asked of whom when it failed. */
@@ -15,14 +16,16 @@ export interface FailedCall {
 /**
  * What a provider's failure means to an agent: `ContextOverflowError` when the request was longer than the window, else
  * `ModelError` with its kind and whether to try again. Messages never have what was sent in them, nor what the provider
- * said, which may quote it; the cause has the provider's message, without the request, the body and the headers.
+ * said, which may quote it; the cause has the provider's message without quotations, the request, the body and the headers.
  */
 export function classifyError(error: unknown, call: FailedCall): HoldfastError {
   if (HoldfastError.is(error)) return error;
   const facts = errorFacts(error);
   const { statusCode } = facts;
   const what = `the request to model ${call.model}`;
-  const overflow = asContextOverflow(error, what, call.overflowPatterns);
+  // Only by the provider's own words: what an answer quotes must not make an overflow, nor hide one.
+  const said = { statusCode, message: facts.words };
+  const overflow = asContextOverflow(said, what, call.overflowPatterns);
   if (overflow)
     return new ContextOverflowError(overflow.message, {
       cause: causeOf(error, facts),
@@ -48,7 +51,9 @@ const maxMessageChars = 500;
  */
 function causeOf(error: unknown, facts: ErrorFacts, isSecret = false): Error {
   const message = innermostMessage(error);
-  const cause = new Error(isSecret ? "(not shown: it may quote the key)" : clip(message));
+  const cause = new Error(
+    isSecret ? "(not shown: it may quote the key)" : clip(withoutQuotations(message)),
+  );
   cause.name = facts.name;
   if (error instanceof Error && error.stack !== undefined && !isSecret)
     cause.stack = `${cause.name}: ${cause.message}\n${framesOf(error.stack)}`;
@@ -60,7 +65,10 @@ function innermostMessage(error: unknown): string {
   let message = typeof error === "string" ? error : "";
   let value: unknown = error;
   for (let depth = 0; depth < 6 && typeof value === "object" && value !== null; depth++) {
-    if ("message" in value && typeof value.message === "string" && value.message !== "")
+    // These two quote the reply; of the second the cause tells what was wrong with it.
+    if (hasSdkMarker(value, "AI_JSONParseError")) break;
+    const quotes = hasSdkMarker(value, "AI_TypeValidationError");
+    if (!quotes && "message" in value && typeof value.message === "string" && value.message !== "")
       message = value.message;
     value = "cause" in value ? value.cause : "error" in value ? value.error : undefined;
   }

@@ -1,4 +1,5 @@
 import { isRecord } from "@holdfast/core";
+import { withoutQuotations } from "./provider-words.js";
 
 /** What can be told of a failure without quoting what was sent. */
 export interface ErrorFacts {
@@ -10,13 +11,18 @@ export interface ErrorFacts {
   readonly name: string;
   /** System error codes in the chain, such as ECONNRESET. */
   readonly codes: readonly string[];
-  /** The provider's words: message, type, code and status. Only to be matched, never to be shown. */
+  /** The provider's own words: message, type, code and status. Only to be matched, never to be shown. */
   readonly words: string;
 }
 
-/** How far down a chain of causes to look, and how much of a body. */
+/** How far down a chain of causes to look, how much of a list, and how large a body. */
 const maxDepth = 6;
-const maxChars = 20_000;
+const maxItems = 10;
+const maxBodyChars = 1_000_000;
+
+/** Fields in which a provider speaks. Any other may repeat the request. */
+const spoken = ["message", "msg", "type", "code", "status", "param", "reason", "functionality"];
+const nested = ["data", "error", "errors", "response", "detail", "details", "metadata"];
 
 /**
  * The AI SDK marks its errors with symbols. `instanceof` would miss errors of another copy of the same package, of which a
@@ -37,11 +43,15 @@ export function errorFacts(error: unknown): ErrorFacts {
   let headers: Record<string, string> = {};
   let name: string | undefined;
   const visit = (value: unknown, depth: number): void => {
-    if (typeof value === "string") words.push(value.slice(0, maxChars));
-    if (!isRecord(value) || depth > maxDepth || seen.has(value)) return;
+    if (typeof value === "string") words.push(withoutQuotations(value));
+    if (typeof value !== "object" || value === null || depth > maxDepth || seen.has(value)) return;
     seen.add(value);
-    if (hasSdkMarker(value, "AI_APICallError")) {
-      statusCode ??= numberOf(value["statusCode"]);
+    if (Array.isArray(value)) for (const item of value.slice(0, maxItems)) visit(item, depth + 1);
+    if (!isRecord(value)) return;
+    const isApiCall = hasSdkMarker(value, "AI_APICallError");
+    if (isApiCall || value instanceof Error)
+      statusCode ??= numberOf(value["statusCode"]) ?? numberOf(value["status"]);
+    if (isApiCall) {
       if (typeof value["isRetryable"] === "boolean") isRetryable ??= value["isRetryable"];
       if (isRecord(value["responseHeaders"])) headers = { ...headersOf(value["responseHeaders"]) };
       name = "AI_APICallError";
@@ -49,17 +59,18 @@ export function errorFacts(error: unknown): ErrorFacts {
     if (value instanceof Error && (name === undefined || name === "ReportedError"))
       name = value.name;
     if (value instanceof Error && typeof value["code"] === "string") codes.push(value["code"]);
-    for (const key of [
-      "message",
-      "type",
-      "code",
-      "status",
-      "reason",
-      "functionality",
-      "responseBody",
-    ])
-      visit(value[key], depth + 1);
-    for (const key of ["data", "error", "cause", "lastError"]) visit(value[key], depth + 1);
+    // These two quote the reply they could not read; what it is may be an error all the same.
+    if (hasSdkMarker(value, "AI_JSONParseError")) return;
+    if (hasSdkMarker(value, "AI_TypeValidationError")) {
+      visit(value["value"], depth + 1);
+      return;
+    }
+    for (const key of spoken) visit(value[key], depth + 1);
+    for (const key of ["retryDelay", "n_ctx"])
+      if (value[key] !== undefined) words.push(`"${key}": ${JSON.stringify(value[key])}`);
+    for (const key of [...nested, "cause", "lastError"]) visit(value[key], depth + 1);
+    // The whole answer; a router quotes that of the provider behind it.
+    for (const key of ["responseBody", "raw"]) visit(parsed(value[key]), depth + 1);
   };
   visit(error, 0);
   return {
@@ -70,6 +81,15 @@ export function errorFacts(error: unknown): ErrorFacts {
     codes,
     words: words.join("\n"),
   };
+}
+
+function parsed(body: unknown): unknown {
+  if (typeof body !== "string" || body.length > maxBodyChars) return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
 }
 
 function numberOf(value: unknown): number | undefined {

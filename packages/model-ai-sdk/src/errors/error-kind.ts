@@ -22,7 +22,7 @@ const rateWords =
 const overloadWords =
   /overloaded|UNAVAILABLE|over capacity|server is busy|capacity exceeded|no healthy upstream/i;
 const contentWords =
-  /content_filter|content_policy|content management policy|content filtering policy|ResponsibleAIPolicy|invalid_prompt|safety|PROHIBITED_CONTENT|moderation|flagged/i;
+  /content_filter|content_policy|content management policy|content filtering policy|ResponsibleAIPolicy|invalid_prompt|safety (system|reasons|filter|polic)|blocked.{0,60}safety|^SAFETY$|PROHIBITED_CONTENT|moderation|flagged/im;
 const serverWords = /server_error|api_error|internal error|INTERNAL\b|InternalServerError/i;
 const requestWords = /invalid_request|INVALID_ARGUMENT|BadRequestError|not_found_error|NOT_FOUND/i;
 
@@ -69,6 +69,8 @@ export function judge(facts: ErrorFacts): Judgement {
 function byStatus(status: number, words: string): Judgement {
   if (status === 402 || quotaWords.test(words)) return quota();
   if (status === 429 || (status === 413 && rateWords.test(words))) return rateLimit(words);
+  // Routers refuse a flagged prompt like a key that may not do something.
+  if (status === 403 && contentWords.test(words)) return content();
   if (status === 401 || status === 403 || (status === 400 && authenticationWords.test(words)))
     return authentication();
   if (status === 503 || status === 529 || (status >= 500 && overloadWords.test(words)))

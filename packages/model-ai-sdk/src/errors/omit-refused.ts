@@ -1,15 +1,15 @@
-import { isContextOverflow, type Message } from "@holdfast/core";
+import type { Message } from "@holdfast/core";
 import type { Omissions } from "../prompt/prompt-scope.js";
+import { metadataFor } from "../provider-metadata.js";
 import { errorFacts, hasSdkMarker } from "./error-facts.js";
-import { judge } from "./error-kind.js";
 
 /** Words of a refusal that is about signatures, item ids or encrypted reasoning. */
 const metadataWords =
-  /signature|input\[\d+\]\.(id|encrypted)|thinking.{0,20}block|redacted_thinking|encrypted.content|item with id|item_reference|required (following|'?reasoning)|reasoning.{0,20}item/i;
+  /signature|input\[\d+\]\.(id|encrypted)|thinking.{0,20}block|redacted_thinking|encrypted.content|item with id|item_reference|required (following|'?reasoning)|reasoning.{0,20}item|reasoning_content/i;
 const mediaWords = /image|media.?type|mime.?type|document|\bpdf\b|audio|video|\bfile\b/i;
 
 /**
- * What to leave out after a provider refused a request, or null when nothing of it explains the refusal.
+ * What to leave out after a provider called a request invalid, or null when nothing of it explains the refusal.
  *
  * A session lives longer than a key, a model and a provider's memory. A signature that is no longer taken, or a file the
  * model was never made for, must not end it: every later request would be refused for the same reason.
@@ -18,10 +18,9 @@ export function omitRefused(
   error: unknown,
   omitted: Omissions,
   messages: readonly Message[],
+  owner: string,
 ): Omissions | null {
-  const facts = errorFacts(error);
-  const { words } = facts;
-  if (isContextOverflow(error) || judge(facts).kind !== "invalid_request") return null;
+  const { words } = errorFacts(error);
   const { media } = omitted;
   const types = media === "all" ? new Set<string>() : mediaTypesIn(messages);
   if (hasSdkMarker(error, "AI_UnsupportedFunctionalityError")) {
@@ -29,14 +28,14 @@ export function omitRefused(
     const fresh = [...types].filter((type) => words.includes(type) && !media.has(type));
     return { ...omitted, media: fresh.length > 0 ? new Set([...media, ...fresh]) : "all" };
   }
-  if (!omitted.metadata && metadataWords.test(words) && hasMetadata(messages))
+  if (!omitted.metadata && metadataWords.test(words) && hasMetadata(messages, owner))
     return { ...omitted, metadata: true };
   return types.size > 0 && mediaWords.test(words) ? { ...omitted, media: "all" } : null;
 }
 
-function hasMetadata(messages: readonly Message[]): boolean {
+function hasMetadata(messages: readonly Message[], owner: string): boolean {
   return messages.some(({ content }) =>
-    content.some((block) => "providerMetadata" in block && block.providerMetadata !== undefined),
+    content.some((block) => "providerMetadata" in block && metadataFor(owner, block) !== undefined),
   );
 }
 

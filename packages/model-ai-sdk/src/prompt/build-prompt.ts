@@ -18,7 +18,7 @@ const goOn = "Continue.";
 
 /**
  * The prompt of a request: it begins with a user and ends with a user or with tool results, replies in a row are one, and
- * all results of a reply are in one message.
+ * all results of a reply are in one message, in the order of the calls.
  */
 export function buildPrompt(request: ModelRequest, scope: PromptScope): BuiltPrompt {
   const messages: PromptMessage[] = [];
@@ -45,9 +45,23 @@ export function buildPrompt(request: ModelRequest, scope: PromptScope): BuiltPro
     }
     places.set(message, messages.length - 1);
   }
+  sortResults(messages);
   const last = messages.at(-1)?.role;
   if (last !== "user" && last !== "tool") messages.push(userText(goOn));
   return { messages, places };
+}
+
+/** Results in the order of their calls, however late some came: not every API tells them by id. */
+function sortResults(messages: readonly PromptMessage[]): void {
+  for (const [index, message] of messages.entries()) {
+    const reply = messages[index - 1];
+    if (message.role !== "tool" || reply?.role !== "assistant") continue;
+    const order = new Map<string, number>();
+    for (const part of reply.content)
+      if (part.type === "tool-call") order.set(part.toolCallId, order.size);
+    const place = ({ toolCallId }: ToolResultPart): number => order.get(toolCallId) ?? order.size;
+    message.content.sort((one, other) => place(one) - place(other));
+  }
 }
 
 /** What a user, or the system in a user's place, says; hints are text like any other to the model. */

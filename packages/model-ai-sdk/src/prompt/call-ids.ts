@@ -1,8 +1,8 @@
 import { isRecord, type Message } from "@holdfast/core";
 import type { Dialect } from "../dialect.js";
 
-/** What Anthropic and OpenAI take; Mistral is narrower. */
-const usualId = /^[\w-]{1,64}$/;
+/** What Anthropic and OpenAI take, of whose APIs Chat Completions has the shortest; Mistral is narrower. */
+const usualId = /^[\w-]{1,40}$/;
 const mistralId = /^[A-Za-z0-9]{9}$/;
 
 /**

@@ -38,15 +38,9 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
   let limitMs = firstChunkTimeoutMs;
   const within = <T>(work: PromiseLike<T>): Promise<T> => before(work, limitMs, signal);
   try {
-    const opening = Promise.resolve(source.open(connection.signal));
-    opening.then(({ stream }) => {
-      reader = stream.getReader();
-      // Nobody is left to read it.
-      if (connection.signal.aborted) leave(reader);
-    }, ignore);
-    await within(opening);
+    reader = await within(opened(source, connection.signal));
     for (;;) {
-      const { done, value } = await within((reader as AiSdkPartReader).read());
+      const { done, value } = await within(reader.read());
       isDone = done;
       if (done) return;
       hasFinished ||= isPart(value, "finish");
@@ -62,9 +56,17 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
     signal.removeEventListener("abort", forward);
     if (!isDone) {
       connection.abort(new DOMException("the reply is no longer wanted", "AbortError"));
-      if (reader) leave(reader);
+      if (reader) void leave(reader);
     }
   }
+}
+
+/** A reply that comes when nobody is left to read it is cancelled. */
+async function opened({ open }: PartSource, signal: AbortSignal): Promise<AiSdkPartReader> {
+  const { stream } = await open(signal);
+  const reader = stream.getReader();
+  if (signal.aborted) void leave(reader);
+  return reader;
 }
 
 /** Whether something is a stream part of this type. */
@@ -96,8 +98,10 @@ function before<T>(work: PromiseLike<T>, limitMs: number, signal: AbortSignal): 
   });
 }
 
-function leave(reader: AiSdkPartReader): void {
-  Promise.resolve(reader.cancel()).catch(ignore);
+async function leave(reader: AiSdkPartReader): Promise<void> {
+  try {
+    await reader.cancel();
+  } catch {
+    // It was given up already.
+  }
 }
-
-function ignore(): void {}

@@ -11,6 +11,7 @@ export interface RedisNode extends Address {
 
 /** A Redis server of a test's own. */
 export interface RedisServer extends RedisNode, AsyncDisposable {
+  /** With the password, where `--requirepass` gave it one. */
   readonly url: string;
   /** Ends it and deletes its data; idempotent. */
   stop(): Promise<void>;
@@ -34,7 +35,7 @@ export async function privateRedis(options: PrivateRedisOptions = {}): Promise<R
     const node = await startRedis(group, options.args);
     return {
       ...node,
-      url: `redis://${node.host}:${node.port}`,
+      url: urlOf(node),
       stop,
       [Symbol.asyncDispose]: stop,
     };
@@ -49,7 +50,9 @@ export async function startRedis(
   group: ServerGroup,
   args: readonly string[] = [],
 ): Promise<RedisNode> {
-  const address = { host: "127.0.0.1", port: await freePort() };
+  const at = args.lastIndexOf("--requirepass");
+  const password = at === -1 ? undefined : args[at + 1];
+  const address = { host: "127.0.0.1", port: await freePort(), password };
   const directory = join(group.directory, String(address.port));
   await mkdir(directory, { recursive: true });
   const process = await group.start({
@@ -63,4 +66,9 @@ export async function startRedis(
     answers: redisAnswers(address),
   });
   return { ...address, process };
+}
+
+function urlOf({ host, port, password }: RedisNode): string {
+  const user = password === undefined ? "" : `:${encodeURIComponent(password)}@`;
+  return `redis://${user}${host}:${port}`;
 }

@@ -111,6 +111,18 @@ describe("the server of Anthropic", () => {
     expect(await refusal({ ...request(...turn), thinking })).toContain(
       "When `thinking` is enabled, a final `assistant` message must start with a thinking block",
     );
+    replies = [{ thinking: { text: "Hm." }, toolCalls: [{ name: "add", input: {}, id: call.id }] }];
+    const { content } = await answer(request(user));
+    const second = { ...call, id: "toolu_second" };
+    // A turn thinks at its beginning; its later steps need not.
+    const goingOn = [
+      user,
+      { role: "assistant", content },
+      { role: "user", content: [result] },
+      { role: "assistant", content: [second] },
+      { role: "user", content: [{ ...result, tool_use_id: second.id }] },
+    ];
+    expect((await ask(server, anthropic, { ...request(...goingOn), thinking })).status).toBe(200);
     const later = [...turn, { role: "assistant", content: "3" }, user];
     expect((await ask(server, anthropic, { ...request(...later), thinking })).status).toBe(200);
   });

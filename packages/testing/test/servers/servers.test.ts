@@ -54,6 +54,19 @@ describe("a private Redis", () => {
     await eventually(() => !isAlive(pid) && !existsSync(directory), { what: "the server's end" });
   });
 
+  test("that asks for a password is ready, and its URL and commands have it", {
+    timeout,
+  }, async () => {
+    await using redis = await privateRedis({ args: ["--requirepass", "p@ss word"] });
+    expect(redis.url).toBe(`redis://:p%40ss%20word@${redis.host}:${redis.port}`);
+    expect(await redisCommand(redis, "PING")).toBe("PONG");
+    const { host, port } = redis;
+    expect(await redisCommand({ host, port }, "PING")).toContain("NOAUTH");
+    await redis.process.kill9();
+    await redis.process.restart();
+    expect(await redisCommand(redis, "PING")).toBe("PONG");
+  });
+
   test("that does not start says why", { timeout }, async () => {
     await expect(privateRedis({ args: ["--no-such-option", "1"] })).rejects.toThrow(
       /did not start/,

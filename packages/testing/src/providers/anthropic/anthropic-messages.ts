@@ -116,14 +116,15 @@ function unanswered(ids: readonly unknown[], index: number): string {
   return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
 }
 
-/** While a turn with tools goes on, its thinking must come back with it. */
+/** While a turn with tools goes on, the thinking it began with must come back; its later steps need not think anew. */
 function checkThinkingKept(messages: readonly Json[]): void {
-  const last = objects(messages.at(-1)?.["content"]) ?? [];
-  const before = objects(messages.at(-2)?.["content"]) ?? [];
-  if (!last.some(({ type }) => type === "tool_result")) return;
-  const first = before[0]?.["type"];
+  const blocks = (index: number): readonly Json[] => objects(messages.at(index)?.["content"]) ?? [];
+  let begin = messages.length;
+  while (blocks(begin - 1).some(({ type }) => type === "tool_result")) begin -= 2;
+  if (begin === messages.length) return;
+  const first = blocks(begin)[0]?.["type"];
   if (first !== "thinking" && first !== "redacted_thinking")
     refuse(
-      `messages.${messages.length - 2}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks).`,
+      `messages.${begin}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks).`,
     );
 }
