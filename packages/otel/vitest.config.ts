@@ -5,6 +5,8 @@ export default defineProject({
     include: ["test/**/*.test.ts"],
     // Loading the modules anew for every file would take longer than most of the tests.
     isolate: false,
+    // Built packages run as they are; vite would take seconds to rewrite every file of theirs.
+    server: { deps: { external: [/\/dist\//] } },
     // Megabytes of results on a busy machine: a test that hangs fails all the same.
     testTimeout: 60_000,
     hookTimeout: 60_000,

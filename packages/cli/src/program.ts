@@ -5,6 +5,7 @@ import { demoCommand } from "./commands/demo.js";
 import { doctorCommand } from "./commands/doctor.js";
 import { migrateCommand } from "./commands/migrate.js";
 import { sessionsCommand } from "./commands/sessions.js";
+import { safeText } from "./terminal/safe-text.js";
 import type { Terminal } from "./terminal/terminal.js";
 
 /**
@@ -20,7 +21,7 @@ export function createProgram(terminal: Terminal): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text),
-      writeErr: (text) => void terminal.err.write(text),
+      writeErr: (text) => void terminal.err.write(safeText(text)),
       getOutHelpWidth: () => terminal.columns,
       getErrHelpWidth: () => terminal.columns,
       getOutHasColors: () => terminal.colors.isColorSupported,

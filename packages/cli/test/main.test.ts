@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { tempDirectory } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { main } from "./support/command.js";
 import { holdfast } from "./support/in-process.js";
 import { CommandProcess, runProcess } from "./support/process.js";
 import { testProject } from "./support/test-project.js";
@@ -57,6 +59,16 @@ describe("the command", () => {
     ]);
     expect(process.code).toBe(5);
     expect(process.stderr).not.toContain("hunter2");
+  });
+
+  test("ends with 1 when what was asked for cannot be written", async () => {
+    const shell = spawn("sh", ["-c", 'exec "$0" "$1" --help > /dev/full', process.execPath, main]);
+    let stderr = "";
+    shell.stderr.on("data", (text) => {
+      stderr += text;
+    });
+    const [code] = await once(shell, "close");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("stdout cannot be written")]);
   });
 
   test("ends quietly when nobody reads any further", async () => {

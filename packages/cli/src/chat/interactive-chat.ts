@@ -61,6 +61,8 @@ class Conversation {
     });
     this.#lines.on("line", (line) => this.#hear(line));
     this.#lines.on("SIGINT", () => this.#ctrlC());
+    // A terminal that is gone cannot be set back; what runs is saved all the same.
+    this.#lines.on("error", () => this.#stopper.hangUp());
     this.#lines.on("close", () => this.#stopper.leave(exitCodes.ok));
     terminal.in.on("keypress", this.#noticePaste);
     stopper.signal.addEventListener("abort", () => this.#endWhenIdle());
@@ -110,11 +112,13 @@ class Conversation {
         await this.#stopper.during(this.#take(text));
       } catch (error) {
         this.#view.end();
-        if (!this.#stopper.hurry.aborted) this.#complain(error);
+        this.#complain(error);
       }
     }
     this.#isBusy = false;
     this.#output.isQuiet = false;
+    for (const text of this.#waiting.splice(0))
+      this.#view.status({ kind: "trouble", text: `not said any more: ${text}` });
     if (this.#stopper.code === null) this.#lines.prompt(true);
     else this.#ended();
   }

@@ -1,7 +1,9 @@
 import { userInfo } from "node:os";
 import type { AgentEvent } from "@holdfast/core";
 import type { HarnessAgent } from "@holdfast/harness";
+import type { HoldfastConfig } from "../config/define-config.js";
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
+import { CommandError, exitCodes } from "../exit-code.js";
 import { type ChosenModel, chooseModel } from "../model/choose-model.js";
 import type { OwnerFlags } from "../sessions/session-options.js";
 import { type ChosenStore, chooseStore } from "../store/choose-store.js";
@@ -46,7 +48,7 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
     };
     const agent = await buildAgent({
       flags,
-      config: config?.config ?? {},
+      config: named(config),
       model: model.model,
       parts: store.parts,
       onEvent: (event) => {
@@ -59,6 +61,26 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
     await store.close();
     throw error;
   }
+}
+
+/** A config whose `configure` says which file it is of when it fails. */
+function named(loaded: LoadedConfig | null): HoldfastConfig {
+  const { file = "", config = {} } = loaded ?? {};
+  const { configure } = config;
+  if (configure === undefined) return config;
+  return {
+    ...config,
+    async configure(builder) {
+      try {
+        await configure(builder);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new CommandError(exitCodes.usage, `${file} cannot be used: configure: ${reason}`, {
+          cause: error,
+        });
+      }
+    },
+  };
 }
 
 /** Whoever sits at the terminal, so that memory and other sessions are theirs; null where there is no name. */

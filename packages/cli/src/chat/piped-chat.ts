@@ -40,14 +40,18 @@ export async function pipedChat(
     }
   } catch (error) {
     if (stopper.code === null) throw error;
+    terminal.warn(error instanceof Error ? error.message : String(error));
   } finally {
+    // All is said: the next Ctrl-C does not wait for what is done besides.
+    stopper.leave(exitCodes.ok);
     await leaveAgent(agent, stopper);
   }
   return stopper.code ?? exitCodes.ok;
 }
 
 async function* stdinLines({ in: input }: Terminal, signal: AbortSignal): AsyncGenerator<string> {
-  // Whoever is told to leave does not wait for another line.
+  // Whoever is told to leave, perhaps before there was anything to read, does not wait for another line.
+  if (signal.aborted) return;
   const stop = (): void => void (input as { destroy?: () => void }).destroy?.();
   signal.addEventListener("abort", stop);
   try {

@@ -8,7 +8,8 @@ const HURRY_MS = 2_000;
 
 /**
  * Turns signals into an orderly end: SIGINT interrupts the running call, SIGTERM and SIGHUP let it come to a safe point;
- * either way it is saved. A second signal does not wait for long.
+ * either way it is saved. A second signal does not wait for long; a second SIGHUP says nothing new, because a terminal that
+ * goes away is noticed in more than one place.
  */
 export class Stopper implements Disposable {
   readonly #agent: HarnessAgent;
@@ -16,12 +17,13 @@ export class Stopper implements Disposable {
   readonly #hurry = new AbortController();
   #code: ExitCode | null = null;
   #drained: Promise<unknown> = Promise.resolve();
+  #drainTimer: NodeJS.Timeout | undefined;
 
   constructor(agent: HarnessAgent) {
     this.#agent = agent;
     process.on("SIGINT", this.interrupt);
     process.on("SIGTERM", this.drain);
-    process.on("SIGHUP", this.drain);
+    process.on("SIGHUP", this.hangUp);
   }
 
   /** Why the program is to end; null while it is not. */
@@ -53,9 +55,19 @@ export class Stopper implements Disposable {
 
   /** Lets what runs come to a safe point, and leaves. */
   readonly drain = (): void => {
-    if (this.#code !== null) this.#hurry.abort();
+    const isSecond = this.#drainTimer !== undefined;
+    if (isSecond) this.#hurry.abort();
+    // What is done at the end besides is not worth more time than the call itself.
+    this.#drainTimer ??= setTimeout(() => this.#hurry.abort(), DRAIN_MS);
     this.leave(exitCodes.terminated);
-    this.#drained = this.#agent.shutdown({ timeoutMs: DRAIN_MS }).catch(() => undefined);
+    this.#drained = this.#agent
+      .shutdown({ timeoutMs: isSecond ? 0 : DRAIN_MS })
+      .catch(() => undefined);
+  };
+
+  /** As {@link drain}, however often. */
+  readonly hangUp = (): void => {
+    if (this.#drainTimer === undefined) this.drain();
   };
 
   /** Ends the program once the call that runs is done. The first reason counts. */
@@ -71,24 +83,28 @@ export class Stopper implements Disposable {
 
   /** The outcome of `work`; when it is hurried, of as much as comes soon. @throws when that moment is over */
   async during<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#hurry;
     let timer: NodeJS.Timeout | undefined;
+    let start = (): void => undefined;
     const over = new Promise<never>((_, reject) => {
-      const start = (): void => {
-        timer = setTimeout(() => reject(new Error("left before it was done")), HURRY_MS);
+      start = () => {
+        timer = setTimeout(() => reject(new Error("left before it was done and saved")), HURRY_MS);
       };
-      if (this.#hurry.signal.aborted) start();
-      else this.#hurry.signal.addEventListener("abort", start, { once: true });
     });
+    if (signal.aborted) start();
+    else signal.addEventListener("abort", start, { once: true });
     try {
       return await Promise.race([work, over]);
     } finally {
       clearTimeout(timer);
+      signal.removeEventListener("abort", start);
     }
   }
 
   [Symbol.dispose](): void {
     process.off("SIGINT", this.interrupt);
     process.off("SIGTERM", this.drain);
-    process.off("SIGHUP", this.drain);
+    process.off("SIGHUP", this.hangUp);
+    clearTimeout(this.#drainTimer);
   }
 }

@@ -28,7 +28,8 @@ async function demo(terminal: Terminal, { turns, keep = false }: DemoFlags): Pro
       new CommandError(name === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated, ""),
     );
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const name of signals) process.once(name, onSignal);
+  // Not once: the second Ctrl-C of somebody impatient would end the program before its files are removed.
+  for (const name of signals) process.on(name, onSignal);
   try {
     const { problems } = await runDemo({ turns, keep, terminal, signal: stop.signal });
     if (problems.length > 0)

@@ -79,8 +79,10 @@ export class WorkerProcess {
 
   /** Lets it finish what it does in the background and end by itself. */
   async end(): Promise<void> {
+    // Also one that cannot close, or takes for ever to.
+    const failure = this.#next();
     this.#send({ type: "end" });
-    const how = await this.#exit;
+    const how = await Promise.race([this.#exit, failure.then(({ type }) => type)]);
     if (how !== 0) throw new Error(`worker ${this.pid} ended with ${how}: ${this.#stderr}`);
   }
 

@@ -13,7 +13,11 @@ export async function checkRedis(recipe: Redis): Promise<readonly Finding[]> {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  client.on("error", () => undefined);
+  // Says why a connection was closed; the commands only say that it was.
+  let reason: unknown;
+  client.on("error", (error) => {
+    reason = error;
+  });
   try {
     await client.connect();
     const info = infoFields(`${await client.info("server")}\n${await client.info("replication")}`);
@@ -28,7 +32,7 @@ export async function checkRedis(recipe: Redis): Promise<readonly Finding[]> {
     ];
   } catch (error) {
     const advice = "see that the server answers and that the URL's user may use INFO and TIME";
-    return [warning("redis", `the server could not be asked: ${wordsOf(error)}`, advice)];
+    return [warning("redis", `the server could not be asked: ${wordsOf(reason ?? error)}`, advice)];
   } finally {
     client.disconnect();
   }

@@ -13,6 +13,8 @@ const SCRATCH = "holdfast.doctor";
 export async function roundTrip(parts: DistributedStore): Promise<void> {
   const { stateStore, log, keyValue, gate } = parts;
   const slot = { agentId: SCRATCH, userId: null, sessionId: uuidv7() };
+  // First, because of all errors those of a load say most, for example that a password is missing.
+  await stateStore.load(slot);
   const lease = await gate.acquire(slot, { callId: uuidv7() });
   await lease.release();
   const message = userMessage("written by holdfast doctor");

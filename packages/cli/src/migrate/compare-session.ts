@@ -13,17 +13,17 @@ import type { StorePair } from "./store-pair.js";
 /**
  * Compares a session of two stores, and writes nothing.
  *
- * @param onTarget - the target's state, when it was loaded just now
+ * @param loaded - the states, when they were loaded just now
  * @returns `present` only when everything was read back from the target and is the same
  */
 export async function compareSession(
   pair: StorePair,
   slot: Slot,
-  onTarget?: LoadedState,
+  loaded?: { readonly wanted: LoadedState; readonly stored: LoadedState },
 ): Promise<SessionOutcome> {
   const { source, target } = pair;
-  const wanted = await loadWhole(source.stateStore, slot);
-  const stored = onTarget ?? (await loadWhole(target.stateStore, slot));
+  const wanted = loaded?.wanted ?? (await loadWhole(source.stateStore, slot));
+  const stored = loaded?.stored ?? (await loadWhole(target.stateStore, slot));
   const relation = await stateRelation(target.stateStore, slot, stored, wanted);
   const digest = new SessionDigest();
   if (wanted !== null) digest.state(wanted);

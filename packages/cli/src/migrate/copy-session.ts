@@ -1,4 +1,4 @@
-import type { Lease, LoadedState, Slot } from "@holdfast/core";
+import type { LoadedState, Slot } from "@holdfast/core";
 import { recordsOf } from "../transfer/portable-record.js";
 import { SessionDigest } from "../transfer/session-digest.js";
 import { SessionPlace } from "../transfer/session-place.js";
@@ -9,6 +9,7 @@ import { refusedOutcome } from "./refused-outcome.js";
 import type { SessionOutcome } from "./session-outcome.js";
 import type { StorePair } from "./store-pair.js";
 import { verifyCopy } from "./verify-copy.js";
+import { isPassing } from "./with-retries.js";
 
 /** How often to begin again with a session that is saved while it is read. */
 const ATTEMPTS = 3;
@@ -17,6 +18,8 @@ const ATTEMPTS = 3;
 export interface CopyOptions {
   /** How long to wait for a session that is in use on the target; 0 does not wait. */
   readonly waitMs: number;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -30,17 +33,25 @@ export interface CopyOptions {
 export async function copySession(
   pair: StorePair,
   slot: Slot,
-  { waitMs }: CopyOptions,
+  { waitMs, signal }: CopyOptions,
 ): Promise<SessionOutcome> {
   const stored = await loadWhole(pair.target.stateStore, slot);
-  if (stored !== null && (await isStill(pair.source, slot, stored))) {
-    const compared = await compareSession(pair, slot, stored);
+  const wanted = stored && (await loadWhole(pair.source.stateStore, slot));
+  if (stored !== null && stored.revision === wanted?.revision) {
+    const compared = await compareSession(pair, slot, { stored, wanted });
     // Of a session that is in use on the target nothing but the good news counts.
     if (compared.kind === "present" || compared.kind === "ahead") return compared;
   }
-  return underLease(pair.target, slot, { waitMs, holder: "migrate" }, (lease) =>
-    new SessionCopy(pair, slot, lease).run(),
-  );
+  return underLease(pair.target, slot, { waitMs, signal, holder: "migrate" }, async (lease) => {
+    const place = new SessionPlace(pair.target, slot, lease);
+    try {
+      return await new SessionCopy(pair, slot, place).run();
+    } catch (error) {
+      // After an outage the next attempt goes on from here; what will not work the next time leaves nothing behind.
+      if (!isPassing(error)) await place.takeBack().catch(() => false);
+      throw error;
+    }
+  });
 }
 
 /** Whether a store has this very state. */
@@ -58,10 +69,10 @@ class SessionCopy {
   readonly #slot: Slot;
   readonly #place: SessionPlace;
 
-  constructor(pair: StorePair, slot: Slot, lease: Lease) {
+  constructor(pair: StorePair, slot: Slot, place: SessionPlace) {
     this.#pair = pair;
     this.#slot = slot;
-    this.#place = new SessionPlace(pair.target, slot, lease);
+    this.#place = place;
   }
 
   async run(): Promise<SessionOutcome> {
@@ -73,7 +84,8 @@ class SessionCopy {
       const verdict = await this.#place.align(wanted, records, digest);
       if (wanted === null && digest.records === 0) return this.#gone();
       const summary = digest.summary();
-      if (verdict.kind === "same") return verifyCopy(target, this.#slot, summary, "present");
+      if (verdict.kind === "same")
+        return verifyCopy(target, this.#slot, this.#place.stored, summary, "present");
       if (verdict.kind === "ahead") return { kind: "ahead", slot: this.#slot, summary };
       if (verdict.kind !== "behind") {
         // What was appended before may be of a session that was deleted at the source and begun anew.
@@ -88,7 +100,8 @@ class SessionCopy {
       const isUpdate = this.#place.stored !== null;
       await this.#place.save(wanted);
       const kind = isUpdate ? "updated" : "copied";
-      return { ...(await verifyCopy(target, this.#slot, summary, kind)), isMoving };
+      const outcome = await verifyCopy(target, this.#slot, this.#place.stored, summary, kind);
+      return { ...outcome, isMoving };
     }
   }
 

@@ -1,4 +1,4 @@
-import { HoldfastError, SessionBusyError, type Slot } from "@holdfast/core";
+import { HoldfastError, SessionBusyError, type Slot, uuidv7 } from "@holdfast/core";
 import { compareSession } from "./compare-session.js";
 import { copySession } from "./copy-session.js";
 import { inWorkers } from "./in-workers.js";
@@ -39,6 +39,9 @@ export type MigrationEvent =
       readonly isProblem: boolean;
     };
 
+/** So many sessions in a row that a store did not answer for are the store's fault. */
+const MOST_OUTAGES = 3;
+
 /**
  * Copies every session of a store to another while both are in use.
  *
@@ -51,6 +54,8 @@ export class Migration {
   readonly #report = new ReportBuilder();
   #pass = 0;
   #done = 0;
+  /** Sessions in a row that a store did not answer for. */
+  #outages = 0;
 
   constructor(pair: StorePair, options: MigrationOptions) {
     this.#pair = pair;
@@ -76,7 +81,7 @@ export class Migration {
     this.#report.startPass();
     this.#done = 0;
     const busy: Slot[] = [];
-    for await (const slots of sessionCensus(this.#pair.source, filter)) {
+    for await (const slots of sessionCensus(this.#pair.source, filter, signal)) {
       if (signal.aborted) return;
       const sessions = this.#done + slots.length;
       this.#options.onEvent({ type: "sessions", pass: this.#pass, sessions });
@@ -93,28 +98,47 @@ export class Migration {
 
   /** Whether it could be worked on; false when it is in use and is not to be waited for. */
   async #visit(slot: Slot, waitMs: number): Promise<boolean> {
-    const { signal } = this.#options;
-    if (!(await withRetries(() => this.#seen.hasChanged(slot), signal))) return true;
     const outcome = await this.#outcomeOf(slot, waitMs);
-    if (outcome.kind === "busy" && waitMs === 0 && this.#options.busyWaitMs > 0) return false;
-    this.#take(outcome);
+    if (outcome?.kind === "busy" && waitMs === 0 && this.#options.busyWaitMs > 0) return false;
+    if (outcome !== null) this.#take(outcome);
     return true;
   }
 
-  async #outcomeOf(slot: Slot, waitMs: number): Promise<SessionOutcome> {
-    const { mode, signal } = this.#options;
+  /** Null when it has not changed since the pass before. */
+  async #outcomeOf(slot: Slot, waitMs: number): Promise<SessionOutcome | null> {
+    const { signal } = this.#options;
     try {
-      return await withRetries(
-        () => (mode !== "copy" ? this.#compare(slot) : copySession(this.#pair, slot, { waitMs })),
-        signal,
-      );
+      const outcome = await withRetries(() => this.#attempt(slot, waitMs), signal);
+      this.#outages = 0;
+      return outcome;
     } catch (error) {
       if (SessionBusyError.is(error))
         return { kind: "busy", slot, reason: "it is in use on the target" };
       // A session that cannot be read or written is no reason not to go on; a store that is not there is.
-      if (!HoldfastError.is(error) || isOutage(error)) throw error;
+      if (!HoldfastError.is(error)) throw error;
+      if (isOutage(error)) await this.#checkOutage(error);
       return { kind: "failed", slot, reason: `${error.code}: ${error.message}` };
     }
+  }
+
+  async #attempt(slot: Slot, waitMs: number): Promise<SessionOutcome | null> {
+    const { mode, signal } = this.#options;
+    if (!(await this.#seen.hasChanged(slot))) return null;
+    return mode === "copy"
+      ? copySession(this.#pair, slot, { waitMs, signal })
+      : this.#compare(slot);
+  }
+
+  /**
+   * A file that cannot be read is an outage too; it ends the run when the stores do not answer for others either.
+   *
+   * @throws HoldfastError the outage
+   */
+  async #checkOutage(outage: HoldfastError): Promise<void> {
+    if (++this.#outages >= MOST_OUTAGES) throw outage;
+    const nobody = { agentId: "migrate", userId: null, sessionId: uuidv7() };
+    const { source, target } = this.#pair;
+    await Promise.all([source.stateStore.load(nobody), target.stateStore.load(nobody)]);
   }
 
   async #compare(slot: Slot): Promise<SessionOutcome> {

@@ -1,6 +1,9 @@
+import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { StoreReport } from "@holdfast/store-json";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { type OpenedStore, openStore } from "../store/open-store.js";
+import { parseStoreUrl, type StoreUrl } from "../store/store-url.js";
 import type { MigrateFlags } from "./migrate-flags.js";
 import type { StorePair } from "./store-pair.js";
 
@@ -14,34 +17,38 @@ export interface OpenedPair extends StorePair {
   close(): Promise<void>;
 }
 
-/** How long a lease outlives a run that was killed, where the URL does not say. */
+/** How long a lease outlives a run that was killed, where the URL does not say: a copy takes moments. */
 const LEASE_MS = 10_000;
 
 /**
  * Opens source and target.
  *
+ * @param onReport - told what a source of files passes over
  * @throws CommandError | StoreUnavailableError
  */
-export async function openPair(flags: MigrateFlags): Promise<OpenedPair> {
-  const source = await openStore(flags.from, { mustExist: true });
+export async function openPair(
+  flags: MigrateFlags,
+  onReport: (report: StoreReport) => void,
+): Promise<OpenedPair> {
+  const { fromWorkspace, toWorkspace } = flags;
+  const [from, to] = [parseStoreUrl(flags.from, "--from"), parseStoreUrl(flags.to, "--to")];
+  if ((fromWorkspace && from.kind !== "json") || (toWorkspace && to.kind !== "json"))
+    throw new CommandError(exitCodes.usage, "a workspace holds the log of a json: store only");
+  if ((await placeOf(from)) === (await placeOf(to)))
+    throw new CommandError(exitCodes.usage, "--from and --to name the same store");
+  const source = await openStore(flags.from, { mustExist: true, from: "--from", onReport });
   try {
-    const target = await openStore(withLease(flags.to), {
-      mustExist: flags.verifyOnly,
-    });
-    const close = async (): Promise<void> => {
-      await Promise.allSettled([source.close(), target.close()]);
-    };
-    if (source.url === withoutLease(target.url)) {
-      await target.close();
-      throw new CommandError(exitCodes.usage, "--from and --to name the same store");
-    }
+    const mustExist = flags.verifyOnly;
+    const target = await openStore(flags.to, { mustExist, from: "--to", leaseMs: LEASE_MS });
     return {
       from: source.url,
-      to: withoutLease(target.url),
-      source: await withLog(source, flags.fromWorkspace),
-      target: await withLog(target, flags.toWorkspace),
+      to: target.url,
+      source: await withLog(source, fromWorkspace, onReport),
+      target: await withLog(target, toWorkspace),
       sourceRoot: source.backend.kind === "json" ? source.backend.root : undefined,
-      close,
+      async close() {
+        await Promise.allSettled([source.close(), target.close()]);
+      },
     };
   } catch (error) {
     await source.close();
@@ -49,26 +56,21 @@ export async function openPair(flags: MigrateFlags): Promise<OpenedPair> {
   }
 }
 
-/** A copy takes moments: whoever runs it again after a crash should not wait for long. */
-function withLease(url: string): string {
-  if (!URL.canParse(url) || url.startsWith("json:")) return url;
-  const parsed = new URL(url);
-  if (!parsed.searchParams.has("leaseMs")) parsed.searchParams.set("leaseMs", String(LEASE_MS));
-  return parsed.href;
-}
-
-function withoutLease(url: string): string {
-  return url.replace(new RegExp(`[?&]leaseMs=${LEASE_MS}$`, "u"), "");
+/** One text for one place, as far as URLs tell: a host may have several names. */
+async function placeOf(url: StoreUrl): Promise<string> {
+  if (url.kind === "json") return `json:${await realpath(url.root).catch(() => url.root)}`;
+  const host = ["localhost", "::1"].includes(url.host) ? "127.0.0.1" : url.host;
+  const database = url.kind === "redis" ? Number(url.database ?? 0) : url.database;
+  return JSON.stringify([url.kind, host, url.port, database, url.options["prefix"]]);
 }
 
 /** An agent on files keeps its conversations with the other files of its workspace, unless it was told otherwise. */
 async function withLog(
-  { parts, backend }: OpenedStore,
+  { parts }: OpenedStore,
   workspace: string | undefined,
+  onReport?: (report: StoreReport) => void,
 ): Promise<StorePair["source"]> {
   if (workspace === undefined) return parts;
-  if (backend.kind !== "json")
-    throw new CommandError(exitCodes.usage, "a workspace holds the log of a json: store only");
   const { JsonlConversationLog } = await import("@holdfast/store-json");
-  return { ...parts, log: new JsonlConversationLog({ root: resolve(workspace) }) };
+  return { ...parts, log: new JsonlConversationLog({ root: resolve(workspace), onReport }) };
 }

@@ -9,6 +9,7 @@ import { Migration, type MigrationMode } from "./migration.js";
 import type { MigrationReport } from "./migration-report.js";
 import { MigrationView } from "./migration-view.js";
 import { openPair } from "./open-pair.js";
+import { SourceReports } from "./source-reports.js";
 import { stopOnSignal } from "./stop-on-signal.js";
 import { isOutage } from "./with-retries.js";
 
@@ -25,8 +26,9 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
   const { agent, user, anonymous } = flags;
   if (agent !== undefined) checkId(agent, "--agent");
   if (user !== undefined) checkId(user, "--user");
-  const pair = await openPair(flags);
   const view = new MigrationView(terminal);
+  const reports = new SourceReports((text) => view.note(text));
+  const pair = await openPair(flags, (report) => reports.take(report));
   const stop = stopOnSignal(() => view.note("Stopping after the sessions that are under way…"));
   try {
     if (await lacksLog(pair.sourceRoot, flags))
@@ -47,7 +49,7 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
     view.end(report, adviceFor(report));
     const code = report.isInterrupted
       ? stop.exitCode
-      : exitCodeOfReport(report, flags.verifyOnly === true);
+      : exitCodeOfReport(report, flags.verifyOnly === true, reports.hasSkipped);
     // All was said; the code is left to say.
     if (code !== exitCodes.ok) throw new CommandError(code, "");
   } catch (error) {

@@ -1,4 +1,9 @@
-import { type DistributedStore, type Slot, StateCorruptError } from "@holdfast/core";
+import {
+  type DistributedStore,
+  type LoadedState,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
 import type { SessionSummary } from "../transfer/session-digest.js";
 import { storedSummary } from "../transfer/stored-summary.js";
 import type { SessionOutcome } from "./session-outcome.js";
@@ -6,16 +11,18 @@ import type { SessionOutcome } from "./session-outcome.js";
 /**
  * Reads a copy back whole and compares it with what was read at the source.
  *
+ * @param stored - its state, as it was read back just now
  * @param kind - what it is when it is right
  */
 export async function verifyCopy(
   target: DistributedStore,
   slot: Slot,
+  stored: LoadedState | null,
   summary: SessionSummary,
   kind: "copied" | "updated" | "present",
 ): Promise<SessionOutcome> {
   try {
-    const found = await storedSummary(target, slot, { records: summary.records });
+    const found = await storedSummary(target, slot, stored, { records: summary.records });
     if (found.sha256 === summary.sha256) return { kind, slot, summary };
     return { kind: "mismatch", slot, summary, reason: differenceOf(summary, found) };
   } catch (error) {

@@ -20,7 +20,8 @@ export async function withRetries<T>(work: () => Promise<T>, signal: AbortSignal
   return work();
 }
 
-function isPassing(error: unknown): boolean {
+/** Whether it may work the next time: see {@link withRetries}. */
+export function isPassing(error: unknown): boolean {
   return isOutage(error) || LeaseLostError.is(error) || StateConflictError.is(error);
 }
 

@@ -44,12 +44,15 @@ export async function deleteSessions(
 async function agreed(terminal: Terminal, slots: readonly Slot[]): Promise<boolean> {
   for (const slot of slots) terminal.line(safeText(describeSlot(slot)));
   const lines = createInterface({ input: terminal.in, output: terminal.out });
-  const left = new Promise<string>((resolve) => {
+  const left = new Promise<string>((resolve, reject) => {
+    lines.once("SIGINT", () => {
+      terminal.line();
+      reject(new CommandError(exitCodes.interrupted, "nothing was deleted"));
+    });
     lines.once("close", () => resolve(""));
   });
   const question = `Delete ${slots.length === 1 ? "it" : `these ${slots.length}`} for good? [y/N] `;
-  const answer = await Promise.race([lines.question(question), left]);
-  lines.close();
+  const answer = await Promise.race([lines.question(question), left]).finally(() => lines.close());
   return /^y(es)?$/iu.test(answer.trim());
 }
 

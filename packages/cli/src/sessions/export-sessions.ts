@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
-import type { Slot } from "@holdfast/core";
+import { pipeline } from "node:stream/promises";
+import type { DistributedStore, Slot } from "@holdfast/core";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { plural } from "../terminal/format.js";
@@ -30,19 +31,18 @@ export async function exportSessions(
     for await (const { slot } of listed(store.parts, flags)) slots.push(slot);
   const out = flags.out === undefined ? terminal.out : await newFile(flags.out);
   try {
-    for (const slot of slots)
-      for await (const line of readSession(store.parts, slot))
-        if (!out.write(`${safeJson(line)}\n`)) await once(out, "drain");
-    if (flags.out !== undefined) {
-      out.end();
-      await once(out, "finish");
-    }
+    await pipeline(lines(store.parts, slots), out, { end: flags.out !== undefined });
   } catch (error) {
     // Half a file would look like a whole one.
     if (flags.out !== undefined) await rm(flags.out, { force: true });
     throw error;
   }
   terminal.warn(`exported ${plural(slots.length, "session")} of ${store.url}`);
+}
+
+async function* lines(parts: DistributedStore, slots: readonly Slot[]): AsyncGenerator<string> {
+  for (const slot of slots)
+    for await (const line of readSession(parts, slot)) yield `${safeJson(line)}\n`;
 }
 
 /** For its owner only: it holds conversations. */

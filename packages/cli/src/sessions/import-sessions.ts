@@ -4,6 +4,7 @@ import { StateConflictError } from "@holdfast/core";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { plural } from "../terminal/format.js";
+import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { textLines } from "../terminal/text-lines.js";
 import { parseSessionLine, type SessionLine, writeSession } from "../transfer/index.js";
@@ -33,7 +34,9 @@ export async function importSessions(
   if (terminal.isJson) terminal.json({ store: store.url, ...done });
   else
     terminal.line(
-      `Imported ${plural(done.written, "session")} into ${store.url}; ${done.present} were there already, ${plural(done.conflicts, "conflict")}.`,
+      safeLine(
+        `Imported ${plural(done.written, "session")} into ${store.url}; ${done.present} were there already, ${plural(done.conflicts, "conflict")}.`,
+      ),
     );
   if (done.conflicts > 0) throw new CommandError(exitCodes.conflict, "");
 }

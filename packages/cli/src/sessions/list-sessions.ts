@@ -1,4 +1,5 @@
 import { chooseStore } from "../store/choose-store.js";
+import { safeLine } from "../terminal/safe-text.js";
 import { printTable } from "../terminal/table.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
@@ -27,7 +28,7 @@ export async function listSessions(terminal: Terminal, flags: ListFlags): Promis
     return;
   }
   if (page.slots.length === 0) {
-    terminal.line(`No sessions in ${store.url}.`);
+    terminal.line(safeLine(`No sessions in ${store.url}.`));
     return;
   }
   printTable(

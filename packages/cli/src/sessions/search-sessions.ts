@@ -52,7 +52,7 @@ export async function searchSessions(
   const more = next && encodeCursor(next);
   if (terminal.isJson) terminal.json({ store: store.url, hits: found, cursor: more ?? undefined });
   else if (more) terminal.line(terminal.colors.dim(`There may be more: --cursor ${more}`));
-  else if (hits.length === 0) terminal.line(`Not found in ${store.url}.`);
+  else if (hits.length === 0) terminal.line(safeLine(`Not found in ${store.url}.`));
 }
 
 /** Whose log to search: a user's sessions together, an anonymous one by itself. */

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from "@holdfast/core";
 import type { ServerStoreUrl } from "./store-url.js";
 
 /** A server that takes longer to accept a connection is of no use to a person who waits. */
-const CONNECT_TIMEOUT_MS = 3_000;
+export const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
  * Whether something accepts connections there. A store's own commands would try again until their time is up, which is

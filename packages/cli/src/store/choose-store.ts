@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { isRecord } from "@holdfast/core";
 import type { HoldfastConfig } from "../config/define-config.js";
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
+import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { type OpenedStore, openStore } from "./open-store.js";
 
@@ -20,6 +21,9 @@ export interface ChosenStore extends OpenedStore, AsyncDisposable {
 /** Where the harness keeps the agent's files and its log when nothing else is said. */
 export const DEFAULT_WORKSPACE = "./.holdfast/workspace";
 
+/** What a store in a config file has to bring. */
+const partNames = ["stateStore", "log", "gate", "signals", "keyValue"] as const;
+
 /**
  * The store of `--store`, else of the environment, else of the config file, else what the harness uses by default. It says
  * on stderr when it is the default, so that nobody takes an empty one for their own.
@@ -33,12 +37,21 @@ export async function chooseStore(
 ): Promise<ChosenStore> {
   if (choice.store !== undefined) return disposable(await openStore(choice.store), "--store");
   const fromEnvironment = terminal.env["HOLDFAST_STORE"];
-  if (fromEnvironment) return disposable(await openStore(fromEnvironment), "HOLDFAST_STORE");
+  if (fromEnvironment)
+    return disposable(
+      await openStore(fromEnvironment, { from: "HOLDFAST_STORE" }),
+      "HOLDFAST_STORE",
+    );
   const loaded = config === undefined ? await loadConfig(terminal, choice.config) : config;
   const workspace = resolve(choice.workspace ?? loaded?.config.workspace ?? DEFAULT_WORKSPACE);
   const configured = loaded?.config.store;
-  if (typeof configured === "string") return disposable(await openStore(configured), "config");
-  if (configured !== undefined) return disposable(adopted(configured), "config");
+  if (typeof configured === "string")
+    return disposable(
+      await openStore(configured, { from: loaded?.file ?? "the config file" }),
+      "config",
+    );
+  if (configured !== undefined)
+    return disposable(adopted(configured, loaded?.file ?? ""), "config");
   const store = await openDefault(terminal.env["HOLDFAST_STATE_HOME"] || undefined, workspace);
   terminal.warn(`store: ${store.url}, the default; its log is in ${workspace}`);
   return disposable(store, "default");
@@ -56,9 +69,17 @@ async function openDefault(root: string | undefined, workspace: string): Promise
   };
 }
 
-function adopted(given: Exclude<HoldfastConfig["store"], string | undefined>): OpenedStore {
+function adopted(
+  given: Exclude<HoldfastConfig["store"], string | undefined>,
+  file: string,
+): OpenedStore {
   const parts = "stateStore" in given ? given : given.companions?.();
-  if (!isRecord(parts)) throw new TypeError("the config's store has no companions()");
+  const isWhole = isRecord(parts) && partNames.every((name) => isRecord(parts[name]));
+  if (parts === undefined || !isWhole)
+    throw new CommandError(
+      exitCodes.usage,
+      `${file} cannot be used: its store is no state store with companions(), and not all of ${partNames.join(", ")}`,
+    );
   return {
     url: `${parts.stateStore.kind} (of the config file)`,
     parts,
@@ -68,5 +89,7 @@ function adopted(given: Exclude<HoldfastConfig["store"], string | undefined>): O
 }
 
 function disposable(store: OpenedStore, source: ChosenStore["source"]): ChosenStore {
-  return { ...store, source, [Symbol.asyncDispose]: () => store.close() };
+  // Everything is written by then: a server that went away must not hide what the command failed with.
+  const close = (): Promise<void> => store.close().catch(() => undefined);
+  return { ...store, source, close, [Symbol.asyncDispose]: close };
 }

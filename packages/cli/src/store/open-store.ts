@@ -1,9 +1,10 @@
 import { stat } from "node:fs/promises";
 import type { DistributedStore } from "@holdfast/core";
+import type { StoreReport } from "@holdfast/store-json";
 import type { Redis } from "ioredis";
 import type { Pool } from "mysql2/promise";
 import { CommandError, exitCodes } from "../exit-code.js";
-import { checkReachable } from "./check-reachable.js";
+import { CONNECT_TIMEOUT_MS, checkReachable } from "./check-reachable.js";
 import { booleanOption, numberOption, parseStoreUrl, type ServerStoreUrl } from "./store-url.js";
 
 /** What a store stands on; for commands that look at the server or the files themselves. */
@@ -26,6 +27,12 @@ export interface OpenedStore {
 export interface OpenStoreOptions {
   /** `json:` only: refuse a directory that is not there, instead of making it at the first save. @default false */
   readonly mustExist?: boolean | undefined;
+  /** Where the URL was given, for errors. @default "--store" */
+  readonly from?: string | undefined;
+  /** Servers only: how long a lease lasts where the URL does not say. @default the store's own */
+  readonly leaseMs?: number | undefined;
+  /** `json:` only: told what is passed over. */
+  readonly onReport?: ((report: StoreReport) => void) | undefined;
 }
 
 /**
@@ -36,15 +43,15 @@ export interface OpenStoreOptions {
  */
 export async function openStore(
   text: string,
-  { mustExist = false }: OpenStoreOptions = {},
+  { mustExist = false, from, leaseMs, onReport }: OpenStoreOptions = {},
 ): Promise<OpenedStore> {
-  const url = parseStoreUrl(text);
+  const url = parseStoreUrl(text, from);
   if (url.kind === "json") {
     if (mustExist) await checkDirectory(url.root);
-    return openJson(url.root);
+    return openJson(url.root, onReport);
   }
   const open = url.kind === "redis" ? openRedis : openMysql;
-  const store = await open(url);
+  const store = await open(url, leaseMs);
   try {
     await checkReachable(url);
     return store;
@@ -54,9 +61,12 @@ export async function openStore(
   }
 }
 
-async function openJson(root: string): Promise<OpenedStore> {
+async function openJson(
+  root: string,
+  onReport: OpenStoreOptions["onReport"],
+): Promise<OpenedStore> {
   const { JsonFileAgentStateStore } = await import("@holdfast/store-json");
-  const store = new JsonFileAgentStateStore({ root });
+  const store = new JsonFileAgentStateStore({ root, onReport });
   return {
     url: `json:${root}`,
     parts: store.companions(),
@@ -65,7 +75,7 @@ async function openJson(root: string): Promise<OpenedStore> {
   };
 }
 
-async function openRedis(url: ServerStoreUrl): Promise<OpenedStore> {
+async function openRedis(url: ServerStoreUrl, leaseMs?: number): Promise<OpenedStore> {
   const [{ Redis }, { RedisDistributedStore }] = await Promise.all([
     import("ioredis"),
     import("@holdfast/store-redis"),
@@ -85,7 +95,7 @@ async function openRedis(url: ServerStoreUrl): Promise<OpenedStore> {
     keyPrefix: url.options["prefix"],
     ttlMs: numberOption(url, "ttlMs"),
     minReplicas: numberOption(url, "minReplicas"),
-    leaseMs: numberOption(url, "leaseMs"),
+    leaseMs: numberOption(url, "leaseMs") ?? leaseMs,
     commandTimeoutMs: numberOption(url, "timeoutMs"),
   });
   return {
@@ -99,12 +109,14 @@ async function openRedis(url: ServerStoreUrl): Promise<OpenedStore> {
   };
 }
 
-async function openMysql(url: ServerStoreUrl): Promise<OpenedStore> {
+async function openMysql(url: ServerStoreUrl, leaseMs?: number): Promise<OpenedStore> {
   const [{ createPool }, { MysqlDistributedStore }] = await Promise.all([
     import("mysql2/promise"),
     import("@holdfast/store-mysql"),
   ]);
   const pool = createPool({
+    // A server that accepts a connection and then says nothing is as good as none.
+    connectTimeout: CONNECT_TIMEOUT_MS,
     host: url.host,
     port: url.port,
     ...(url.user !== undefined && { user: url.user }),
@@ -115,7 +127,7 @@ async function openMysql(url: ServerStoreUrl): Promise<OpenedStore> {
   const parts = MysqlDistributedStore.from(pool, {
     tablePrefix: url.options["prefix"],
     migrate: booleanOption(url, "migrate"),
-    leaseMs: numberOption(url, "leaseMs"),
+    leaseMs: numberOption(url, "leaseMs") ?? leaseMs,
     commandTimeoutMs: numberOption(url, "timeoutMs"),
   });
   return {

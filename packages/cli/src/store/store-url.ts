@@ -22,6 +22,8 @@ export interface ServerStoreUrl {
   readonly database: string | undefined;
   readonly tls: boolean;
   readonly options: Readonly<Record<string, string>>;
+  /** Where it was given, for errors. */
+  readonly from: string;
 }
 
 /** A store as a URL names it. */
@@ -35,22 +37,28 @@ const accepted = {
 const howTo =
   "a store is json:<directory>, redis://host:6379, rediss://host:6379 or mysql://user@host:3306/database";
 
+const escaping = "in user and password write / as %2F, ? as %3F, # as %23, @ as %40";
+
 /**
  * What a store URL means. Nothing is opened, and no message repeats a password.
  *
+ * @param from - where it was given, for errors
  * @throws CommandError with exit code 2
  */
-export function parseStoreUrl(text: string): StoreUrl {
-  if (text.startsWith("json:")) return jsonUrl(text.slice("json:".length));
+export function parseStoreUrl(text: string, from = "--store"): StoreUrl {
+  const usage = usageErrors(from);
+  if (text.startsWith("json:")) return jsonUrl(text.slice("json:".length), usage);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const scheme = url?.protocol ?? "";
   if (url !== undefined && (scheme === "redis:" || scheme === "rediss:" || scheme === "mysql:"))
-    return serverUrl(url);
+    return serverUrl(url, from);
   const name = /^[a-z][a-z0-9+.-]*(?=:)/iu.exec(text)?.[0];
+  if (/^(?:rediss?|mysql)$/iu.test(name ?? ""))
+    throw usage(`the ${name?.toLowerCase()} URL cannot be read; ${escaping}`);
   throw usage(name === undefined ? howTo : `no store is called ${JSON.stringify(name)}; ${howTo}`);
 }
 
-function jsonUrl(path: string): JsonStoreUrl {
+function jsonUrl(path: string, usage: UsageErrors): JsonStoreUrl {
   if (path.trim() === "") throw usage(`json: names no directory; ${howTo}`);
   // A shell expands ~ only at the beginning of a word.
   const root = resolve(
@@ -59,8 +67,13 @@ function jsonUrl(path: string): JsonStoreUrl {
   return { kind: "json", root, url: `json:${root}` };
 }
 
-function serverUrl(url: URL): ServerStoreUrl {
+function serverUrl(url: URL, from: string): ServerStoreUrl {
+  const usage = usageErrors(from);
+  const decode = (part: string): string => decoded(part, usage);
   const kind = url.protocol === "mysql:" ? "mysql" : "redis";
+  // What was meant for a password has become a part of the URL that is shown.
+  if (url.hash !== "" || [url.pathname, ...url.searchParams.keys()].some((part) => /@/u.test(part)))
+    throw usage(`the ${url.protocol.slice(0, -1)} URL cannot be read; ${escaping}`);
   const host = decode(url.hostname).replace(/^\[(.*)\]$/u, "$1");
   if (host === "") throw usage(`${url.protocol}// names no host; ${howTo}`);
   const database = decode(url.pathname.replace(/^\//u, "")) || undefined;
@@ -88,6 +101,7 @@ function serverUrl(url: URL): ServerStoreUrl {
     database,
     tls: url.protocol === "rediss:" || options["ssl"] === "true",
     options,
+    from,
   };
 }
 
@@ -96,7 +110,9 @@ export function numberOption(url: ServerStoreUrl, name: string): number | undefi
   const text = url.options[name];
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/u.test(text)) return Number(text);
-  throw usage(`${url.kind}: ${name} is a whole number, got ${JSON.stringify(text)}`);
+  throw usageErrors(url.from)(
+    `${url.kind}: ${name} is a whole number, got ${JSON.stringify(text)}`,
+  );
 }
 
 /** The value of a yes-or-no option, when it was given. @throws CommandError */
@@ -104,10 +120,10 @@ export function booleanOption(url: ServerStoreUrl, name: string): boolean | unde
   const text = url.options[name];
   if (text === undefined) return undefined;
   if (text === "true" || text === "false") return text === "true";
-  throw usage(`${url.kind}: ${name} is true or false, got ${JSON.stringify(text)}`);
+  throw usageErrors(url.from)(`${url.kind}: ${name} is true or false, got ${JSON.stringify(text)}`);
 }
 
-function decode(text: string): string {
+function decoded(text: string, usage: UsageErrors): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -117,6 +133,8 @@ function decode(text: string): string {
   }
 }
 
-function usage(problem: string): CommandError {
-  return new CommandError(exitCodes.usage, `--store: ${problem}`);
+type UsageErrors = (problem: string) => CommandError;
+
+function usageErrors(from: string): UsageErrors {
+  return (problem) => new CommandError(exitCodes.usage, `${from}: ${problem}`);
 }

@@ -52,7 +52,7 @@ export async function alignLog(
     }
     isBehind = true;
     const apart = (record.blobs ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
-    await batches?.add(await whole(), text.length + apart);
+    await batches?.add(await whole(), Buffer.byteLength(text, "utf8") + apart);
   }
   if (!next.done) return { relation: "ahead", shared };
   return { relation: isBehind ? "behind" : "same", shared };

@@ -1,7 +1,7 @@
 import { type ConversationLog, type LogDraft, retryWrite, type Slot } from "@holdfast/core";
 
-/** An append is sent when it has this much, or this many records. */
-const BATCH_BYTES = 1_048_576;
+/** An append is sent when it has this much, or this many records. Files recognise a repeat within their last megabyte. */
+const BATCH_BYTES = 524_288;
 const BATCH_RECORDS = 500;
 
 /** Appends records in batches, so that neither a long log nor long texts pile up in memory. */
@@ -14,7 +14,7 @@ export class AppendBatches {
   #added = 0;
   #appended = 0;
 
-  /** @param beforeAppend - throws when nothing may be written any more */
+  /** @param beforeAppend - throws when nothing may be written any more; asked before every attempt */
   constructor(log: Pick<ConversationLog, "append">, slot: Slot, beforeAppend: () => void) {
     this.#log = log;
     this.#slot = slot;
@@ -50,8 +50,11 @@ export class AppendBatches {
   async flush(): Promise<void> {
     const drafts = this.takeRest();
     if (drafts.length === 0) return;
-    this.#beforeAppend();
-    this.#appended += drafts.length;
-    await retryWrite(this.#slot, () => this.#log.append(this.#slot, drafts));
+    const before = this.#appended;
+    await retryWrite(this.#slot, async () => {
+      this.#beforeAppend();
+      this.#appended = before + drafts.length;
+      await this.#log.append(this.#slot, drafts);
+    });
   }
 }

@@ -6,6 +6,7 @@ import {
   StateConflictError,
   type StateWrite,
   saveWithRetry,
+  uuidv7,
 } from "@holdfast/core";
 
 /** A revision no state ever has: a save based on it is refused. */
@@ -48,6 +49,7 @@ export async function hasCopyOf(
  * for a revision can be opened.
  *
  * @param also - what the store holds now, and what it is to take along
+ * @returns the state as the store gives it back
  * @throws StateConflictError when it holds something else
  */
 export async function saveCopy(
@@ -55,12 +57,13 @@ export async function saveCopy(
   slot: Slot,
   { revision, head, messages }: LoadedState,
   also: Pick<StateWrite, "expected" | "lease" | "log">,
-): Promise<void> {
+): Promise<LoadedState> {
   const write = { ...also, revision, head, keep: 0, replace: [], append: messages };
-  for (const op of copyOps(revision)) {
+  // The last name is one that nobody can guess: such a copy cannot be told from a session of the store's own.
+  for (const op of [...copyOps(revision), `copy:${revision}:${uuidv7()}`]) {
     await saveWithRetry(store, slot, { ...write, op });
-    const stored = await store.load(slot, revision);
-    if (stored === "unchanged") return;
+    const stored = await store.load(slot);
+    if (stored !== null && stored !== "unchanged" && stored.revision === revision) return stored;
     // It remembers a copy that was deleted since; anything else was saved over this one.
     if (stored !== null) break;
   }

@@ -1,4 +1,4 @@
-import type { DistributedStore, Lease, LoadedState, LogDraft, Slot } from "@holdfast/core";
+import { type DistributedStore, type LoadedState, type Slot, StoreError } from "@holdfast/core";
 import { alignLog } from "./align-log.js";
 import { AppendBatches } from "./append-batches.js";
 import { saveCopy } from "./copy-op.js";
@@ -6,36 +6,37 @@ import type { PortableRecord } from "./portable-record.js";
 import type { SessionDigest } from "./session-digest.js";
 import { type SessionVerdict, sessionVerdict } from "./session-verdict.js";
 import { type StateRelation, stateRelation } from "./state-relation.js";
-import { checkHeld } from "./under-lease.js";
+import type { HeldLease } from "./under-lease.js";
 
 /** Puts one session into a store while its lease is held: first the log, at last the state. */
 export class SessionPlace {
   readonly #parts: DistributedStore;
   readonly #slot: Slot;
-  readonly #lease: Lease;
+  readonly #lease: HeldLease;
   #isFirstLook = true;
   #stored: LoadedState | null = null;
   #relation: StateRelation = "absent";
   /** All of the log was appended here. */
   #isOwnLog = true;
+  /** Records of earlier looks. */
   #appended = 0;
-  /** Records that go with the state, in one step. */
-  #rest: readonly LogDraft[] = [];
+  #batches: AppendBatches | undefined;
+  #mayBeSaved = false;
 
-  constructor(parts: DistributedStore, slot: Slot, lease: Lease) {
+  constructor(parts: DistributedStore, slot: Slot, lease: HeldLease) {
     this.#parts = parts;
     this.#slot = slot;
     this.#lease = lease;
   }
 
-  /** The state that was there when {@link align} looked; null for none. */
+  /** The state that was there when {@link align} looked, or that {@link save} has put there, read back; null for none. */
   get stored(): LoadedState | null {
     return this.#stored;
   }
 
   /**
-   * Compares state and log with what should be there, and appends the records that are missing. A session that is not the
-   * beginning of that is left as it is.
+   * Compares state and log with what should be there, and appends the records that are missing, but for the last batch,
+   * which is for {@link save}. A session that is not the beginning of that is left as it is.
    *
    * @param digest - takes in state and records; to be a new one
    */
@@ -48,43 +49,56 @@ export class SessionPlace {
     if (wanted !== null) digest.state(wanted);
     const stored = await this.#load();
     this.#stored = stored;
-    this.#rest = [];
     this.#relation = await stateRelation(stateStore, this.#slot, stored, wanted);
-    const mayWrite = this.#relation !== "own" && this.#relation !== "newer";
-    const batches = new AppendBatches(log, this.#slot, () => checkHeld(this.#lease));
-    const before = this.#appended;
+    const mayWrite = ["absent", "same", "older"].includes(this.#relation);
+    const batches = new AppendBatches(log, this.#slot, () => this.#lease.check());
+    const before = this.#allAppended;
+    this.#appended = before;
+    this.#batches = batches;
     try {
       const alignment = await alignLog(log, this.#slot, records, digest, mayWrite ? batches : null);
-      const isSaved = wanted !== null && this.#relation !== "same";
-      if (isSaved && stateStore.fuses?.log === log) this.#rest = batches.takeRest();
-      else await batches.flush();
       return sessionVerdict(this.#relation, alignment);
     } finally {
       const wasThere = digest.records - batches.added;
       this.#isOwnLog &&= wasThere <= before;
-      this.#appended += batches.appended;
     }
   }
 
-  /** Saves the state behind its log; does nothing where it is there already. */
+  /** Appends the rest of the log and saves the state, in one step where the store can. */
   async save(wanted: LoadedState | null): Promise<void> {
-    if (wanted === null || this.#relation === "same") return;
-    checkHeld(this.#lease);
-    const { stateStore, gate } = this.#parts;
-    await saveCopy(stateStore, this.#slot, wanted, {
-      expected: this.#stored?.revision ?? null,
-      lease: stateStore.fuses?.gate === gate ? this.#lease.token : undefined,
-      log: this.#rest.length > 0 ? this.#rest : undefined,
-    });
+    const { stateStore, gate, log } = this.#parts;
+    const isSaved = wanted !== null && this.#relation !== "same";
+    if (!isSaved || stateStore.fuses?.log !== log) await this.#batches?.flush();
+    if (!isSaved) return;
+    this.#lease.check();
+    const rest = this.#batches?.takeRest() ?? [];
+    try {
+      this.#mayBeSaved = true;
+      this.#stored = await saveCopy(stateStore, this.#slot, wanted, {
+        expected: this.#stored?.revision ?? null,
+        lease: stateStore.fuses?.gate === gate ? this.#lease.token : undefined,
+        log: rest.length > 0 ? rest : undefined,
+      });
+    } catch (error) {
+      this.#mayBeSaved = !StoreError.is(error) || error.mayHaveApplied;
+      throw error;
+    }
   }
 
   /** Takes back a log that was begun here, when its state will not come; whether there was one. */
   async takeBack(): Promise<boolean> {
-    if (this.#stored !== null || !this.#isOwnLog || this.#appended === 0) return false;
-    if (this.#lease.lost.aborted) return false;
-    await this.#parts.log.delete(this.#slot);
+    if (this.#mayBeSaved || !this.#isOwnLog || this.#allAppended === 0) return false;
+    // What is deleted must not be the next holder's: the store is asked, since a lease may end unnoticed.
+    const { stateStore, log } = this.#parts;
+    if (!(await this.#lease.isHeld()) || (await stateStore.load(this.#slot)) !== null) return false;
+    await log.delete(this.#slot);
     this.#appended = 0;
+    this.#batches = undefined;
     return true;
+  }
+
+  get #allAppended(): number {
+    return this.#appended + (this.#batches?.appended ?? 0);
   }
 
   async #load(): Promise<LoadedState | null> {

@@ -19,6 +19,8 @@ export function sessionVerdict(
 ): SessionVerdict {
   if (relation === "changed")
     return damaged(`record ${shared + 1} of the log has the same id and another content`);
+  if (state === "later")
+    return conflict("it is a copy of a later state: the original was set back, or begun anew");
   if (relation === "other")
     return conflict(`its log goes another way after ${shared} records in common`);
   if (relation === "ahead") {

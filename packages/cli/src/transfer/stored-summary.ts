@@ -1,4 +1,4 @@
-import type { DistributedStore, Slot } from "@holdfast/core";
+import type { DistributedStore, LoadedState, Slot } from "@holdfast/core";
 import { BlobCheck } from "./blob-check.js";
 import { logRecords } from "./log-records.js";
 import { SessionDigest, type SessionSummary } from "./session-digest.js";
@@ -12,16 +12,17 @@ export interface ReadBackOptions {
 /**
  * What the session in a store amounts to, everything read back: state, log and every long text, each against its hash.
  *
+ * @param state - as it was read from there just now
  * @throws StateCorruptError when a long text is missing or is another
  */
 export async function storedSummary(
-  { stateStore, log }: Pick<DistributedStore, "stateStore" | "log">,
+  { log }: Pick<DistributedStore, "log">,
   slot: Slot,
+  state: LoadedState | null,
   { records: most = Number.POSITIVE_INFINITY }: ReadBackOptions = {},
 ): Promise<SessionSummary> {
   const digest = new SessionDigest();
-  const state = await stateStore.load(slot);
-  if (state !== null && state !== "unchanged") digest.state(state);
+  if (state !== null) digest.state(state);
   const blobs = new BlobCheck(log, slot);
   if (most > 0)
     for await (const record of logRecords(log, slot)) {

@@ -10,8 +10,18 @@ import {
 /** How long to wait for one's turn; 0 does not wait. */
 export interface LeaseOptions {
   readonly waitMs: number;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
   /** Begins the id under which others see who holds the session. */
   readonly holder: string;
+}
+
+/** A lease, to be looked at before every write. */
+export interface HeldLease extends Pick<Lease, "token" | "loaded"> {
+  /** @throws LeaseLostError when it is known that the right to write is gone */
+  check(): void;
+  /** Whether the store says so too. */
+  isHeld(): Promise<boolean>;
 }
 
 /**
@@ -22,10 +32,12 @@ export interface LeaseOptions {
 export async function underLease<T>(
   { gate }: Pick<DistributedStore, "gate">,
   slot: Slot,
-  { waitMs, holder }: LeaseOptions,
-  work: (lease: Lease) => Promise<T>,
+  { waitMs, signal: stop, holder }: LeaseOptions,
+  work: (lease: HeldLease) => Promise<T>,
 ): Promise<T> {
-  const signal = waitMs > 0 ? AbortSignal.timeout(waitMs) : undefined;
+  const signals = stop === undefined ? [] : [stop];
+  const signal =
+    waitMs > 0 ? AbortSignal.any([AbortSignal.timeout(waitMs), ...signals]) : undefined;
   const callId = `${holder}-${uuidv7()}`;
   let lease: Lease;
   try {
@@ -33,20 +45,27 @@ export async function underLease<T>(
   } catch (error) {
     if (!signal?.aborted) throw error;
     throw new SessionBusyError(
-      `the session is in use and was not free within ${waitMs} ms; try again later`,
+      stop?.aborted
+        ? "the session is in use, and the waiting was ended"
+        : `the session is in use and was not free within ${waitMs} ms; try again later`,
       { cause: error },
     );
   }
   try {
-    return await work(lease);
+    const { token, loaded, lost } = lease;
+    return await work({
+      token,
+      loaded,
+      check: () => checkHeld(lost),
+      isHeld: async () => !lost.aborted && (await gate.calls(slot))[0] === callId,
+    });
   } finally {
     // What is not given back ends by itself.
     await lease.release().catch(() => undefined);
   }
 }
 
-/** @throws LeaseLostError when the right to write is gone */
-export function checkHeld({ lost }: Lease): void {
+function checkHeld(lost: AbortSignal): void {
   if (lost.aborted)
     throw LeaseLostError.is(lost.reason)
       ? lost.reason

@@ -2,7 +2,7 @@ import {
   type DistributedStore,
   describeSlot,
   InvalidInputError,
-  type Lease,
+  type LoadedState,
   type Slot,
   StateConflictError,
   StateCorruptError,
@@ -12,7 +12,7 @@ import { SessionDigest, type SessionSummary } from "./session-digest.js";
 import type { SessionHeader, SessionLine } from "./session-line.js";
 import { SessionPlace } from "./session-place.js";
 import { storedSummary } from "./stored-summary.js";
-import { underLease } from "./under-lease.js";
+import { type HeldLease, underLease } from "./under-lease.js";
 
 /** How {@link writeSession} writes. */
 export interface WriteSessionOptions {
@@ -60,7 +60,7 @@ async function write(
   parts: DistributedStore,
   header: SessionHeader,
   body: SessionBody,
-  lease: Lease,
+  lease: HeldLease,
 ): Promise<WrittenSession> {
   const { slot } = header;
   const place = new SessionPlace(parts, slot, lease);
@@ -79,7 +79,7 @@ async function write(
     else body.checkEnd(summary);
     if (verdict.kind !== "behind") return { slot, outcome: "present", summary };
     await place.save(wanted);
-    await readBack(parts, slot, summary);
+    await readBack(parts, slot, place.stored, summary);
     return { slot, outcome: "written", summary };
   } catch (error) {
     await place.takeBack().catch(() => undefined);
@@ -90,9 +90,10 @@ async function write(
 async function readBack(
   parts: DistributedStore,
   slot: Slot,
+  stored: LoadedState | null,
   { sha256 }: SessionSummary,
 ): Promise<void> {
-  const found = await storedSummary(parts, slot);
+  const found = await storedSummary(parts, slot, stored);
   if (found.sha256 === sha256) return;
   throw new StateCorruptError(
     `${describeSlot(slot)} was written, and the store gives back something else; see to the store and write it again`,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { holdfast } from "../support/in-process.js";
 import { CommandProcess, runProcess } from "../support/process.js";
-import { testProject } from "../support/test-project.js";
+import { scriptedConfig, testProject } from "../support/test-project.js";
 
 interface Line {
   readonly type: string;
@@ -106,6 +106,41 @@ describe("chat without a terminal", () => {
     const shown = await holdfast(["sessions", "show", "default", "--store", project.store]);
     expect(shown.stdout).toContain("I come to an end.");
     expect(shown.stdout).not.toContain("never said");
+  });
+
+  test("SIGINT before the first line is read leaves with 130, and does not wait for one", async () => {
+    // While the session is looked up.
+    const store = `
+import { once } from "node:events";
+import { JsonFileAgentStateStore } from "${import.meta.resolve("@holdfast/store-json")}";
+const store = new JsonFileAgentStateStore({ root: "./store" });
+const load = store.load.bind(store);
+store.load = async (...args) => {
+  setImmediate(() => process.kill(process.pid, "SIGINT"));
+  await once(process, "SIGINT");
+  return load(...args);
+};`;
+    const config = scriptedConfig.replace("export default {", `${store}\nexport default { store,`);
+    await using project = await testProject(config);
+    await using running = new CommandProcess(["chat"], { cwd: project.path });
+    expect(await running.ended).toBe(130);
+  });
+
+  test("SIGINT when all is said does not wait for what is noted", async () => {
+    // The model that is asked for facts gives no answer.
+    const config = scriptedConfig.replace(
+      'yield { type: "text_delta", text: "SUMMARY of it all" }',
+      "await new Promise(() => console.error('asked for facts'))",
+    );
+    await using project = await testProject(config);
+    await using running = new CommandProcess(["chat", "--store", project.store], {
+      cwd: project.path,
+      input: "hello\n",
+    });
+    await running.says("asked for facts", "stderr");
+    running.child.kill("SIGINT");
+    expect(await running.ended).toBe(0);
+    expect(running.stdout).toBe("You said: hello (1 messages)\n");
   });
 
   test("SIGINT interrupts the call and leaves with 130; a reader that goes away ends it too", async () => {

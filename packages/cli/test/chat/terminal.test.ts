@@ -56,6 +56,23 @@ test("a reply that is interrupted with Ctrl-C is kept, and another process goes 
   expect(await second.exited).toBe(0);
 });
 
+test("Ctrl-D while the agent works leaves after it, and names what is not said any more", async () => {
+  await using project = await testProject();
+  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
+    cwd: project.path,
+  });
+  await terminal.shows("›");
+  terminal.enter("until told");
+  await terminal.shows("I come");
+  terminal.enter("one more thing");
+  await terminal.shows("comes next: one more thing");
+  terminal.type(CTRL_D);
+  await writeFile(join(project.path, "told"), "");
+  await terminal.shows("to an end.");
+  await terminal.shows("not said any more: one more thing");
+  expect(await terminal.exited).toBe(0);
+});
+
 test("a second Ctrl-C leaves with 130, and what was said is kept all the same", async () => {
   await using project = await testProject();
   await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
@@ -68,6 +85,20 @@ test("a second Ctrl-C leaves with 130, and what was said is kept all the same", 
   terminal.type(CTRL_C + CTRL_C);
   expect(await terminal.exited).toBe(130);
   expect(await savedTexts(project.store)).toContain("assistant: I shall never end ");
+});
+
+test("a terminal that is closed in the middle of a reply does not take it along", async () => {
+  await using project = await testProject();
+  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
+    cwd: project.path,
+  });
+  await terminal.shows("›");
+  terminal.enter("until told");
+  await terminal.shows("I come");
+  terminal.hangUp();
+  await writeFile(join(project.path, "told"), "");
+  await terminal.exited;
+  expect(await savedTexts(project.store)).toContain("assistant: I come to an end.");
 });
 
 test("what an agent does is shown as it happens, and commands begin with a slash", async () => {

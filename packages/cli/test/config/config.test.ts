@@ -74,6 +74,11 @@ describe("a config file", () => {
       "export default { model: 'gpt' }": "provider/id",
       "export default { store: 'postgres://x' }": "postgres",
       "export default { configure(b) { b.maxIterations(-1) } }": "maxIterations",
+      "export default { configure() { throw new Error('boom') } }":
+        "cannot be used: configure: boom",
+      "export default { store: {} }": "holdfast.config.mjs cannot be used: its store",
+      "export default { store: { stateStore: {} } }":
+        "holdfast.config.mjs cannot be used: its store",
       "export default { model: { specificationVersion: 'v1', provider: 'p', modelId: 'm' } }": "v1",
     };
     for (const [source, reason] of Object.entries(cases)) {
@@ -85,6 +90,15 @@ describe("a config file", () => {
       });
       expect(stderr).not.toContain("    at ");
     }
+  });
+
+  test("with a store that fails, and fails to close, says what it failed with first", async () => {
+    const source = `
+      const list = async () => { throw Object.assign(new Error("it is away"), { code: "UNAVAILABLE" }); };
+      const part = { kind: "odd", list, close: async () => { throw new Error("not closed"); } };
+      export default { store: { stateStore: part, log: part, gate: part, signals: part, keyValue: part } };`;
+    const { code, stderr } = await withConfig(source, ["sessions", "list"]);
+    expect([code, stderr]).toEqual([5, "holdfast: it is away\n"]);
   });
 
   test("that is named and is not there ends the command with 3", async () => {

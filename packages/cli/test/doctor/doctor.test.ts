@@ -2,7 +2,6 @@ import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempDirectory } from "@holdfast/testing";
 import { privateRedis } from "@holdfast/testing/servers";
-import { Redis } from "ioredis";
 import { describe, expect, inject, test } from "vitest";
 import { checkClock } from "../../src/doctor/check-clock.js";
 import { checkNode } from "../../src/doctor/check-node.js";
@@ -46,11 +45,10 @@ describe("doctor", () => {
   );
 
   test("warns of a Redis that forgets, and says what to set", async () => {
-    await using server = await privateRedis({ args: ["--maxmemory-policy", "allkeys-lru"] });
-    const client = new Redis(server.url);
-    await client.config("SET", "requirepass", "hunter2");
-    client.disconnect();
-    const url = server.url.replace("redis://", "redis://:hunter2@");
+    await using server = await privateRedis({
+      args: ["--maxmemory-policy", "allkeys-lru", "--requirepass", "hunter2"],
+    });
+    const { url } = server;
     const outcome = await holdfast(["doctor", "--json", "--store", url]);
     expect(outcome.code).toBe(0);
     const report = outcome.json<Report>();
@@ -63,14 +61,13 @@ describe("doctor", () => {
       status: "warning",
       message: expect.stringContaining("allkeys-lru"),
     });
-    const refused = await holdfast([
-      "sessions",
-      "list",
-      "--store",
-      url.replace("hunter2", "hunter3"),
-    ]);
+    const wrong = ["--store", url.replace("hunter2", "hunter3")];
+    const refused = await holdfast(["sessions", "list", ...wrong]);
     expect(refused.code).toBe(5);
-    expect(outcome.stdout + refused.stderr).not.toMatch(/hunter/u);
+    const diagnosed = await holdfast(["doctor", "--json", ...wrong]);
+    for (const check of ["store", "redis"])
+      expect(finding(diagnosed.json<Report>(), check)?.message).toContain("WRONGPASS");
+    expect(outcome.stdout + refused.stderr + diagnosed.stdout).not.toMatch(/hunter/u);
   });
 
   test("looks at the settings of MySQL", async () => {

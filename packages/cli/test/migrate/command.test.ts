@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { symlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { JsonFileAgentStateStore, JsonlConversationLog } from "@holdfast/store-json";
 import { eventually, spawnScript, tempDirectory } from "@holdfast/testing";
 import { expect, inject, test } from "vitest";
+import { openPair } from "../../src/migrate/open-pair.js";
 import { openStore } from "../../src/store/open-store.js";
 import { stateOf } from "./add-turn.js";
 import { ended, migrate, program, startMigrate } from "./migrate-process.js";
@@ -60,12 +62,32 @@ test("what makes no sense is refused with code 2, and a store that is not there 
   expect(down.stderr).not.toContain("secret");
 });
 
+test("a wrong URL is called by its option, and one store is known under two names", async () => {
+  await using directory = await tempDirectory();
+  const root = `${directory.path}/from`;
+  await seed(files(root), sampleSessions(1));
+  await symlink(root, `${directory.path}/link`);
+  const open = (from: string, to: string) => {
+    const flags = { from, to, concurrency: 1, passes: 1, wait: 0 };
+    return openPair(flags, () => undefined);
+  };
+  await expect(open("nonsense:", `json:${root}`)).rejects.toThrow(/^--from: no store/);
+  await expect(open(`json:${root}`, "redis://h/words")).rejects.toThrow(/^--to: redis/);
+  await expect(open("redis://h?ttlMs=x", "redis://h?ttlMs=x&prefix=b")).rejects.toThrow(/^--from:/);
+  for (const [one, other] of [
+    [`json:${root}`, `json:${directory.path}/link/`],
+    ["redis://localhost?prefix=a", "redis://user:secret@127.0.0.1:6379/0?leaseMs=5&prefix=a"],
+    ["mysql://u@h/db", "mysql://other@h:3306/db?ssl=true"],
+  ])
+    await expect(open(one ?? "", other ?? "")).rejects.toThrow("same store");
+});
+
 test("Ctrl-C stops between sessions with code 130, and the next run goes on", async () => {
   await using directory = await tempDirectory();
   const to = `${inject("redisUrl")}?prefix=${randomUUID()}:`;
-  const sessions = sampleSessions(150);
+  const sessions = sampleSessions(100);
   await seed(files(directory.path), sessions);
-  await using script = startMigrate(`json:${directory.path}`, to, "--concurrency", "2");
+  await using script = startMigrate(`json:${directory.path}`, to, "--concurrency", "1");
   await script.line((line) => line.includes('"progress"'));
   process.kill(script.pid, "SIGINT");
   const stopped = await ended(script);

@@ -1,4 +1,8 @@
-import { type DistributedStore, InMemoryAgentStateStore } from "@holdfast/core";
+import {
+  type AgentStateStore,
+  type DistributedStore,
+  InMemoryAgentStateStore,
+} from "@holdfast/core";
 
 /**
  * A store of a test's own.
@@ -9,10 +13,10 @@ export function memoryParts(fused = true): DistributedStore {
   return new InMemoryAgentStateStore({ fused }).companions();
 }
 
-/** A store whose log is read in another way. */
+/** A store whose log is read, or written to, in another way. */
 export function withLogReads(
   parts: DistributedStore,
-  reads: Partial<Pick<DistributedStore["log"], "read" | "readBlob">>,
+  reads: Partial<Pick<DistributedStore["log"], "read" | "readBlob" | "append">>,
 ): DistributedStore {
   const { log } = parts;
   return {
@@ -21,12 +25,34 @@ export function withLogReads(
       contract: 1,
       kind: log.kind,
       reach: log.reach,
-      append: (slot, records) => log.append(slot, records),
+      append: reads.append ?? ((slot, records) => log.append(slot, records)),
       read: reads.read ?? ((slot, range) => log.read(slot, range)),
       readBlob: reads.readBlob ?? ((slot, ref) => log.readBlob(slot, ref)),
       search: (query) => log.search(query),
       sessions: (query) => log.sessions(query),
       delete: (slot) => log.delete(slot),
+    },
+  };
+}
+
+/** A store whose states are read or saved in another way. */
+export function withStates(
+  parts: DistributedStore,
+  other: Partial<Pick<AgentStateStore, "load" | "save" | "list">>,
+): DistributedStore {
+  const { stateStore } = parts;
+  return {
+    ...parts,
+    stateStore: {
+      contract: 1,
+      kind: stateStore.kind,
+      reach: stateStore.reach,
+      fuses: stateStore.fuses,
+      load: async (slot, known) => (other.load ?? stateStore.load.bind(stateStore))(slot, known),
+      save: async (slot, write) => (other.save ?? stateStore.save.bind(stateStore))(slot, write),
+      delete: (slot) => stateStore.delete(slot),
+      list: async (query) => (other.list ?? stateStore.list.bind(stateStore))(query),
+      close: () => stateStore.close(),
     },
   };
 }

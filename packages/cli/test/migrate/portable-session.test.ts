@@ -1,4 +1,4 @@
-import { StateConflictError, StateCorruptError } from "@holdfast/core";
+import { StateConflictError, StateCorruptError, UnknownOutcomeError } from "@holdfast/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -7,7 +7,8 @@ import {
   type SessionLine,
   writeSession,
 } from "../../src/transfer/index.js";
-import { memoryParts } from "./memory-parts.js";
+import { addTurn } from "./add-turn.js";
+import { memoryParts, withStates } from "./memory-parts.js";
 import { sampleSession, sampleSessions, seed, seedOne } from "./sample-sessions.js";
 import { contentsOf, contentsOfAll } from "./store-contents.js";
 
@@ -92,6 +93,44 @@ test("lines that are cut short, left out or changed are refused, and leave nothi
     ),
     { numRuns: 60 },
   );
+});
+
+test("damaged lines add nothing to an older copy", async () => {
+  const [source, target] = [memoryParts(), memoryParts(false)];
+  const { slot } = sampleSession(10);
+  await seedOne(source, sampleSession(10));
+  const write = async (change: (texts: string[]) => string[]) => {
+    const texts: string[] = [];
+    for await (const line of readSession(source, slot)) texts.push(JSON.stringify(line));
+    return writeSession(target, parsed(change(texts)));
+  };
+  await write((texts) => texts);
+  const copy = await contentsOf(target, slot);
+  await addTurn(source, slot, 1);
+  await expect(write((texts) => texts.slice(0, -1))).rejects.toSatisfy(StateCorruptError.is);
+  expect(await contentsOf(target, slot)).toStrictEqual(copy);
+});
+
+test("a save whose answer is lost keeps the log of the state that may be there", async () => {
+  const texts = await exported([10]);
+  const { slot, records } = sampleSession(10);
+  const target = memoryParts(false);
+  let isSaved = false;
+  const { stateStore } = withStates(target, {
+    save: async (where, write) => {
+      isSaved = true;
+      return target.stateStore.save(where, write);
+    },
+    load: (where, known) => {
+      if (isSaved) throw new UnknownOutcomeError("no answer");
+      return target.stateStore.load(where, known);
+    },
+  });
+  await expect(writeSession({ ...target, stateStore }, parsed(texts))).rejects.toSatisfy(
+    UnknownOutcomeError.is,
+  );
+  expect(await target.stateStore.load(slot)).not.toBeNull();
+  expect(await target.log.read(slot)).toHaveLength(records.length);
 });
 
 test("what the store has of its own is kept, and the next session of the stream is written", async () => {

@@ -3,6 +3,7 @@ import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { tempDirectory } from "@holdfast/testing";
 import { expect, inject, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
+import { memoryParts } from "./memory-parts.js";
 import { ended, killAfter, migrate, startMigrate } from "./migrate-process.js";
 import { sampleSessions, seed } from "./sample-sessions.js";
 import { contentsOfAll, listed } from "./store-contents.js";
@@ -18,16 +19,17 @@ test("a thousand sessions are byte for byte the same after JSON, Redis, MySQL an
   const last = `json:${directory.path}/last`;
   const sessions = sampleSessions(COUNT);
   const source = new JsonFileAgentStateStore({ root: `${directory.path}/first`, durability: "os" });
-  await seed(source.companions(), sessions);
-  const before = await contentsOfAll(source.companions(), sessions);
+  const twin = memoryParts();
+  await seed(source.companions(), sessions, twin);
+  const before = await contentsOfAll(twin, sessions);
   expect(before.size).toBe(COUNT);
 
-  await killAfter(startMigrate(first, redis), Math.floor(Math.random() * COUNT * 0.5));
+  await killAfter(startMigrate(first, redis), Math.floor(Math.random() * COUNT * 0.3));
   const toRedis = await migrate(first, redis);
   expect(toRedis).toMatchObject({ code: 0, stderr: "" });
   expect(toRedis.summary?.verified).toMatchObject({ sessions: COUNT });
 
-  await killAfter(startMigrate(redis, mysql), Math.floor(Math.random() * COUNT * 0.5));
+  await killAfter(startMigrate(redis, mysql), Math.floor(Math.random() * COUNT * 0.3));
   const toMysql = await migrate(redis, mysql);
   expect(toMysql).toMatchObject({ code: 0, stderr: "" });
   expect(toMysql.summary?.verified).toStrictEqual(toRedis.summary?.verified);

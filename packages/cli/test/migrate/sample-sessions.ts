@@ -6,6 +6,7 @@ import {
   nextRevision,
   type Revision,
   type Slot,
+  type StateWrite,
 } from "@holdfast/core";
 import { nastyIds } from "@holdfast/testing";
 
@@ -33,7 +34,7 @@ export function sampleSessions(count: number): SampleSession[] {
   return Array.from({ length: count }, (_, index) => sampleSession(index));
 }
 
-/** Every 100th is long, every 25th has long texts, some have no log, some have odd ids, some are anonymous. */
+/** Every 250th is long, every 25th has long texts, some have no log, some have odd ids, some are anonymous. */
 export function sampleSession(index: number): SampleSession {
   const isOdd = index % 7 === 3;
   const odd = nastyIds[index % nastyIds.length] ?? "odd";
@@ -44,7 +45,7 @@ export function sampleSession(index: number): SampleSession {
   };
   // Odd ids come round again: the number keeps sessions apart.
   const unique = isOdd ? { ...slot, sessionId: `${index}${odd}`.slice(0, 120) } : slot;
-  const isLong = index % 100 === 50;
+  const isLong = index % 250 === 50;
   const messages = Array.from({ length: isLong ? 120 : index % 6 }, (_, at) =>
     sampleMessage(index, at),
   );
@@ -143,40 +144,42 @@ export function recordOf(index: number, at: number, message: Message): LogDraft 
   };
 }
 
-/** Puts sessions into a store as agents would: the log first, then the state, in several saves. */
+/**
+ * Puts sessions into a store as agents would: the log first, then the state, in several saves.
+ *
+ * @param twin - gets the very same, revisions too
+ */
 export async function seed(
   parts: DistributedStore,
   sessions: readonly SampleSession[],
+  twin?: DistributedStore,
 ): Promise<void> {
   const queue = sessions.values();
   const worker = async (): Promise<void> => {
-    for (const session of queue) await seedOne(parts, session);
+    for (const session of queue) await seedOne(parts, session, twin);
   };
   await Promise.all(Array.from({ length: 8 }, worker));
 }
 
 export async function seedOne(
-  { stateStore, log }: DistributedStore,
+  parts: DistributedStore,
   { slot, head, messages, records, saves }: SampleSession,
-): Promise<Revision> {
-  if (records.length > 0) await log.append(slot, records);
+  twin?: DistributedStore,
+): Promise<void> {
+  const stores = twin === undefined ? [parts] : [parts, twin];
+  if (records.length > 0) for (const { log } of stores) await log.append(slot, records);
   let expected: Revision | null = null;
-  for (let save = 1; save < saves; save++)
-    expected = await stateStore.save(slot, {
+  for (let save = 1; save <= saves; save++) {
+    const isLast = save === saves;
+    const write: StateWrite = {
       op: `op-${save}`,
       expected,
       revision: nextRevision(expected),
-      head: { ...head, saves: save },
+      head: isLast ? head : { ...head, saves: save },
       keep: 0,
       replace: [],
-      append: messages.slice(0, save),
-    });
-  return stateStore.save(slot, {
-    op: `op-${saves}`,
-    expected,
-    head,
-    keep: 0,
-    replace: [],
-    append: messages,
-  });
+      append: isLast ? messages : messages.slice(0, save),
+    };
+    for (const { stateStore } of stores) expected = await stateStore.save(slot, write);
+  }
 }

@@ -14,16 +14,11 @@ export async function contentsOf(
 ): Promise<readonly string[]> {
   const state = await stateStore.load(slot);
   const texts = state === null || state === "unchanged" ? ["no state"] : stateTexts(state);
-  for (let after = 0; ; ) {
-    const page = await log.read(slot, { after, limit: 500 });
-    for (const record of page)
-      texts.push(
-        sorted({ ...(await withBlobs(log, slot, record)), seq: undefined, from: refs(record) }),
-      );
-    const last = page.at(-1);
-    if (last === undefined) return texts;
-    after = last.seq;
-  }
+  for (const record of await log.read(slot, { after: 0, limit: 100_000 }))
+    texts.push(
+      sorted({ ...(await withBlobs(log, slot, record)), seq: undefined, from: refs(record) }),
+    );
+  return texts;
 }
 
 /** {@link contentsOf} of many sessions, by slot. */

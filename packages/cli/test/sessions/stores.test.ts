@@ -126,6 +126,12 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
       code: 0,
       stdout: expect.stringContaining("Nothing was deleted"),
     });
+    // Ctrl-C, with the answer half typed.
+    const left = await holdfast(["sessions", "delete", "one", ...flags], {
+      isTerminal: true,
+      input: "y\u0003",
+    });
+    expect(left).toMatchObject({ code: 130, stderr: expect.stringContaining("nothing was") });
 
     const slot = { agentId: "assistant", userId: "ada", sessionId: "one" };
     await withStore(store.url, async ({ stateStore, log, gate }) => {

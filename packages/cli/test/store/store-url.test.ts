@@ -47,6 +47,12 @@ describe("a store's URL", () => {
       "secret",
       "json:",
       "redis://u:%E0%A4%A@h",
+      "redis://u:12#secret@h:1/0",
+      "redis://u:12/secret@h:1/0",
+      "redis://u:pass/secret@h",
+      "mysql://u:1/secret@h/db",
+      "mysql://u:1?secret@h/db",
+      "mysql://u:1/db?secret@h/db",
     ]) {
       let message = "";
       try {

@@ -3,12 +3,12 @@ import { type IPty, spawn } from "@lydell/node-pty";
 import { main, plainEnvironment } from "./command.js";
 
 /** Longest wait for something to appear, on a busy machine. */
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 45_000;
 
 /** The command at a terminal of its own. */
 export class PseudoTerminal implements AsyncDisposable {
   readonly exited: Promise<number>;
-  readonly #pty: IPty;
+  readonly #pty: IPty & { destroy(): void };
   readonly #watchers = new Set<() => void>();
   #raw = "";
   #hasExited = false;
@@ -21,7 +21,7 @@ export class PseudoTerminal implements AsyncDisposable {
       env: plainEnvironment(options.env),
       cols: 120,
       rows: 40,
-    });
+    }) as IPty & { destroy(): void };
     this.#pty.onData((data) => {
       this.#raw += data;
       for (const look of this.#watchers) look();
@@ -78,6 +78,11 @@ export class PseudoTerminal implements AsyncDisposable {
   /** Types a line and presses Enter. */
   enter(line: string): void {
     this.type(`${line}\r`);
+  }
+
+  /** Closes the terminal's window. */
+  hangUp(): void {
+    this.#pty.destroy();
   }
 
   kill(signal: NodeJS.Signals): void {

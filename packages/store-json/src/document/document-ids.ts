@@ -12,7 +12,8 @@ const START_BYTES = 16_384;
 const LINE_END = 10;
 /** The record of a delete is within this many bytes of the end, when it is the last one. */
 const END_BYTES = 512;
-const FIRST_IDS = /^\{"bytes":\d+,"kind":"save","ids":(\[.*?\]),"prev":null,/m;
+/** Not `.`, which stops at line separators that may stand in an id. */
+const FIRST_IDS = /^\{"bytes":\d+,"kind":"save","ids":(\[[^\n]*?\]),"prev":null,/m;
 
 /**
  * Whose document a directory holds, found by reading a little of its files; null when it holds none.

@@ -38,6 +38,8 @@ export const nastyIds: readonly string[] = [
   "a_",
   ":",
   "::",
+  "line\u2028separator",
+  "paragraph\u2029separator",
   "user:session",
   "{",
   "}",
