@@ -1,10 +1,11 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
     projects: ["packages/*", "test", "test/cost"],
     reporters: ["default", "./scripts/tally-reporter.mjs"],
-    // Many tests wait for processes of their own; vitest would leave one core for itself.
-    maxWorkers: "100%",
+    // Many tests wait for processes and servers of their own, so that one worker per core leaves cores idle.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
   },
 });

@@ -40,7 +40,7 @@ describe.each(documents)("%s", (document) => {
   });
 });
 
-test("every promise names its command", () => {
+test("every promise, and the section about moving sessions, names its command", () => {
   const text = readFileSync(join(root, "docs/guarantees.md"), "utf8");
   const sections = text.split(/^## /m).slice(1);
   expect(sections.map((section) => section.slice(0, 2))).toEqual([
@@ -53,6 +53,7 @@ test("every promise names its command", () => {
     "P7",
     "P8",
     "P9",
+    "An",
   ]);
   for (const section of sections) expect(section).toMatch(/^npx vitest run /m);
 });
