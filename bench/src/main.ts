@@ -46,13 +46,17 @@ function print(results: readonly StoreMeasurement[]): void {
   console.log(
     "A warm turn (gate, revision check, save, log, release) against the least a save can be:\n",
   );
-  for (const { store, warmTurn, bytes } of results) {
+  for (const { store, warmTurn, traffic } of results) {
     const { floorMs, measuredMs, ratio } = warmTurn;
+    const { floor, at10, at5000 } = traffic;
+    const ratioOfBytes = at5000.bytes / at10.bytes;
+    const margin = "".padEnd(6);
     console.log(
       `${store.padEnd(6)} floor ${floorMs.toFixed(3)} ms, turn ${measuredMs.toFixed(3)} ms: ${ratio.toFixed(2)} x`,
     );
+    console.log(`${margin} round trips: floor ${floor.roundTrips}, turn ${at5000.roundTrips}`);
     console.log(
-      `${"".padEnd(6)} bytes sent per turn: ${bytes.at10.toFixed(0)} at 10 messages, ${bytes.at5000.toFixed(0)} at 5,000: ${bytes.ratio.toFixed(2)} x`,
+      `${margin} bytes sent per turn: ${at10.bytes.toFixed(0)} at 10 messages, ${at5000.bytes.toFixed(0)} at 5,000: ${ratioOfBytes.toFixed(2)} x`,
     );
   }
 }

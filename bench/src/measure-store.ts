@@ -5,18 +5,18 @@ import { RedisDistributedStore } from "@holdfast/store-redis";
 import { type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
 import { Redis } from "ioredis";
 import { createPool } from "mysql2/promise";
-import { bytesPerTurn } from "./bytes-per-turn.js";
 import { type Comparison, compare } from "./compare.js";
 import { mysqlFloor } from "./mysql-floor.js";
 import { redisFloor } from "./redis-floor.js";
 import { StoreTurns } from "./store-turn.js";
+import { type Traffic, trafficOf, turnTraffic } from "./traffic.js";
 
 /** What was measured of one store. */
 export interface StoreMeasurement {
   readonly store: string;
   readonly warmTurn: Comparison;
-  /** Bytes sent per turn, by messages the session holds. */
-  readonly bytes: { readonly at10: number; readonly at5000: number; readonly ratio: number };
+  /** Of the least a save can be, and of a turn by the messages that the session holds. */
+  readonly traffic: { readonly floor: Traffic; readonly at10: Traffic; readonly at5000: Traffic };
 }
 
 const effort = { warmUp: 800, rounds: 25, batch: 25 };
@@ -31,7 +31,8 @@ export async function measureRedis(url: string): Promise<StoreMeasurement> {
     RedisDistributedStore.from(proxied, { keyPrefix: prefix }),
   ];
   try {
-    return await measure("redis", stateStore, watched, proxy, redisFloor(client, prefix));
+    const floors: Floors = [redisFloor(client, prefix), redisFloor(proxied, prefix)];
+    return await measure("redis", { direct: stateStore, watched }, proxy, floors);
   } finally {
     await Promise.all([stateStore.close(), watched.close()]);
     client.disconnect();
@@ -49,27 +50,35 @@ export async function measureMysql(url: string): Promise<StoreMeasurement> {
     MysqlDistributedStore.from(proxied, { tablePrefix: prefix }),
   ];
   try {
-    const floor = await mysqlFloor(pool, `${prefix}floor_`);
-    return await measure("mysql", stateStore, watched, proxy, floor);
+    const floors: Floors = [
+      await mysqlFloor(pool, `${prefix}floor_`),
+      await mysqlFloor(proxied, `${prefix}watched_`),
+    ];
+    return await measure("mysql", { direct: stateStore, watched }, proxy, floors);
   } finally {
     await Promise.all([stateStore.close(), watched.close()]);
     await Promise.all([pool.end(), proxied.end()]);
   }
 }
 
+/** The same without and with a proxy that watches. */
+type Floors = readonly [direct: () => Promise<void>, watched: () => Promise<void>];
+
 async function measure(
   store: string,
-  direct: AgentStateStore,
-  watched: AgentStateStore,
+  { direct, watched }: Readonly<Record<"direct" | "watched", AgentStateStore>>,
   proxy: TcpProxy,
-  floor: () => Promise<void>,
+  [floor, watchedFloor]: Floors,
 ): Promise<StoreMeasurement> {
   const session = new StoreTurns(direct, "warm");
   await session.turn();
   const warmTurn = await compare(floor, () => session.turn(), effort);
-  const at10 = await bytesPerTurn(watched, proxy, 10);
-  const at5000 = await bytesPerTurn(watched, proxy, 5_000);
-  return { store, warmTurn, bytes: { at10, at5000, ratio: at5000 / at10 } };
+  const traffic = {
+    floor: await trafficOf(proxy, watchedFloor),
+    at10: await turnTraffic(watched, proxy, 10),
+    at5000: await turnTraffic(watched, proxy, 5_000),
+  };
+  return { store, warmTurn, traffic };
 }
 
 function proxyTo(url: string): Promise<TcpProxy> {

