@@ -272,12 +272,8 @@ test("tokens of a helper call that a hook tells of count with the call's", async
   const summing: Middleware = {
     name: "summing",
     onReasoning: async (step, next) => {
-      const { type, purpose, model } = {
-        type: "model_call_end",
-        purpose: "summary",
-        model: "m",
-      } as const;
-      step.emit({ type, purpose, model, usage, durationMs: 1 });
+      const request = { requestId: "r-1", purpose: "summary", model: "m" };
+      step.emit({ type: "model_call_end", ...request, usage, durationMs: 1 });
       return next();
     },
   };

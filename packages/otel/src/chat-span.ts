@@ -20,13 +20,12 @@ type ModelEnd = Extract<AgentEvent, { type: "model_call_end" }>;
 
 /** One request to a model: from its start event to its end event, with what its stream shows in between. */
 export class ChatSpan {
-  readonly id: string;
-  readonly purpose: string;
   readonly context: Context;
   readonly #telemetry: Telemetry;
   readonly #owner: SpanOwner;
   readonly #span: Span;
   readonly #model: ModelDescription;
+  readonly #purpose: string;
   readonly #began = performance.now();
   readonly #draft: OutputDraft | undefined;
   #step: ModelCallStep | undefined;
@@ -37,8 +36,7 @@ export class ChatSpan {
   constructor(telemetry: Telemetry, owner: SpanOwner, event: ModelStart, parent: Context) {
     this.#telemetry = telemetry;
     this.#owner = owner;
-    this.id = event.model;
-    this.purpose = event.purpose;
+    this.#purpose = event.purpose;
     this.#model = telemetry.model(event.model);
     this.#span = telemetry.start(owner, {
       subject: "model_call",
@@ -57,11 +55,6 @@ export class ChatSpan {
     this.context = withSpan(parent, this.#span);
     const { content, maxContentChars } = telemetry.settings;
     if (content && this.#span.isRecording()) this.#draft = new OutputDraft(maxContentChars);
-  }
-
-  /** How far its beginning is from when a call of this length, ending now, began. */
-  distanceTo(durationMs: number): number {
-    return Math.abs(performance.now() - durationMs - this.#began);
   }
 
   /** Whose request is sent; looked at in the end, for inner hooks may replace it. */
@@ -157,7 +150,7 @@ export class ChatSpan {
       [attribute.operation]: "chat",
       [attribute.provider]: this.#model.provider,
       [attribute.requestModel]: this.#model.name,
-      [attribute.purpose]: this.purpose,
+      [attribute.purpose]: this.#purpose,
     };
   }
 }

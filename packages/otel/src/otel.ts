@@ -49,7 +49,7 @@ function setUp(host: PluginHost, settings: OtelSettings): void {
       return next();
     },
     onModelCall(step, next) {
-      const chat = currentCall(telemetry)?.work.chat(step.purpose, step.model.id);
+      const chat = currentCall(telemetry)?.work.chat(step.requestId);
       return chat ? traceStream(chat, step, next) : next();
     },
     onToolCall(step, next) {

@@ -13,7 +13,8 @@ export class WorkSpans {
   readonly #telemetry: Telemetry;
   readonly #owner: SpanOwner;
   readonly #parent: () => Context;
-  readonly #chats = new Set<ChatSpan>();
+  /** Open model calls by the id of their request. */
+  readonly #chats = new Map<string, ChatSpan>();
   #compaction: CompactionSpan | undefined;
   /** The step of which nothing came yet; helper calls show nothing on the way. */
   #answering: ChatSpan | undefined;
@@ -30,9 +31,9 @@ export class WorkSpans {
     return this.#chats.size === 0 && this.#compaction === undefined;
   }
 
-  /** The newest open call to this model for this purpose. */
-  chat(purpose: string, model: string): ChatSpan | undefined {
-    return [...this.#chats].findLast((chat) => chat.purpose === purpose && chat.id === model);
+  /** An open model call. */
+  chat(requestId: string): ChatSpan | undefined {
+    return this.#chats.get(requestId);
   }
 
   observe(event: AgentEvent): void {
@@ -66,7 +67,7 @@ export class WorkSpans {
 
   /** Ends what is still open. */
   endAll(type: string): void {
-    for (const chat of this.#chats) chat.cut(type);
+    for (const chat of this.#chats.values()) chat.cut(type);
     this.#chats.clear();
     this.#answering = undefined;
     this.#endCompaction(type);
@@ -77,7 +78,7 @@ export class WorkSpans {
     // A compactor that threw has not said so.
     if (isStep) this.#endCompaction(OTHER_ERROR);
     const chat = new ChatSpan(this.#telemetry, this.#owner, event, this.#around());
-    this.#chats.add(chat);
+    this.#chats.set(event.requestId, chat);
     if (isStep) this.#answering = chat;
   }
 
@@ -86,19 +87,10 @@ export class WorkSpans {
     return this.#compaction?.holds(parent) ? this.#compaction.context : parent;
   }
 
-  /** Events carry no id of the call: of several alike, it is the one that began as long ago as the event says. */
   #endChat(event: Extract<AgentEvent, { type: "model_call_end" }>): void {
-    let ended: ChatSpan | undefined;
-    let nearest = Number.POSITIVE_INFINITY;
-    for (const chat of this.#chats) {
-      if (chat.purpose !== event.purpose || chat.id !== event.model) continue;
-      const distance = chat.distanceTo(event.durationMs);
-      if (distance > nearest) continue;
-      nearest = distance;
-      ended = chat;
-    }
+    const ended = this.#chats.get(event.requestId);
     if (!ended) return;
-    this.#chats.delete(ended);
+    this.#chats.delete(event.requestId);
     if (this.#answering === ended) this.#answering = undefined;
     ended.end(event);
   }

@@ -11,7 +11,7 @@ import { TelemetryLab, withError } from "./telemetry-lab.js";
 
 const slot: Slot = { agentId: "helper", userId: null, sessionId: "s" };
 const usage = { inputTokens: 7, outputTokens: 3 };
-const chat = { purpose: "memory_flush", model: "x/m" } as const;
+const chat = { requestId: "r-1", purpose: "memory_flush", model: "x/m" } as const;
 const chatStart: EventBody = { type: "model_call_start", ...chat, messages: 1, attempt: 1 };
 const chatEnd: EventBody = { type: "model_call_end", ...chat, usage, durationMs: 1 };
 
@@ -60,6 +60,28 @@ test("a flush is a trace of its own that links to the session's last call", asyn
   });
   expect(lab.tree()).toContain("holdfast.memory_flush\n  chat m");
   expect(lab.openSpans).toBe(0);
+});
+
+test("of two requests alike that run at once, each ends its own span", () => {
+  const lab = new TelemetryLab();
+  const { emit } = agentWithBackground(lab);
+  const request = (requestId: string, inputTokens: number) => ({
+    start: { ...chatStart, requestId, messages: inputTokens },
+    end: { ...chatEnd, requestId, usage: { inputTokens, outputTokens: 1 } },
+  });
+  const [one, two] = [request("r-1", 10), request("r-2", 20)];
+  emit("flush-1", [{ type: "memory_flush_start" }, one.start, two.start, one.end, two.end]);
+  emit("flush-1", [{ type: "memory_flush_end", entries: 0, usage }]);
+  const chats = lab.spans.filter(({ name }) => name === "chat m");
+  expect(
+    chats.map(({ attributes }) => [
+      attributes["holdfast.messages"],
+      attributes["gen_ai.usage.input_tokens"],
+    ]),
+  ).toEqual([
+    [10, 10],
+    [20, 20],
+  ]);
 });
 
 test("a flush begun where its call ends is part of neither the call nor its caller", async () => {

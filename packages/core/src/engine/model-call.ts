@@ -2,6 +2,7 @@ import { ModelError } from "../errors/errors.js";
 import type { Usage } from "../message/message.js";
 import type { ModelCallStep } from "../middleware/middleware.js";
 import type { Model, ModelChunk, ModelRequest } from "../ports/model.js";
+import { uuidv7 } from "../slot/uuid.js";
 import { type CallScope, stepOf } from "./call-scope.js";
 import { onion } from "./onion.js";
 import type { ReplyDraft } from "./reply-draft.js";
@@ -24,10 +25,10 @@ const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 export async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void> {
   const { model, request, purpose, draft } = attempt;
   const began = performance.now();
+  const about = { requestId: uuidv7(), purpose, model: model.id };
   scope.emit({
     type: "model_call_start",
-    purpose,
-    model: model.id,
+    ...about,
     messages: request.messages.length,
     attempt: attempt.attempt,
   });
@@ -36,14 +37,13 @@ export async function callModel(scope: CallScope, attempt: ModelAttempt): Promis
     scope.usage.add(usage);
     scope.emit({
       type: "model_call_end",
-      purpose,
-      model: model.id,
+      ...about,
       usage,
       durationMs: performance.now() - began,
       ...(error !== undefined && { error }),
     });
   };
-  const step: ModelCallStep = Object.assign(stepOf(scope), { purpose, model, request });
+  const step: ModelCallStep = Object.assign(stepOf(scope), { ...about, model, request });
   try {
     const chunks = onion(scope.parts.hooks.onModelCall, step, () => model.stream(step.request));
     for await (const chunk of untilStopped(scope, chunks)) emitChunk(scope, chunk, draft);

@@ -42,6 +42,8 @@ export type EventBody =
     }
   | {
       readonly type: "model_call_start";
+      /** The end of the same request has it too. */
+      readonly requestId: string;
       /** `reasoning` for the agent's own steps, otherwise what a helper call is for. */
       readonly purpose: string;
       readonly model: string;
@@ -50,6 +52,7 @@ export type EventBody =
     }
   | {
       readonly type: "model_call_end";
+      readonly requestId: string;
       readonly purpose: string;
       readonly model: string;
       readonly usage: Usage;

@@ -52,6 +52,8 @@ export interface ReasoningStep extends Step {
 
 /** One request to a model. Replace `request` to change what is sent; changes are never persisted. */
 export interface ModelCallStep extends Step {
+  /** As in its events. */
+  readonly requestId: string;
   readonly purpose: string;
   readonly model: Model;
   request: ModelRequest;

@@ -2,6 +2,7 @@ import { ModelError } from "../errors/errors.js";
 import type { EventBody } from "../events/agent-event.js";
 import type { Usage } from "../message/message.js";
 import type { Model, ModelRequest } from "../ports/model.js";
+import { uuidv7 } from "../slot/uuid.js";
 import { untilAborted } from "./until-aborted.js";
 
 /** A request for a text besides an agent's own steps, such as a summary. */
@@ -53,7 +54,7 @@ export async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
 async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelAnswer> {
   const { model, request, purpose, signal, maxChars, emit } = question;
   const began = performance.now();
-  const about = { purpose, model: model.id } as const;
+  const about = { requestId: uuidv7(), purpose, model: model.id };
   signal.throwIfAborted();
   emit({ type: "model_call_start", ...about, messages: request.messages.length, attempt });
   let usage = noUsage;

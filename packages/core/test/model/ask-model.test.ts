@@ -38,6 +38,7 @@ function modelOf(...scripts: (ModelChunk | Error | "hang")[][]) {
 /** A question, and the events it led to, without what a clock says. */
 function questionTo(model: Model, fields: Partial<ModelQuestion> = {}) {
   const events: EventBody[] = [];
+  const requestIds: string[] = [];
   const question: ModelQuestion = {
     model,
     request: { system: "Sum up.", messages: [userMessage("a"), userMessage("b")], tools: [] },
@@ -45,10 +46,17 @@ function questionTo(model: Model, fields: Partial<ModelQuestion> = {}) {
     signal: new AbortController().signal,
     maxChars: 100,
     emit(event) {
-      if (event.type !== "model_call_end") return events.push(event);
-      const { durationMs, ...rest } = event;
-      expect(durationMs).toBeGreaterThanOrEqual(0);
-      return events.push(rest as EventBody);
+      if (event.type === "model_call_start") {
+        const { requestId, ...rest } = event;
+        expect(requestIds).not.toContain(requestId);
+        requestIds.push(requestId);
+        events.push(rest as EventBody);
+      } else if (event.type === "model_call_end") {
+        const { requestId, durationMs, ...rest } = event;
+        expect(requestId).toBe(requestIds.at(-1));
+        expect(durationMs).toBeGreaterThanOrEqual(0);
+        events.push(rest as EventBody);
+      } else events.push(event);
     },
     ...fields,
   };
