@@ -7,7 +7,7 @@ import {
 } from "@holdfast/core";
 import type { SampleSession } from "./sample-sessions.js";
 
-/** Everything a store has of a session, as text: revision, head, messages, and the log with its long texts. */
+/** Everything a store has of a session, as text to the byte: revision, head, messages, and the log with its long texts. */
 export async function contentsOf(
   { stateStore, log }: DistributedStore,
   slot: Slot,
@@ -16,7 +16,11 @@ export async function contentsOf(
   const texts = state === null || state === "unchanged" ? ["no state"] : stateTexts(state);
   for (const record of await log.read(slot, { after: 0, limit: 100_000 }))
     texts.push(
-      sorted({ ...(await withBlobs(log, slot, record)), seq: undefined, from: refs(record) }),
+      JSON.stringify({
+        ...(await withBlobs(log, slot, record)),
+        seq: undefined,
+        from: refs(record),
+      }),
     );
   return texts;
 }
@@ -52,18 +56,9 @@ function stateTexts(state: {
   readonly head: unknown;
   readonly messages: readonly unknown[];
 }): string[] {
-  return [state.revision, sorted(state.head), ...state.messages.map(sorted)];
+  return [state.revision, ...[state.head, ...state.messages].map((part) => JSON.stringify(part))];
 }
 
 function refs({ blobs = [] }: LogRecord): string[] {
   return blobs.map(({ ref, bytes, path }) => `${ref} ${bytes} ${path.join("/")}`);
-}
-
-/** Written apart from the program's own canonical form, so that one checks the other. */
-function sorted(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) => {
-    if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
-    const entries = Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1));
-    return entries.map(([key, field]) => ["field", key, field]);
-  });
 }
