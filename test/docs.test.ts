@@ -5,6 +5,10 @@ import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+
 const documents = [
   ...markdownIn(""),
   ...markdownIn("docs"),
@@ -37,6 +41,15 @@ describe.each(documents)("%s", (document) => {
       (match) => match[1]?.split(" ") ?? [],
     );
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  test("names only commands of the project that need nothing but Node and npm", () => {
+    const names = [...text.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[\w:-]+)/g)].map(
+      ([, name = ""]) => name,
+    );
+    const needPnpm = names.filter((name) => /\b(turbo|pnpm)\b/.test(scripts[name] ?? "pnpm"));
+    expect(needPnpm).toEqual([]);
+    expect(text).not.toMatch(/\bnpx turbo\b/);
   });
 });
 
