@@ -19,6 +19,7 @@ export interface Failure {
 export function classifyError(error: unknown, sent: boolean): Failure {
   const message = error instanceof Error ? error.message : "";
   const word = /^-?([A-Z][A-Z0-9_]*)(?: |$)/.exec(message)?.[1];
+  if (/^ERR (?:invalid )?DB index/i.test(message)) return noDatabase;
   if (word !== undefined) return refusals.get(word) ?? unknownRefusal(word);
   if (notWritten.some((text) => message.includes(text)))
     return { ...lost, reason: "the connection to Redis is down" };
@@ -29,6 +30,14 @@ export function classifyError(error: unknown, sent: boolean): Failure {
 export function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT");
 }
+
+const noDatabase: Failure = {
+  reason: "Redis has no such database",
+  advice: "choose a number below its setting `databases`",
+  mayHaveApplied: false,
+  retry: false,
+  drop: false,
+};
 
 const lost = {
   reason: "the connection to Redis was lost",

@@ -23,7 +23,7 @@ export class IoredisLine implements Line {
 
   constructor(redis: Ioredis) {
     this.#redis = redis;
-    this.opened = openIoredis(redis);
+    this.opened = openIoredis(redis).then(() => selectDatabase(redis));
   }
 
   get isOpen(): boolean {
@@ -79,6 +79,12 @@ export class IoredisSubscriberLine implements SubscriberLine {
     this.#isDropped = true;
     this.#redis.disconnect();
   }
+}
+
+/** ioredis goes on in the first database when the server refuses the one that was asked for. */
+async function selectDatabase(redis: Ioredis): Promise<void> {
+  const { db } = redis.options;
+  if (db !== undefined && Number(db) !== 0) await redis.call("SELECT", Number(db));
 }
 
 /**
