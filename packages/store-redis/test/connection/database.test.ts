@@ -20,7 +20,6 @@ const kinds = [
 ];
 
 describe.each(kinds)("$name", ({ makeClient }) => {
-
   test("what is in one database is not in another", async () => {
     const clients = [makeClient(1).client, makeClient(2).client];
     const stores = clients.map((client) => RedisDistributedStore.from(client));
