@@ -60,6 +60,26 @@ describe.each(["journal only", "snapshot and journal"])("files of a session, %s"
     },
   );
 
+  test("what is damaged can be deleted, stays deleted, and can be saved anew", async () => {
+    const target = temporaryRoot();
+    cpSync(root, target, { recursive: true });
+    for (const { name, bytes } of files) {
+      const middle = bytes.length >> 1;
+      const changed = Buffer.from(bytes).fill("x", middle, middle + 4);
+      writeFileSync(join(sessionDirectory(target), name), changed);
+    }
+    expect(await outcomeOf(target)).toBe("corrupt");
+    const store = new JsonFileAgentStateStore({ root: target, durability: "os" });
+    const other = new JsonFileAgentStateStore({ root: target, durability: "os" });
+    expect(await store.delete(slot)).toBe(true);
+    for (const one of [store, other]) expect(await one.load(slot)).toBeNull();
+    expect(await other.delete(slot)).toBe(false);
+    expect((await store.list()).slots).toEqual([]);
+    for (const { name } of files) expect(sessionFiles(target)).not.toContain(name);
+    await append(other, ["anew"], {});
+    expect((await loadSession(store)).messages).toHaveLength(1);
+  });
+
   test(
     "a journal cut off at any byte loads as an earlier save, whole, and can be saved again",
     forLong,

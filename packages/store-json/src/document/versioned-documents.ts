@@ -1,4 +1,9 @@
-import { type LoadedState, type Revision, StoreUnavailableError } from "@holdfast/core";
+import {
+  type LoadedState,
+  type Revision,
+  StateCorruptError,
+  StoreUnavailableError,
+} from "@holdfast/core";
 import type { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
 import { KeyedQueue } from "../io/keyed-queue.js";
@@ -6,6 +11,7 @@ import { LruMap } from "../io/lru-map.js";
 import type { ReportSink } from "../report.js";
 import { type Change, prepareChange, type SizeLimits } from "./change.js";
 import { headObject } from "./contents.js";
+import { discardDamaged } from "./discard-damaged.js";
 import { type Attempt, DocumentWriter } from "./document-writer.js";
 import { type OpenDocument, openDocument } from "./open-document.js";
 import type { Place } from "./place.js";
@@ -71,11 +77,21 @@ export class VersionedDocuments {
     return this.#attempt(place, "save", (document) => this.#writer.save(place, document, prepared));
   }
 
-  /** Deletes a document, if it has the revision `expected`; whether there was one. Throws as {@link write}. */
-  remove(place: Place, expected?: Revision | null): Promise<boolean> {
-    return this.#attempt(place, "delete", (document) =>
-      this.#writer.remove(place, document, expected),
-    );
+  /**
+   * Deletes a document, if it has the revision `expected`; whether there was one. A damaged one is deleted too, unless a
+   * revision is expected of it. Throws as {@link write}.
+   */
+  async remove(place: Place, expected?: Revision | null): Promise<boolean> {
+    try {
+      return await this.#attempt(place, "delete", (document) =>
+        this.#writer.remove(place, document, expected),
+      );
+    } catch (error) {
+      if (expected !== undefined || !StateCorruptError.is(error)) throw error;
+      return await this.#exclusively(place, `delete ${place.label}`, () =>
+        discardDamaged(this.#options.disk, place),
+      );
+    }
   }
 
   /** Resolves when every command given so far has ended. */
