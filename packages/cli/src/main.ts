@@ -34,7 +34,9 @@ function end(exitCode: ExitCode): never {
   const isUnread = ["EPIPE", "ECONNRESET", "EIO"].includes(stdoutError?.code ?? "");
   if (stdoutError === undefined || isUnread) process.exit(exitCode);
   process.stderr.write(`holdfast: stdout cannot be written: ${stdoutError.message}\n`);
-  process.exit(exitCode || exitCodes.failed);
+  // That nobody could be told is what ended it, not a signal from outside.
+  const isOwnDoing = exitCode === exitCodes.ok || exitCode === exitCodes.terminated;
+  process.exit(isOwnDoing ? exitCodes.failed : exitCode);
 }
 
 function flushed(stream: NodeJS.WriteStream): Promise<void> {

@@ -7,6 +7,7 @@ import {
   isHoldfastError,
 } from "./exit-code.js";
 import { createProgram } from "./program.js";
+import { errorText } from "./terminal/error-text.js";
 import type { Terminal } from "./terminal/terminal.js";
 
 /**
@@ -28,7 +29,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
 }
 
 function report(error: unknown, terminal: Terminal): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error, terminal.env);
   if (message !== "") terminal.warn(`holdfast: ${message}`);
   // An error that nobody foresaw is a defect, and its stack helps to find it.
   const isForeseen = CommandError.is(error) || isHoldfastError(error);

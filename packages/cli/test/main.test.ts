@@ -62,13 +62,17 @@ describe("the command", () => {
   });
 
   test("ends with 1 when what was asked for cannot be written", async () => {
-    const shell = spawn("sh", ["-c", 'exec "$0" "$1" --help > /dev/full', process.execPath, main]);
-    let stderr = "";
-    shell.stderr.on("data", (text) => {
-      stderr += text;
-    });
-    const [code] = await once(shell, "close");
-    expect([code, stderr]).toEqual([1, expect.stringContaining("stdout cannot be written")]);
+    await using project = await testProject();
+    for (const command of ["--help", `chat -m hi --store ${project.store}`]) {
+      const script = `exec "$0" "$1" ${command} > /dev/full`;
+      const shell = spawn("sh", ["-c", script, process.execPath, main], { cwd: project.path });
+      let stderr = "";
+      shell.stderr.on("data", (text) => {
+        stderr += text;
+      });
+      const [code] = await once(shell, "close");
+      expect([code, stderr]).toEqual([1, expect.stringContaining("stdout cannot be written")]);
+    }
   });
 
   test("ends quietly when nobody reads any further", async () => {

@@ -1,13 +1,14 @@
-import { createInterface, type Interface } from "node:readline";
 import type { AgentEvent, Usage } from "@holdfast/core";
 import { type ExitCode, exitCodes } from "../exit-code.js";
+import { errorText } from "../terminal/error-text.js";
 import { plural } from "../terminal/format.js";
-import { safeLine } from "../terminal/safe-text.js";
+import { safeLine, safeText } from "../terminal/safe-text.js";
 import { chatStart, greeting } from "./greeting.js";
 import { leaveAgent } from "./leave-agent.js";
 import type { Chat } from "./open-chat.js";
-import { PromptOutput } from "./prompt-output.js";
-import { commandNames, runSlashCommand } from "./slash-commands.js";
+import { PromptLine } from "./prompt-line.js";
+import { runSlashCommand } from "./slash-commands.js";
+import { statusLine } from "./status-line.js";
 import { Stopper } from "./stopper.js";
 import { takeTurn } from "./take-turn.js";
 import { TurnView } from "./turn-view.js";
@@ -33,38 +34,27 @@ class Conversation {
   readonly #chat: Chat;
   readonly #stopper: Stopper;
   readonly #view: TurnView;
-  readonly #output: PromptOutput;
-  readonly #lines: Interface;
+  readonly #prompt: PromptLine;
   /** Lines of a text that is being pasted. */
   readonly #pasted: string[] = [];
   readonly #waiting: string[] = [];
-  #isPasting = false;
   #isBusy = false;
+  /** Another call has the session. */
+  #isQueued = false;
   #isInterrupted = false;
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #ended: () => void = () => undefined;
 
   constructor(chat: Chat, stopper: Stopper) {
-    const { terminal } = chat;
     this.#chat = chat;
     this.#stopper = stopper;
-    this.#view = new TurnView(terminal, "out");
-    this.#output = new PromptOutput(terminal.out);
-    this.#lines = createInterface({
-      input: terminal.in,
-      output: this.#output,
-      terminal: true,
-      prompt: terminal.colors.bold("› "),
-      historySize: 500,
-      removeHistoryDuplicates: true,
-      completer: (line: string) => [commandNames.filter((name) => name.startsWith(line)), line],
+    this.#view = new TurnView(chat.terminal, "out");
+    this.#prompt = new PromptLine(chat.terminal, {
+      onLine: (line) => this.#hear(line),
+      onCtrlC: () => this.#ctrlC(),
+      onClose: () => stopper.leave(exitCodes.ok),
+      onGone: () => stopper.hangUp(),
     });
-    this.#lines.on("line", (line) => this.#hear(line));
-    this.#lines.on("SIGINT", () => this.#ctrlC());
-    // A terminal that is gone cannot be set back; what runs is saved all the same.
-    this.#lines.on("error", () => this.#stopper.hangUp());
-    this.#lines.on("close", () => this.#stopper.leave(exitCodes.ok));
-    terminal.in.on("keypress", this.#noticePaste);
     stopper.signal.addEventListener("abort", () => this.#endWhenIdle());
     chat.onBackground = (event) => this.#inBetween(event);
   }
@@ -74,24 +64,15 @@ class Conversation {
     const ended = new Promise<void>((resolve) => {
       this.#ended = resolve;
     });
-    // Terminals that can say what was pasted do so from now on.
-    this.#chat.terminal.out.write("\u001b[?2004h");
-    this.#lines.prompt();
+    this.#prompt.open();
     await ended;
-    this.#chat.terminal.out.write("\u001b[?2004l");
-    this.#chat.terminal.in.off("keypress", this.#noticePaste);
-    this.#lines.close();
+    this.#prompt.close();
   }
-
-  readonly #noticePaste = (_: unknown, key: { readonly name?: string } | undefined): void => {
-    if (key?.name === "paste-start") this.#isPasting = true;
-    if (key?.name === "paste-end") this.#isPasting = false;
-  };
 
   #hear(line: string): void {
     this.#pasted.push(line);
     // A text of several lines is one message; it is sent with the Enter behind it.
-    if (this.#isPasting) return;
+    if (this.#prompt.isPasting) return;
     const text = this.#pasted.splice(0).join("\n").trim();
     if (text !== "") this.#waiting.push(text);
     if (this.#isBusy) {
@@ -101,7 +82,7 @@ class Conversation {
 
   async #work(): Promise<void> {
     this.#isBusy = true;
-    this.#output.isQuiet = true;
+    this.#prompt.hide();
     for (let isFirst = true; this.#stopper.code === null; isFirst = false) {
       const text = this.#waiting.shift();
       if (text === undefined) break;
@@ -116,11 +97,8 @@ class Conversation {
       }
     }
     this.#isBusy = false;
-    this.#output.isQuiet = false;
-    for (const text of this.#waiting.splice(0))
-      this.#view.status({ kind: "trouble", text: `not said any more: ${text}` });
-    if (this.#stopper.code === null) this.#lines.prompt(true);
-    else this.#ended();
+    if (this.#stopper.code === null) this.#prompt.show();
+    else this.#end();
   }
 
   async #take(text: string): Promise<void> {
@@ -132,7 +110,7 @@ class Conversation {
     }
     this.turns++;
     const said = text.startsWith("//") ? text.slice(1) : text;
-    const reply = await takeTurn(this.#chat, said, (event) => this.#view.show(event));
+    const reply = await takeTurn(this.#chat, said, (event) => this.#show(event));
     const { inputTokens, outputTokens } = reply.usage;
     this.#usage = {
       inputTokens: this.#usage.inputTokens + inputTokens,
@@ -147,49 +125,60 @@ class Conversation {
       this.#view.status({ kind: "note", text: "stopped after as many steps as a turn may take" });
   }
 
+  #show(event: AgentEvent): void {
+    if (event.type === "queue_wait") this.#isQueued = true;
+    if (event.type === "state_loaded" || event.type === "call_end") this.#isQueued = false;
+    this.#view.show(event);
+  }
+
   #ctrlC(): void {
     if (this.#isBusy && !this.#isInterrupted) {
       this.#isInterrupted = true;
-      this.#chat.agent.interrupt().then(
-        (isHit) => {
-          if (!isHit)
-            this.#view.status({ kind: "note", text: "this ends by itself; Ctrl-C again leaves" });
-        },
-        () => undefined,
-      );
+      void this.#interrupt();
     } else if (this.#isBusy || this.#stopper.code !== null) {
       this.#stopper.leave(exitCodes.interrupted);
       this.#stopper.hurryUp();
-    } else if (this.#lines.line !== "" || this.#pasted.length > 0) {
+    } else if (this.#prompt.typed !== "" || this.#pasted.length > 0) {
       this.#pasted.length = 0;
-      // To the end of the line, and away with what stands before it.
-      this.#lines.write(null, { ctrl: true, name: "e" });
-      this.#lines.write(null, { ctrl: true, name: "u" });
+      this.#prompt.clear();
     } else {
       this.#stopper.leave(exitCodes.ok);
     }
   }
 
+  async #interrupt(): Promise<void> {
+    if (this.#isQueued)
+      this.#note("interrupted; it waits for its turn to be saved, Ctrl-C again leaves without it");
+    const isHit = await this.#chat.agent.interrupt().catch(() => true);
+    if (!isHit) this.#note("this ends by itself; Ctrl-C again leaves");
+  }
+
   #endWhenIdle(): void {
     if (this.#isBusy) return;
     this.#chat.terminal.line();
+    this.#end();
+  }
+
+  /** Names what somebody wrote and nobody will hear. */
+  #end(): void {
+    const pasted = this.#pasted.splice(0).join("\n").trim();
+    for (const text of [...this.#waiting.splice(0), ...(pasted === "" ? [] : [pasted])])
+      this.#view.status({ kind: "trouble", text: `not said any more: ${text}` });
     this.#ended();
   }
 
   /** An event of work that nobody waits for: above the prompt, not into it. */
   #inBetween(event: AgentEvent): void {
-    if (this.#isBusy || this.#stopper.code !== null) {
-      this.#view.show(event);
-      return;
-    }
-    this.#chat.terminal.out.write("\r\u001b[K");
-    this.#view.show(event);
-    this.#lines.prompt(true);
+    if (this.#isBusy || this.#stopper.code !== null) this.#view.show(event);
+    else if (statusLine(event) !== null) this.#prompt.above(() => this.#view.show(event));
+  }
+
+  #note(text: string): void {
+    this.#view.status({ kind: "note", text });
   }
 
   #complain(error: unknown): void {
-    const { colors } = this.#chat.terminal;
-    const message = error instanceof Error ? error.message : String(error);
-    this.#chat.terminal.line(colors.red(safeLine(message)));
+    const { colors, env, line } = this.#chat.terminal;
+    line(colors.red(safeText(errorText(error, env))));
   }
 }

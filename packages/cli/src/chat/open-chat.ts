@@ -35,7 +35,7 @@ export interface Chat {
 export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Chat> {
   const config = await loadConfig(terminal, flags.config);
   const model = await chooseModel(terminal, flags.model, config);
-  const store = await chooseStore(terminal, flags, config);
+  const store = await chooseStore(terminal, flags, { config, mayBeNew: true });
   try {
     const chat: Omit<Chat, "agent"> = {
       terminal,

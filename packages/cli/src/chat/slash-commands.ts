@@ -40,13 +40,13 @@ export const commandNames: readonly string[] = Object.keys(commands);
 
 /** Runs a line that begins with a slash. @param usage - tokens of this run so far @returns whether to leave */
 export async function runSlashCommand(chat: Chat, line: string, usage: Usage): Promise<boolean> {
-  const [name = "", ...rest] = line.split(/\s+/u);
+  const [, name = "", argument = ""] = /^(\S+)\s*(.*)$/su.exec(line) ?? [];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined)
     chat.terminal.line(
       `There is no ${safeLine(name)}; /help shows the commands. To say it, write //${safeLine(name.slice(1))}.`,
     );
-  else await command.run(chat, rest.join(" "), usage);
+  else await command.run(chat, argument, usage);
   return name === "/exit";
 }
 
@@ -64,12 +64,13 @@ async function listSessions({ terminal, agent, userId, sessionId }: Chat): Promi
   }
   const { slots } = await agent.sessions({ userId, limit: 20 });
   const rows = slots.map(({ slot, messages, updatedAt }) => [
-    `${slot.sessionId === sessionId ? "* " : "  "}${slot.sessionId}`,
+    slot.sessionId === sessionId ? "*" : "",
+    slot.sessionId,
     String(messages ?? ""),
     updatedAt,
   ]);
   if (rows.length === 0) terminal.line("None is saved yet.");
-  else printTable(terminal, ["  SESSION", "MESSAGES", "SAVED"], rows);
+  else printTable(terminal, ["", "SESSION", "MESSAGES", "SAVED"], rows);
 }
 
 async function enter(chat: Chat, argument: string): Promise<void> {

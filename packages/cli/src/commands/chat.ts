@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { withStoreFlags } from "../sessions/session-options.js";
 import type { Terminal } from "../terminal/terminal.js";
 
@@ -9,7 +9,10 @@ Without a terminal every line of stdin is a turn: replies go to stdout, the rest
 
 /** `holdfast chat`. */
 export function chatCommand(terminal: Terminal): Command {
-  const collect = (text: string, before: string[] = []): string[] => [...before, text];
+  const collect = (text: string, before: string[] = []): string[] => {
+    if (text.trim() === "") throw new InvalidArgumentError("There is nothing to say in it.");
+    return [...before, text];
+  };
   return withStoreFlags(new Command("chat"))
     .description("Talk to an agent; the session goes on where it was left")
     .option("--agent <name>", 'which agent (default: the config file\'s, else "assistant")')

@@ -49,12 +49,11 @@ export async function loadConfig(
   if (named !== undefined && !(await stat(file).catch(() => undefined))?.isFile())
     throw new CommandError(exitCodes.notFound, `--config: there is no file ${file}`);
   try {
-    const exported = await importFile(file);
-    const config = parseOptions(
-      configSchema,
-      typeof exported === "function" ? await exported() : exported,
-      "the default export",
-    );
+    const exported = await aside(async () => {
+      const value = await importFile(file);
+      return typeof value === "function" ? value() : value;
+    });
+    const config = parseOptions(configSchema, exported, "the default export");
     return { file, config: withPaths(config, dirname(file)) };
   } catch (error) {
     const reason = ConfigurationError.is(error) ? error.message : reasonOf(error);
@@ -86,6 +85,17 @@ async function importFile(file: string): Promise<unknown> {
   const module = await jiti.import<{ default?: unknown }>(file);
   if (module.default === undefined) throw new Error("it has no default export");
   return module.default;
+}
+
+/** What a config file prints goes to stderr: stdout is for the command's own answer, which may be JSON. */
+async function aside<T>(work: () => Promise<T>): Promise<T> {
+  const { log, info, debug } = console;
+  Object.assign(console, { log: console.error, info: console.error, debug: console.error });
+  try {
+    return await work();
+  } finally {
+    Object.assign(console, { log, info, debug });
+  }
 }
 
 /** The first line says what and where; the rest is a stack. */

@@ -22,7 +22,7 @@ export async function checkStore(
 ): Promise<readonly Finding[]> {
   let store: ChosenStore;
   try {
-    store = await chooseStore(terminal, flags, config);
+    store = await chooseStore(terminal, flags, { config, mayBeNew: true });
   } catch (error) {
     const isDown = exitCodeOf(error) === exitCodes.unavailable;
     const advice = isDown ? "start the server, or correct the URL" : "correct the URL";
@@ -32,10 +32,12 @@ export async function checkStore(
     const { backend } = store;
     if (backend.kind === "json") {
       const workspace = resolve(flags.workspace ?? config?.config.workspace ?? DEFAULT_WORKSPACE);
+      const directory = await checkDirectory("state directory", backend.root);
+      const isUsable = directory.every(({ status }) => status !== "broken");
       return [
-        ...(await checkDirectory("state directory", backend.root)),
+        ...directory,
         ...(await checkDirectory("workspace", workspace)),
-        ...(await checkFiles(backend.root)),
+        ...(isUsable ? await checkFiles(backend.root) : []),
       ];
     }
     const findings = [await works(store)];
@@ -56,7 +58,8 @@ async function checkFiles(root: string): Promise<readonly Finding[]> {
     return [await works({ ...store, url: `json:${root}` })];
   } finally {
     await store.close();
-    await rm(scratch, { recursive: true, force: true });
+    // Where it cannot be removed it could not be made either, and the finding says so.
+    await rm(scratch, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -46,7 +46,8 @@ async function checkConfig(
     const message = config === null ? "none; the defaults count" : `${config.file} is valid`;
     return { config, finding: fine("config file", message) };
   } catch (error) {
-    const advice = "correct the file; it is loaded with every command that has no --store";
+    const advice =
+      "correct the file or its name; chat, doctor and commands without --store load it";
     return { config: null, finding: broken("config file", wordsOf(error), advice) };
   }
 }

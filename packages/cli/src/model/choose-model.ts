@@ -33,8 +33,10 @@ export async function chooseModel(
   if (named !== undefined) return byName(terminal, named, "--model");
   const configured = loaded?.config.model;
   if (typeof configured === "string") return byName(terminal, configured, loaded?.file ?? "");
-  if (configured !== undefined)
-    return { model: await asModel(configured), source: loaded?.file ?? "", isOffline: false };
+  if (configured !== undefined) {
+    const file = loaded?.file ?? "the config file";
+    return { model: await asModel(configured, file), source: file, isOffline: false };
+  }
   if (env["HOLDFAST_MODEL"]) return byName(terminal, env["HOLDFAST_MODEL"], "HOLDFAST_MODEL");
   const provider = knownProviders.find(({ key }) => env[key]);
   if (provider !== undefined)
@@ -54,11 +56,17 @@ async function byName(terminal: Terminal, name: string, source: string): Promise
       `${source}: a model is named as provider/id, for example anthropic/claude-sonnet-5-5, or "${OFFLINE}"; got ${JSON.stringify(name)}`,
     );
   const found = await providerModel(terminal, name.slice(0, slash), name.slice(slash + 1));
-  return { model: await asModel(found), source, isOffline: false };
+  return { model: await asModel(found, source), source, isOffline: false };
 }
 
-async function asModel(given: Model | AiSdkModel): Promise<Model> {
-  if (!("specificationVersion" in given)) return given;
+async function asModel(given: Model | AiSdkModel, source: string): Promise<Model> {
+  if (!("specificationVersion" in given)) {
+    if (typeof given.stream === "function" && typeof given.id === "string") return given;
+    throw new CommandError(
+      exitCodes.usage,
+      `${source} cannot be used: its model is none: it needs an id and a stream function, or to be an AI SDK model`,
+    );
+  }
   const { fromAiSdk } = await import("@holdfast/model-ai-sdk");
   try {
     return fromAiSdk(given as Parameters<typeof fromAiSdk>[0]);

@@ -2,12 +2,11 @@ import { failure, type Phrase, useTool } from "./answer.js";
 import { type Reply, say } from "./reply.js";
 import type { Situation } from "./situation.js";
 
+const askedBack = /^what did (?:we|i|you) (?:say|decide|agree|note|write)(?: on)? about (.+)$/is;
+
 /** Phrases about what was said before, here or in other sessions. */
 export const sessionAnswers: readonly Phrase[] = [
-  [
-    /^what did (?:we|i|you) (?:say|decide|agree|note|write)(?: on)? about (.+)$/is,
-    (situation, [, topic = ""]) => recall(situation, topic.replace(/[\s?!.]+$/, "")),
-  ],
+  [askedBack, (situation, [, topic = ""]) => recall(situation, topic.replace(/[\s?!.]+$/, ""))],
   [/^(?:which|what|list|show)(?: me)?(?: the| my)? (?:sessions|conversations)\b/i, listSessions],
 ];
 
@@ -57,7 +56,9 @@ function foundIn(answer: string): Found[] {
 
 /** Where it was said first: by the user rather than by me, and not in a question. Rows come newest first. */
 function originOf(rows: readonly Found[]): Found | undefined {
-  const statements = rows.filter(({ snippet }) => !/^[^.!]*\?\s*$/.test(snippet));
+  const isQuestion = (text: string): boolean =>
+    askedBack.test(text.trim()) || /^[^.!]*\?\s*$/.test(text);
+  const statements = rows.filter(({ snippet }) => !isQuestion(snippet));
   return statements.findLast(({ role }) => role === "user") ?? statements.at(-1);
 }
 

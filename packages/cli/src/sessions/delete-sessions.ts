@@ -28,7 +28,7 @@ export async function deleteSessions(
   // Files that were put aside are in the workspace, which the config may name.
   const config = await loadConfig(terminal, flags.config);
   const workspace = flags.workspace ?? config?.config.workspace;
-  await using store = await chooseStore(terminal, flags, config);
+  await using store = await chooseStore(terminal, flags, { config });
   const slots: Slot[] = [];
   for (const sessionId of new Set(sessionIds))
     slots.push(await findSlot(store.parts, sessionId, flags));

@@ -1,4 +1,10 @@
-import { type DistributedStore, describeSlot, type Slot, type SlotInfo } from "@holdfast/core";
+import {
+  type DistributedStore,
+  describeSlot,
+  type Slot,
+  type SlotInfo,
+  StateCorruptError,
+} from "@holdfast/core";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
@@ -32,7 +38,7 @@ export async function findSlot(
   const userId = userOf(flags);
   if (flags.agent !== undefined && userId !== undefined) {
     const slot = { agentId: flags.agent, userId, sessionId };
-    if ((await parts.stateStore.load(slot)) !== null) return slot;
+    if (await hasState(parts, slot)) return slot;
     if ((await parts.log.read(slot, { limit: 1 })).length > 0) return slot;
     throw new CommandError(exitCodes.notFound, `there is no ${describeSlot(slot)}`);
   }
@@ -40,15 +46,29 @@ export async function findSlot(
   for await (const { slot } of listed(parts, flags))
     if (slot.sessionId === sessionId) found.push(slot);
   const [only] = found;
-  if (only === undefined)
-    throw new CommandError(
-      exitCodes.notFound,
-      `no session is called ${JSON.stringify(sessionId)}; "holdfast sessions list" shows what there is`,
-    );
+  if (only === undefined) throw noSession(sessionId);
   if (found.length === 1) return only;
   const names = found.slice(0, MAX_NAMED).map((slot) => `\n- ${describeSlot(slot)}`);
   throw new CommandError(
     exitCodes.usage,
     `${found.length} sessions are called ${JSON.stringify(sessionId)}; choose with --agent and --user (or --anonymous):${names.join("")}`,
   );
+}
+
+/** Says that no session has this id. */
+export function noSession(sessionId: string): CommandError {
+  return new CommandError(
+    exitCodes.notFound,
+    `no session is called ${JSON.stringify(sessionId)}; "holdfast sessions list" shows what there is`,
+  );
+}
+
+/** One that cannot be read is there all the same, for example to be deleted. */
+async function hasState({ stateStore }: DistributedStore, slot: Slot): Promise<boolean> {
+  try {
+    return (await stateStore.load(slot)) !== null;
+  } catch (error) {
+    if (StateCorruptError.is(error)) return true;
+    throw error;
+  }
 }

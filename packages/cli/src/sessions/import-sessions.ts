@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { access } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { StateConflictError } from "@holdfast/core";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
@@ -17,7 +17,7 @@ export async function importSessions(
   flags: StoreFlags,
 ): Promise<void> {
   const input = file === undefined || file === "-" ? terminal.in : await existingFile(file);
-  await using store = await chooseStore(terminal, flags);
+  await using store = await chooseStore(terminal, flags, { mayBeNew: true });
   const lines = sessionLines(input);
   const done = { written: 0, present: 0, conflicts: 0 };
   for (;;)
@@ -50,12 +50,11 @@ async function* sessionLines(input: NodeJS.ReadableStream): AsyncGenerator<Sessi
 }
 
 async function existingFile(path: string): Promise<NodeJS.ReadableStream> {
-  try {
-    await access(path);
-  } catch (error) {
-    throw new CommandError(exitCodes.notFound, `there is no file ${path} to read`, {
-      cause: error,
-    });
-  }
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || found.isDirectory())
+    throw new CommandError(
+      exitCodes.notFound,
+      `there is no file ${path} to read${found === undefined ? "" : "; it is a directory"}`,
+    );
   return createReadStream(path);
 }

@@ -10,7 +10,7 @@ import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { listed } from "./find-slot.js";
+import { listed, noSession } from "./find-slot.js";
 import { decodeCursor, encodeCursor, type SearchCursor } from "./search-cursor.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
@@ -32,6 +32,7 @@ export async function searchSessions(
   await using store = await chooseStore(terminal, flags);
   const { log } = store.parts;
   const owners = await ownersOf(store.parts, flags);
+  if (owners.length === 0 && flags.session !== undefined) throw noSession(flags.session);
   const { hits, next } = await searchAll(log, text, owners, flags.limit, cursor);
   const outcomes = new CallOutcomes(log);
   const found: object[] = [];

@@ -13,6 +13,14 @@ export interface StoreChoice {
   readonly config?: string | undefined;
 }
 
+/** How {@link chooseStore} goes about it. */
+export interface ChooseOptions {
+  /** The config file, when it is loaded already; null when there is none. */
+  readonly config?: LoadedConfig | null | undefined;
+  /** A directory that is not there yet will do: it is made when something is saved. @default false */
+  readonly mayBeNew?: boolean | undefined;
+}
+
 /** A store, and who named it. */
 export interface ChosenStore extends OpenedStore, AsyncDisposable {
   readonly source: "--store" | "HOLDFAST_STORE" | "config" | "default";
@@ -28,18 +36,20 @@ const partNames = ["stateStore", "log", "gate", "signals", "keyValue"] as const;
  * The store of `--store`, else of the environment, else of the config file, else what the harness uses by default. It says
  * on stderr when it is the default, so that nobody takes an empty one for their own.
  *
- * @param config - when it is loaded already
+ * @throws CommandError (3) for a directory that was named and is not there, unless something is to be saved in it
  */
 export async function chooseStore(
   terminal: Terminal,
   choice: StoreChoice,
-  config?: LoadedConfig | null,
+  { config, mayBeNew = false }: ChooseOptions = {},
 ): Promise<ChosenStore> {
-  if (choice.store !== undefined) return disposable(await openStore(choice.store), "--store");
+  const mustExist = !mayBeNew;
+  if (choice.store !== undefined)
+    return disposable(await openStore(choice.store, { mustExist }), "--store");
   const fromEnvironment = terminal.env["HOLDFAST_STORE"];
   if (fromEnvironment)
     return disposable(
-      await openStore(fromEnvironment, { from: "HOLDFAST_STORE" }),
+      await openStore(fromEnvironment, { from: "HOLDFAST_STORE", mustExist }),
       "HOLDFAST_STORE",
     );
   const loaded = config === undefined ? await loadConfig(terminal, choice.config) : config;

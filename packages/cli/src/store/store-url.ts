@@ -91,7 +91,7 @@ function serverUrl(url: URL, from: string): ServerStoreUrl {
   }
   const shown = new URL(url);
   shown.password = "";
-  return {
+  const parsed = {
     kind,
     url: shown.href,
     host,
@@ -99,14 +99,16 @@ function serverUrl(url: URL, from: string): ServerStoreUrl {
     user: decode(url.username) || undefined,
     password: decode(url.password) || undefined,
     database,
-    tls: url.protocol === "rediss:" || options["ssl"] === "true",
     options,
     from,
-  };
+  } as const;
+  return { ...parsed, tls: url.protocol === "rediss:" || booleanOption(parsed, "ssl") === true };
 }
 
+type GivenOptions = Pick<ServerStoreUrl, "kind" | "options" | "from">;
+
 /** The value of a numeric option, when it was given. @throws CommandError */
-export function numberOption(url: ServerStoreUrl, name: string): number | undefined {
+export function numberOption(url: GivenOptions, name: string): number | undefined {
   const text = url.options[name];
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/u.test(text)) return Number(text);
@@ -116,7 +118,7 @@ export function numberOption(url: ServerStoreUrl, name: string): number | undefi
 }
 
 /** The value of a yes-or-no option, when it was given. @throws CommandError */
-export function booleanOption(url: ServerStoreUrl, name: string): boolean | undefined {
+export function booleanOption(url: GivenOptions, name: string): boolean | undefined {
   const text = url.options[name];
   if (text === undefined) return undefined;
   if (text === "true" || text === "false") return text === "true";

@@ -19,6 +19,11 @@ export function safeLine(text: string): string {
   return safeText(text).replace(/\s+/gu, " ").trim();
 }
 
+/** As {@link safeText}, on one line and to the letter, for ids: of two that differ none looks like the other. */
+export function safeName(text: string): string {
+  return safeText(text).replace(/[\n\t]/g, visible);
+}
+
 /** JSON on one line, in which nothing stands that a terminal would obey; it means the same. */
 export function safeJson(value: unknown): string {
   // Within JSON these occur in strings only, where an escape may stand for each.

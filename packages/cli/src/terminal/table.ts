@@ -1,5 +1,5 @@
 import stringWidth from "string-width";
-import { safeLine } from "./safe-text.js";
+import { safeName } from "./safe-text.js";
 import type { Terminal } from "./terminal.js";
 
 /** Prints rows under headings, each column as wide as its widest cell. Cells may come from anywhere. */
@@ -8,7 +8,7 @@ export function printTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
-  const cells = rows.map((row) => row.map(safeLine));
+  const cells = rows.map((row) => row.map(safeName));
   const widths = headings.map((heading, column) =>
     Math.max(stringWidth(heading), ...cells.map((row) => stringWidth(row[column] ?? ""))),
   );

@@ -3,8 +3,18 @@ import { join } from "node:path";
 import { textOf } from "@holdfast/core";
 import { expect, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
-import { CTRL_C, CTRL_D, PseudoTerminal } from "../support/pseudo-terminal.js";
+import {
+  CTRL_A,
+  CTRL_C,
+  CTRL_D,
+  CTRL_E,
+  CTRL_Z,
+  PseudoTerminal,
+} from "../support/pseudo-terminal.js";
 import { testProject } from "../support/test-project.js";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+const ESCAPE_UP = /\u001b\[\d+A/;
 
 const slot = { agentId: "tester", userId: "ada", sessionId: "default" };
 
@@ -87,6 +97,108 @@ test("a second Ctrl-C leaves with 130, and what was said is kept all the same", 
   expect(await savedTexts(project.store)).toContain("assistant: I shall never end ");
 });
 
+test("suspended with Ctrl-Z and brought back, it goes on reading", async () => {
+  await using project = await testProject();
+  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
+    cwd: project.path,
+    inShell: true,
+  });
+  await terminal.shows("session default of ada, agent tester: new");
+  await terminal.shows("›");
+  terminal.type("half a ");
+  await terminal.shows("half a ");
+  terminal.type(CTRL_Z);
+  await terminal.shows("Stopped");
+  terminal.enter("fg");
+  await terminal.shows("› half a ");
+  terminal.enter("thought");
+  await terminal.shows("You said: half a thought (1 messages)");
+  await terminal.shows("›");
+  terminal.type(CTRL_D);
+  await terminal.shows("shell>");
+  terminal.enter("exit");
+  await terminal.exited;
+  expect(await savedTexts(project.store)).toContain("user: half a thought");
+});
+
+test("what is typed while the agent works stands below its reply, however long it is", async () => {
+  await using project = await testProject();
+  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
+    cwd: project.path,
+  });
+  await terminal.shows("›");
+  terminal.enter("until told");
+  await terminal.shows("I come");
+  // One by one, as keys are pressed: three rows of a terminal that has 120 columns.
+  const long = "typed ahead ".repeat(25).trim();
+  for (const key of long) terminal.type(key);
+  terminal.type(CTRL_A + CTRL_E);
+  await writeFile(join(project.path, "told"), "");
+  await terminal.shows("to an end.");
+  await terminal.shows(`› ${long}`);
+  // Nothing moved the cursor up into the reply.
+  expect(terminal.raw).not.toMatch(ESCAPE_UP);
+  terminal.type(CTRL_C);
+  await terminal.shows("›");
+  terminal.type(CTRL_D);
+  expect(await terminal.exited).toBe(0);
+});
+
+test("lines that were pasted and not sent are named when they are left", async () => {
+  await using project = await testProject();
+  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
+    cwd: project.path,
+  });
+  await terminal.shows("›");
+  terminal.type("\u001b[200~line one\rline two\r\u001b[201~");
+  await terminal.shows("line two");
+  terminal.type(CTRL_D);
+  await terminal.shows("not said any more: line one line two");
+  expect(await terminal.exited).toBe(0);
+});
+
+test("a terminal that can do nothing is told nothing it does not understand", async () => {
+  await using project = await testProject();
+  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
+    cwd: project.path,
+    env: { TERM: "dumb" },
+  });
+  await terminal.shows("›");
+  terminal.type("not this");
+  await terminal.shows("not this");
+  terminal.type(CTRL_C);
+  await terminal.shows("›");
+  terminal.enter("but this");
+  await terminal.shows("You said: but this (1 messages)");
+  await terminal.shows("›");
+  terminal.type(CTRL_D);
+  expect(await terminal.exited).toBe(0);
+  expect(terminal.raw).not.toContain("\u001b");
+});
+
+test("a turn that waits for another process says so when it is interrupted", async () => {
+  await using project = await testProject();
+  const args = ["chat", "--store", project.store, "--user", "ada"];
+  await using first = new PseudoTerminal(args, { cwd: project.path });
+  await using second = new PseudoTerminal(args, { cwd: project.path });
+  await first.shows("›");
+  await second.shows("›");
+  first.enter("until told");
+  await first.shows("I come");
+  second.enter("me too");
+  await second.shows("waiting for 1 other call");
+  second.type(CTRL_C);
+  await second.shows("it waits for its turn to be saved");
+  await writeFile(join(project.path, "told"), "");
+  await second.shows("interrupted; what was said is kept");
+  for (const terminal of [first, second]) {
+    await terminal.shows("›");
+    terminal.type(CTRL_D);
+    expect(await terminal.exited).toBe(0);
+  }
+  expect(await savedTexts(project.store)).toContain("user: me too");
+});
+
 test("a terminal that is closed in the middle of a reply does not take it along", async () => {
   await using project = await testProject();
   await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
@@ -147,7 +259,7 @@ test("what an agent does is shown as it happens, and commands begin with a slash
     ["/nonsense", "There is no /nonsense"],
     ["/help", "/history [n]"],
     ["/tokens", "of 100,000 tokens"],
-    ["/sessions", "* default"],
+    ["/sessions", "*  default"],
     ["/compact", "Compacted 1"],
     ["/history 2", "user /slash"],
     ["/session other", "session other of ada, agent tester: new"],

@@ -101,6 +101,16 @@ describe("a config file", () => {
     expect([code, stderr]).toEqual([5, "holdfast: it is away\n"]);
   });
 
+  test("may print what it likes: that goes to stderr, and JSON stays JSON", async () => {
+    const outcome = await withConfig(
+      `console.log("loading");
+       export default () => { console.info("made"); return { store: "json:./store" }; };`,
+      ["sessions", "list", "--json"],
+    );
+    expect(outcome.json()).toMatchObject({ sessions: [] });
+    expect(outcome.code).toBe(0);
+  });
+
   test("that is named and is not there ends the command with 3", async () => {
     expect((await holdfast(["chat", "-m", "hi", "--config", "nowhere.ts"])).code).toBe(3);
   });
@@ -112,7 +122,9 @@ describe("a config file", () => {
       "--store",
       "json:./nowhere",
     ]);
-    expect(broken.code).toBe(0);
+    // That directory is not there, which is all that is complained of.
+    expect([broken.code, broken.stderr]).toEqual([3, expect.stringContaining("nowhere")]);
+    expect(broken.stderr).not.toContain(broken.file);
   });
 
   test("of another user is passed over with a warning", async () => {

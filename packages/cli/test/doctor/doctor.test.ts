@@ -109,6 +109,29 @@ describe("doctor", () => {
     expect(file.code).toBe(1);
   });
 
+  test("says what is wrong with a directory, where nothing can be made in it either", async () => {
+    await using directory = await tempDirectory();
+    const file = join(directory.path, "file");
+    await writeFile(file, "");
+    for (const root of [file, join(file, "below")]) {
+      const outcome = await holdfast(["doctor", "--json", "--store", `json:${root}`]);
+      expect(outcome.code).toBe(1);
+      const report = outcome.json<Report>();
+      expect(finding(report, "state directory")).toMatchObject({ status: "broken" });
+      expect(finding(report, "store")).toBeUndefined();
+    }
+  });
+
+  test("does not approve of a model that chat would refuse", async () => {
+    await using directory = await tempDirectory();
+    const config = join(directory.path, "holdfast.config.mjs");
+    await writeFile(config, "export default { model: {} };");
+    const flags = ["--config", config, "--store", `json:${directory.path}`];
+    const outcome = await holdfast(["doctor", "--json", ...flags]);
+    expect(finding(outcome.json<Report>(), "model")).toMatchObject({ status: "broken" });
+    expect(await holdfast(["chat", "-m", "hi", ...flags])).toMatchObject({ code: 2 });
+  });
+
   test("knows which versions will do", async () => {
     expect(checkNode("18.20.0")).toMatchObject({ status: "broken" });
     expect(checkNode("20.19.0")).toMatchObject({ status: "ok" });

@@ -135,6 +135,21 @@ describe("what tools answered decides what is said", () => {
     expect(textOf(question, found, read)).toBe('You said, word for word: "The door is green."');
   });
 
+  test("a question is no answer, with a question mark or without", () => {
+    const found = [
+      "session_search",
+      [
+        '[3] user, 2026-01-01T00:00:00.000Z, session "s"',
+        "  what did we say about »doors«",
+        "  read it: session_history with at: 3, offset: 0",
+        '[1] user, 2026-01-01T00:00:00.000Z, session "s"',
+        "  Are »doors« green?",
+        "  read it: session_history with at: 1, offset: 0",
+      ].join("\n"),
+    ] as const;
+    expect(textOf("what did we say about doors", found)).toContain("Nothing was said about doors");
+  });
+
   test("nothing found is said, not made up", () => {
     const found = ["session_search", "[Nothing found; everything was looked at.]"] as const;
     expect(textOf("What did we say about the moon?", found)).toContain("Nothing was said");

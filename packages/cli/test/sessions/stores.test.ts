@@ -155,6 +155,17 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     expect(gone.code).toBe(3);
   });
 
+  test("that are named and not there end a search with 3", async () => {
+    await using store = await freshStore(kind);
+    await talk(store, { user: "ada", session: "one", says: ["hello"] });
+    const search = ["sessions", "search", "hello", "--store", store.url, "--session"];
+    expect(await holdfast([...search, "one"])).toMatchObject({ code: 0 });
+    expect(await holdfast([...search, "none"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('no session is called "none"'),
+    });
+  });
+
   test("go to a file and into another store unchanged, once, and never over another session", async () => {
     await using from = await freshStore(kind);
     await using to = await freshStore(kind === "json" ? "redis" : "json");

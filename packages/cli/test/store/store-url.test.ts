@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { tempDirectory } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { numberOption, parseStoreUrl, type ServerStoreUrl } from "../../src/store/store-url.js";
 import { holdfast } from "../support/in-process.js";
@@ -69,6 +70,39 @@ describe("a store's URL", () => {
     const url = parseStoreUrl("redis://h?ttlMs=1e3") as ServerStoreUrl;
     expect(() => numberOption(url, "ttlMs")).toThrow("whole number");
     expect(numberOption(url, "leaseMs")).toBeUndefined();
+  });
+
+  test("asks for TLS in so many words, or is refused", () => {
+    expect(parseStoreUrl("mysql://u@db/agents?ssl=false")).toMatchObject({ tls: false });
+    for (const almost of ["yes", "1", "TRUE", ""])
+      expect(() => parseStoreUrl(`mysql://u@db/agents?ssl=${almost}`), almost).toThrow(
+        "ssl is true or false",
+      );
+  });
+
+  test("names a directory that is there, unless something is to be saved in it", async () => {
+    await using directory = await tempDirectory();
+    const store = ["--store", `json:${directory.path}/typo`];
+    const out = join(directory.path, "backup.ndjson");
+    for (const command of [
+      ["list"],
+      ["show", "s"],
+      ["search", "x"],
+      ["export", "-o", out],
+      ["delete", "s", "--yes"],
+    ]) {
+      const { code, stderr } = await holdfast(["sessions", ...command, ...store]);
+      expect([code, stderr], command.join(" ")).toEqual([
+        3,
+        expect.stringContaining("no such directory"),
+      ]);
+    }
+    expect(await readdir(directory.path)).toEqual([]);
+    expect(await holdfast(["sessions", "list", "--store", `json:${directory.path}`])).toMatchObject(
+      {
+        code: 0,
+      },
+    );
   });
 
   test("may stand in the environment, where no list of processes shows it", async () => {

@@ -15,10 +15,18 @@ export class PseudoTerminal implements AsyncDisposable {
   /** Where the next wait begins to look. */
   #seen = 0;
 
-  constructor(args: readonly string[], options: { cwd: string; env?: Record<string, string> }) {
-    this.#pty = spawn(process.execPath, [main, ...args], {
+  /** @param options - `inShell`: from a shell that has job control and prompts with `shell>` */
+  constructor(
+    args: readonly string[],
+    options: { cwd: string; env?: Record<string, string>; inShell?: boolean },
+  ) {
+    const command = [process.execPath, main, ...args];
+    const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+    const shell = ["bash", "--norc", "--noprofile", "-i"];
+    const [program = "", ...rest] = options.inShell ? shell : command;
+    this.#pty = spawn(program, rest, {
       cwd: options.cwd,
-      env: plainEnvironment(options.env),
+      env: plainEnvironment({ PS1: "shell> ", ...options.env }),
       cols: 120,
       rows: 40,
     }) as IPty & { destroy(): void };
@@ -26,6 +34,7 @@ export class PseudoTerminal implements AsyncDisposable {
       this.#raw += data;
       for (const look of this.#watchers) look();
     });
+    if (options.inShell) this.enter(quoted);
     this.exited = new Promise((resolve) => {
       this.#pty.onExit(({ exitCode, signal }) => {
         this.#hasExited = true;
@@ -95,6 +104,9 @@ export class PseudoTerminal implements AsyncDisposable {
   }
 }
 
-/** Ctrl-C and Ctrl-D as a terminal sends them. */
+/** Keys as a terminal sends them. */
+export const CTRL_A = "\u0001";
 export const CTRL_C = "\u0003";
 export const CTRL_D = "\u0004";
+export const CTRL_E = "\u0005";
+export const CTRL_Z = "\u001a";

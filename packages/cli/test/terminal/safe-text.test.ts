@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SafeTextStream, safeJson, safeLine, safeText } from "../../src/terminal/safe-text.js";
+import {
+  SafeTextStream,
+  safeJson,
+  safeLine,
+  safeName,
+  safeText,
+} from "../../src/terminal/safe-text.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
 const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -37,6 +43,12 @@ describe("text of unknown origin", () => {
         expect(safeText(text)).not.toMatch(obeyed);
       }),
     );
+  });
+
+  test("that is a name stays the name it is: no other looks like it", () => {
+    const shown = ["a b", "a  b", " a b", "a\tb", "a\nb", "a\u200eb"].map(safeName);
+    expect(new Set(shown).size).toBe(shown.length);
+    expect(shown.join("")).not.toMatch(/[\n\t]/);
   });
 
   test("as JSON means the same", () => {
