@@ -6,6 +6,7 @@ import {
 } from "@holdfast/core";
 import { dialectOf } from "./dialect.js";
 import type { AiSdkModel } from "./language-model.js";
+import { isErrorWord } from "./stream/finish-of.js";
 import type { ReplyReader } from "./stream/reply-reader.js";
 
 /**
@@ -32,7 +33,10 @@ export function finishChunk(reply: ReplyReader, model: AiSdkModel, id: string): 
   return { type: "finish", reason: reasonOf(reply), usage: finish.usage };
 }
 
-function reasonOf({ finish, calledTools }: ReplyReader): FinishReason {
+function reasonOf({ finish, calledTools, raw }: ReplyReader): FinishReason {
+  // Packages that do not know refusals pass them off as an empty reply.
+  if (raw.refused) return "content_filter";
+  if (isErrorWord(raw.finishReason ?? "")) return "error";
   switch (finish?.reason) {
     case "length":
       return "length";
@@ -46,10 +50,15 @@ function reasonOf({ finish, calledTools }: ReplyReader): FinishReason {
   }
 }
 
-/** A clean end of the stream without a reason is a reply cut off, unless the server is one that never gives reasons. */
-function isCutOff({ finish }: ReplyReader, { provider }: AiSdkModel): boolean {
+/**
+ * A clean end of the stream without a reason is a reply cut off. V2 has one word for no reason and for one it does not
+ * know; the provider's own chunks tell. Where there are none, a server that gave usage is taken to be one that never gives
+ * reasons.
+ */
+function isCutOff({ finish, raw }: ReplyReader, { provider }: AiSdkModel): boolean {
   if (finish?.reason === "interrupted") return true;
   if (finish?.reason !== "unsaid") return false;
+  if (raw.areChat) return raw.finishReason === undefined;
   return (
     !finish.hasUsage || ["anthropic", "openai-responses", "google"].includes(dialectOf(provider))
   );

@@ -36,6 +36,42 @@ describe("what a provider quotes of a request does not decide what went wrong", 
       { error: { message: `Invalid value: '${quoted}'. Supported values are: 'a' and 'b'.` } },
     ],
     [
+      "between quotation marks, with code in it",
+      400,
+      {
+        error: {
+          message: `Invalid value: 'function f() { throw new Error(\`${quoted}\`) }'. Supported values are: 'a' and 'b'.`,
+        },
+      },
+    ],
+    [
+      "between quotation marks, with JSON in it",
+      400,
+      { error: { message: `Invalid value: '{"message": "${quoted}"}'. Try another.` } },
+    ],
+    ["between backticks", 400, { error: { message: `Unknown role: \`${quoted}\`.` } }],
+    ["between typographic marks", 400, { error: { message: `Unknown role: “${quoted}”.` } }],
+    ["between single typographic ones", 400, { error: { message: `No such role: ‘${quoted}’.` } }],
+    ["between guillemets", 400, { error: { message: `No such role: «${quoted}».` } }],
+    [
+      "between quotation marks of an answer behind a proxy",
+      400,
+      {
+        error: {
+          message: `litellm.BadRequestError: OpenAIException - ${JSON.stringify({ error: { message: `Invalid value: "${quoted}"`, type: "invalid_request_error" } })}`,
+        },
+      },
+    ],
+    [
+      "in another field of an answer behind a proxy",
+      400,
+      {
+        error: {
+          message: `Upstream said {"error": {"message": "No.", "values": ["${quoted}"]}}, not '${quoted}'`,
+        },
+      },
+    ],
+    [
       "beside the message",
       400,
       { error: { message: "No.", code: 400 }, request: { messages: [{ content: quoted }] } },
@@ -46,6 +82,11 @@ describe("what a provider quotes of a request does not decide what went wrong", 
     // The engine looks into the cause.
     expect(isContextOverflow(error)).toBe(false);
     expect(inspect(error, { depth: 9 })).not.toContain("rate limit?");
+    // Packages put the message of the answer into their error.
+    const { error: { message = "No." } = {} } = body as { error?: { message?: string } };
+    const told = classifyError(Object.assign(answered(status, body), { message }), { model: "m" });
+    expect(told).toMatchObject(invalid);
+    expect(inspect(told, { depth: 9 })).not.toContain("rate limit?");
   });
 
   test("nor does what the model said, when its answer cannot be read", () => {
@@ -96,6 +137,32 @@ describe("what a provider says about itself decides, wherever it says it", () =>
           message: `litellm.BadRequestError: AnthropicException - {"type":"error","error":{"type":"invalid_request_error","message":"${tooLong}"}}`,
           type: null,
           code: "400",
+        },
+      },
+    ],
+    [
+      "a proxy adds words of its own after the answer",
+      {
+        error: {
+          message: `litellm.BadRequestError: AnthropicException - {"type":"error","error":{"type":"invalid_request_error","message":"${tooLong}"}}. Received Model Group=claude`,
+        },
+      },
+    ],
+    [
+      "a proxy shows the bytes of the answer",
+      { error: { message: `AnthropicException - b'{"error":{"message":"${tooLong}"}}'` } },
+    ],
+    [
+      "a proxy written in Python shows the answer as an object",
+      {
+        error: { message: `Error code: 400 - {'error': {'message': '${tooLong}', 'code': None}}` },
+      },
+    ],
+    [
+      "a proxy behind a proxy",
+      {
+        error: {
+          message: `Upstream: ${JSON.stringify({ error: { message: `Upstream: ${JSON.stringify({ error: { message: tooLong } })}` } })}`,
         },
       },
     ],

@@ -76,6 +76,33 @@ describe("servers that speak like OpenAI", () => {
       32_768,
     ],
     [
+      "TGI",
+      422,
+      {
+        error: "Input validation error: `inputs` must have less than 4095 tokens. Given: 5000",
+        error_type: "validation",
+      },
+      4_095,
+    ],
+    [
+      "Together",
+      422,
+      {
+        error: {
+          message:
+            "The input (8193 tokens) is longer than the model's context length (8192 tokens).",
+          type: "invalid_request_error",
+        },
+      },
+      8_192,
+    ],
+    [
+      "llama.cpp in mid-reply",
+      500,
+      { error: { code: 500, message: "Context size has been exceeded.", type: "server_error" } },
+      undefined,
+    ],
+    [
       "OpenRouter",
       400,
       {
@@ -175,6 +202,18 @@ describe("servers that speak like OpenAI", () => {
         },
       },
       { kind: "invalid_request", retryable: false, statusCode: 404 },
+    ],
+    [
+      "Groq: no capacity for the flex tier",
+      498,
+      {
+        error: {
+          message: "Flex tier capacity exceeded, please try again later",
+          type: "internal_server_error",
+          code: "capacity_exceeded",
+        },
+      },
+      { kind: "overloaded", retryable: true, statusCode: 498 },
     ],
     [
       "a gateway that is down",

@@ -7,6 +7,7 @@ import {
 } from "@holdfast/core";
 import { describe, expect, test } from "vitest";
 import { fromAiSdk } from "../src/index.js";
+import { providers, running } from "./providers.js";
 import { type Recorded, recordingModel } from "./recording-model.js";
 import { chunksOf, request, weather } from "./requests.js";
 import { called, prompt, result, sent } from "./sent.js";
@@ -157,6 +158,21 @@ describe("tool calls", () => {
     ];
     const [, , results] = await prompt(messages, { version });
     expect(results.content[0].output).toEqual(output);
+  });
+
+  test("a result that is denied is an error to Anthropic, in every generation", async () => {
+    const messages = [
+      userMessage("Hi."),
+      assistantMessage([called()]),
+      result([{ type: "text", text: "no" }], "denied"),
+    ];
+    for (const provider of providers.filter(({ api }) => api === "anthropic")) {
+      await using run = await running(provider, [{ text: "As you wish." }]);
+      await chunksOf(run.model, request({ messages, tools: [weather] }));
+      const [block] = run.server.requests[0]?.body.messages[2].content ?? [];
+      expect(block, provider.name).toMatchObject({ type: "tool_result", is_error: true });
+      expect(JSON.stringify(block.content)).toContain("no");
+    }
   });
 
   test("Anthropic is told of tools that only the history has", async () => {

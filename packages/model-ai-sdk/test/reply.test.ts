@@ -189,6 +189,13 @@ describe("the end of a reply", () => {
       { inputTokens: 10, outputTokens: 8 },
     ],
     [
+      "thoughts apart from the output beside results of its own tools, as Google's of V2",
+      "v2",
+      { inputTokens: 10, outputTokens: 5, reasoningTokens: 3, totalTokens: 25 },
+      undefined,
+      { inputTokens: 10, outputTokens: 8 },
+    ],
+    [
       "thoughts in the output, as OpenAI's of V2",
       "v2",
       { inputTokens: 10, outputTokens: 5, reasoningTokens: 3, totalTokens: 15 },

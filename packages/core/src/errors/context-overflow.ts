@@ -2,8 +2,8 @@ import { ContextOverflowError, ModelError } from "./errors.js";
 
 /**
  * Words with which providers and servers say that a request is longer than the model's window: OpenAI, Anthropic,
- * Google, Bedrock, Mistral, xAI, Cohere, Moonshot, MiniMax, Qwen, z.ai, Groq, OpenRouter, vLLM, TGI, llama.cpp, LM
- * Studio, Ollama.
+ * Google, Bedrock, Mistral, xAI, Cohere, Moonshot, MiniMax, Qwen, z.ai, Groq, OpenRouter, Together, vLLM, SGLang, TGI,
+ * llama.cpp, LM Studio, Ollama.
  */
 const overflowPatterns: readonly RegExp[] = [
   /context[_ ]length[_ ]exceeded/i,
@@ -27,6 +27,13 @@ const overflowPatterns: readonly RegExp[] = [
   /`?inputs`? tokens \+ `?max_new_tokens`? must be/i,
   /range of input length should be/i,
   /context window exceeds limit/i,
+  /context size has been exceeded/i,
+  /reached context length of \d+|context overflow/i,
+  /`?inputs`? must have less than \d+ tokens/i,
+  /longer than the model's context length/i,
+  // Fields of a request have a maximum allowed length as well.
+  /(input|prompt)\b.{0,40}exceeds the maximum allowed (input )?length/i,
+  /n_keep.{0,20}n_ctx/i,
   /reduce the length of (the|your) (messages|prompt|input)/i,
 ];
 
@@ -35,15 +42,18 @@ const otherLimits =
   /rate.?limit|too many requests|throttl|quota|tokens per (min|day)|\bTPM\b|\bRPM\b|overloaded/i;
 
 const limitPatterns: readonly RegExp[] = [
-  /maximum (?:context|prompt|model|input) length (?:is|of) (\d+)/i,
+  /maximum (?:context|prompt|model|input) length(?: is| of|:) (\d+)/i,
   /> ?(\d+) (?:maximum|tokens)/i,
   /exceed context limit: \d+ \+ \d+ > (\d+)/i,
-  /maximum number of tokens allowed \((\d+)\)/i,
+  /maximum number of tokens allowed \(?(\d+)/i,
   /with (\d+) maximum context length/i,
   /exceeds the limit of (\d+)/i,
   /token limit: (\d+)/i,
   /"n_ctx": ?(\d+)/i,
-  /context (?:window of|length of only|length is only|size \() ?(\d+)/i,
+  /n_ctx \((\d+)\)/i,
+  /must have less than (\d+) tokens/i,
+  /(?:context|allowed|allowed input) length \((\d+) tokens\)/i,
+  /context (?:window of|length of(?: only)?|length is only|size \() ?(\d+)/i,
 ];
 
 /** How far down a chain of causes to look, and how much text to look at. */

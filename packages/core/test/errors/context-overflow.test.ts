@@ -147,6 +147,56 @@ const overflows: readonly [string, unknown, number | undefined][] = [
     ),
     undefined,
   ],
+  [
+    "LM Studio in mid-reply",
+    new Error(
+      "Reached context length of 4096 tokens with this model, but this model does not currently support mid-generation context overflow. Try reloading with a larger context length or shortening the prompt/chat.",
+    ),
+    4_096,
+  ],
+  [
+    "LM Studio over what to keep",
+    new Error("Cannot truncate prompt with n_keep (5000) >= n_ctx (4096)"),
+    4_096,
+  ],
+  [
+    "llama.cpp in mid-reply",
+    apiCallError(500, { error: { code: 500, message: "Context size has been exceeded." } }),
+    undefined,
+  ],
+  [
+    "TGI",
+    apiCallError(422, {
+      error: "Input validation error: `inputs` must have less than 4095 tokens. Given: 5000",
+      error_type: "validation",
+    }),
+    4_095,
+  ],
+  [
+    "Together",
+    new Error("The input (8193 tokens) is longer than the model's context length (8192 tokens)."),
+    8_192,
+  ],
+  [
+    "SGLang",
+    new Error(
+      "Input length (9000 tokens) exceeds the maximum allowed length (8191 tokens). Use a shorter input or enable --allow-auto-truncate.",
+    ),
+    8_191,
+  ],
+  [
+    "a server that names its limit after a colon",
+    new Error("Too many tokens; maximum context length: 32768."),
+    32_768,
+  ],
+  [
+    "Google without brackets",
+    apiCallError(
+      400,
+      google("The input token count exceeds the maximum number of tokens allowed 1048576."),
+    ),
+    1_048_576,
+  ],
   ["status 413 and no body", apiCallError(413, undefined, "413 status code (no body)"), undefined],
   [
     "inside the cause of the cause",
@@ -192,6 +242,16 @@ const others: readonly [string, unknown][] = [
         "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
       ),
     ),
+  ],
+  [
+    "a rate in the words of a window",
+    new Error(
+      "Rate limit reached: input length (9000 tokens) exceeds the maximum allowed length of 8000 tokens per minute",
+    ),
+  ],
+  [
+    "a limit on a field",
+    apiCallError(400, openAi("Invalid 'metadata': it exceeds the maximum allowed length of 512.")),
   ],
   ["nothing", undefined],
 ];

@@ -1,5 +1,6 @@
 import { isRecord } from "@holdfast/core";
-import { withoutQuotations } from "./provider-words.js";
+import { ReportedError } from "../stream/reported-error.js";
+import { spokenFields, withoutQuotations } from "./provider-words.js";
 
 /** What can be told of a failure without quoting what was sent. */
 export interface ErrorFacts {
@@ -9,6 +10,8 @@ export interface ErrorFacts {
   readonly isRetryable: boolean | undefined;
   /** The name of the AI SDK's error class, such as `AI_APICallError`; else the error's own. */
   readonly name: string;
+  /** Whether the provider reported it in a reply that had begun, rather than instead of one. */
+  readonly isReported: boolean;
   /** System error codes in the chain, such as ECONNRESET. */
   readonly codes: readonly string[];
   /** The provider's own words: message, type, code and status. Only to be matched, never to be shown. */
@@ -20,8 +23,7 @@ const maxDepth = 6;
 const maxItems = 10;
 const maxBodyChars = 1_000_000;
 
-/** Fields in which a provider speaks. Any other may repeat the request. */
-const spoken = ["message", "msg", "type", "code", "status", "param", "reason", "functionality"];
+/** Fields that hold what a provider says. */
 const nested = ["data", "error", "errors", "response", "detail", "details", "metadata"];
 
 /**
@@ -42,6 +44,7 @@ export function errorFacts(error: unknown): ErrorFacts {
   let isRetryable: boolean | undefined;
   let headers: Record<string, string> = {};
   let name: string | undefined;
+  let isReported = false;
   const visit = (value: unknown, depth: number): void => {
     if (typeof value === "string") words.push(withoutQuotations(value));
     if (typeof value !== "object" || value === null || depth > maxDepth || seen.has(value)) return;
@@ -56,6 +59,7 @@ export function errorFacts(error: unknown): ErrorFacts {
       if (isRecord(value["responseHeaders"])) headers = { ...headersOf(value["responseHeaders"]) };
       name = "AI_APICallError";
     }
+    isReported ||= value instanceof ReportedError;
     if (value instanceof Error && (name === undefined || name === "ReportedError"))
       name = value.name;
     if (value instanceof Error && typeof value["code"] === "string") codes.push(value["code"]);
@@ -65,7 +69,7 @@ export function errorFacts(error: unknown): ErrorFacts {
       visit(value["value"], depth + 1);
       return;
     }
-    for (const key of spoken) visit(value[key], depth + 1);
+    for (const key of spokenFields) visit(value[key], depth + 1);
     for (const key of ["retryDelay", "n_ctx"])
       if (value[key] !== undefined) words.push(`"${key}": ${JSON.stringify(value[key])}`);
     for (const key of [...nested, "cause", "lastError"]) visit(value[key], depth + 1);
@@ -77,6 +81,7 @@ export function errorFacts(error: unknown): ErrorFacts {
     statusCode,
     headers,
     isRetryable,
+    isReported,
     name: name ?? "unknown",
     codes,
     words: words.join("\n"),

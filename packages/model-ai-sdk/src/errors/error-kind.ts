@@ -23,6 +23,7 @@ const overloadWords =
   /overloaded|UNAVAILABLE|over capacity|server is busy|capacity exceeded|no healthy upstream/i;
 const contentWords =
   /content_filter|content_policy|content management policy|content filtering policy|ResponsibleAIPolicy|invalid_prompt|safety (system|reasons|filter|polic)|blocked.{0,60}safety|^SAFETY$|PROHIBITED_CONTENT|moderation|flagged/im;
+const unfinishedWords = /without a finish reason/i;
 const serverWords = /server_error|api_error|internal error|INTERNAL\b|InternalServerError/i;
 const requestWords = /invalid_request|INVALID_ARGUMENT|BadRequestError|not_found_error|NOT_FOUND/i;
 
@@ -43,7 +44,7 @@ const sdkErrors: Readonly<Record<string, Judgement>> = {
 
 /** Judges a failure that is not about the length of the request. */
 export function judge(facts: ErrorFacts): Judgement {
-  const { statusCode: status, words, name, codes, isRetryable } = facts;
+  const { statusCode: status, words, name, codes, isRetryable, isReported } = facts;
   if (status !== undefined && status >= 400) return byStatus(status, words);
   if (name === "StalledError" || codes.some((code) => connectionCodes.test(code)))
     return connection();
@@ -52,6 +53,8 @@ export function judge(facts: ErrorFacts): Judgement {
   if (rateWords.test(words)) return rateLimit(words);
   if (overloadWords.test(words)) return overloaded();
   if (contentWords.test(words)) return content();
+  // The package's word for a clean end in mid-reply.
+  if (name === "AI_InvalidResponseDataError" && unfinishedWords.test(words)) return connection();
   const known = sdkErrors[name];
   if (known !== undefined) return known;
   if (serverWords.test(words)) return server();
@@ -62,7 +65,7 @@ export function judge(facts: ErrorFacts): Judgement {
       ? connection()
       : { ...server(), retryable: isRetryable ?? false };
   // An error event without a word we know ended a reply that had begun well.
-  if (name === "ReportedError") return server();
+  if (isReported) return server();
   return { kind: "unknown", retryable: false, advice: "see the cause" };
 }
 
@@ -73,7 +76,13 @@ function byStatus(status: number, words: string): Judgement {
   if (status === 403 && contentWords.test(words)) return content();
   if (status === 401 || status === 403 || (status === 400 && authenticationWords.test(words)))
     return authentication();
-  if (status === 503 || status === 529 || (status >= 500 && overloadWords.test(words)))
+  // 498 is Groq's: no capacity for the flex tier.
+  if (
+    status === 498 ||
+    status === 503 ||
+    status === 529 ||
+    (status >= 500 && overloadWords.test(words))
+  )
     return overloaded();
   if (status >= 500) return server();
   if (status === 408 || status === 409 || status === 425) return connection();

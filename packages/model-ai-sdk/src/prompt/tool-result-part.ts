@@ -26,8 +26,8 @@ function outputOf({ output, state }: ToolResultBlock, scope: PromptScope): Resul
     const rest = output.filter((_, index) => content[index]?.type === "text");
     return { type: "content", value: [{ type: "text", text: textOf(rest) }, ...files] };
   }
-  // V2 has no word for a refusal.
-  if (state === "denied" && scope.version !== "v2")
+  // V2 has no word for a refusal, and Anthropic's package makes an ordinary result of it.
+  if (state === "denied" && scope.version !== "v2" && scope.dialect !== "anthropic")
     return { type: "execution-denied", reason: textOf(output) };
   return { type: "error-text", value: textOf(output) };
 }

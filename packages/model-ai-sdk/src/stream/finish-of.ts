@@ -40,12 +40,11 @@ export function finishOf(
   const finish = part["finishReason"];
   const raw = isRecord(finish) && typeof finish["raw"] === "string" ? finish["raw"] : undefined;
   const word = String(isRecord(finish) ? finish["unified"] : finish);
-  const reason = reasons[word] ?? "other";
-  const isUnsaid = isRecord(finish) && reason === "other" && raw === undefined;
+  const reason = reasonOf(word, raw, isRecord(finish));
   const counts = version === "v2" ? flatUsage(part) : nestedUsage(part["usage"]);
   const { input, output, cached } = counts;
   return {
-    reason: isUnsaid ? "unsaid" : reason,
+    reason,
     raw,
     hasUsage: input !== undefined || output !== undefined,
     usage: {
@@ -54,6 +53,19 @@ export function finishOf(
       ...(cached !== undefined && { cachedInputTokens: cached }),
     },
   };
+}
+
+/** V3 and V4 say "other" for what they do not know and for what was not said; the provider's word tells which. */
+function reasonOf(word: string, raw: string | undefined, tellsRaw: boolean): ReplyFinish["reason"] {
+  const reason = Object.hasOwn(reasons, word) ? (reasons[word] ?? "other") : "other";
+  if (reason !== "other" || !tellsRaw) return reason;
+  if (raw === undefined) return "unsaid";
+  return isErrorWord(raw) ? "error" : "other";
+}
+
+/** Whether a provider's word for the end of a reply means that it failed; OpenRouter says so after half a reply. */
+export function isErrorWord(raw: string): boolean {
+  return /^error$/i.test(raw);
 }
 
 interface Counts {
@@ -84,10 +96,10 @@ function flatUsage(part: Readonly<Record<string, unknown>>): Counts {
   const written = count(metadataField(metadata, "cacheCreationInputTokens"));
   const isAnthropic = metadata !== undefined && "anthropic" in metadata;
   if (isAnthropic && input !== undefined) input += (cached ?? 0) + (written ?? 0);
-  // Google counts its thoughts apart; the total tells.
+  // Google counts its thoughts apart; the total tells, which may have results of its own tools in it as well.
   const thoughts = count(usage["reasoningTokens"]) ?? 0;
-  const total = count(usage["totalTokens"]);
-  if (input !== undefined && output !== undefined && total === input + output + thoughts)
+  const total = count(usage["totalTokens"]) ?? 0;
+  if (input !== undefined && output !== undefined && total >= input + output + thoughts)
     output += thoughts;
   return { input, output, cached };
 }

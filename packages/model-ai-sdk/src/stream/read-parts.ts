@@ -14,15 +14,15 @@ export interface PartSource {
   readonly idleTimeoutMs: number;
 }
 
-/** How long a connection may stay open after the last part: closed cleanly it can serve the next request. */
+/** How long a connection may stay open after the reply: closed cleanly it can serve the next request. */
 const lingerMs = 1_000;
 /** Longer timers fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
- * The parts of a reply. The connection is closed when `signal` aborts, when nothing comes for too long and when the reader
- * leaves, also with a model that ignores all this: nobody waits for it. Only time spent waiting counts, so that a slow
- * reader is no stall.
+ * The parts of a reply, up to its `finish`; what comes after is read away. The connection is closed when `signal` aborts,
+ * when nothing comes for too long and when the reader leaves, also with a model that ignores all this: nobody waits for it.
+ * Only time spent waiting counts, so that a slow reader is no stall.
  *
  * @throws the signal's reason, StalledError, and what the model throws
  */
@@ -43,12 +43,13 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
       const { done, value } = await within(reader.read());
       isDone = done;
       if (done) return;
-      hasFinished ||= isPart(value, "finish");
       // The package says `stream-start` by itself, as soon as it has the headers.
-      if (hasFinished) limitMs = lingerMs;
-      else if (!isPart(value, "stream-start")) limitMs = idleTimeoutMs;
+      if (!isPart(value, "stream-start")) limitMs = idleTimeoutMs;
+      hasFinished = isPart(value, "finish");
       yield value;
+      if (hasFinished) break;
     }
+    isDone = await before(ended(reader), lingerMs, signal);
   } catch (error) {
     // The reply is complete; how its connection ends is nobody's concern.
     if (!hasFinished || signal.aborted) throw error;
@@ -59,6 +60,16 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
       if (reader) void leave(reader);
     }
   }
+}
+
+/**
+ * Reads away what follows a reply; whether the stream came to its end in time. It looks at the clock itself: timers wait for
+ * a stream that always has something ready.
+ */
+async function ended(reader: AiSdkPartReader): Promise<boolean> {
+  const deadline = performance.now() + lingerMs;
+  while (performance.now() < deadline) if ((await reader.read()).done) return true;
+  return false;
 }
 
 /** A reply that comes when nobody is left to read it is cancelled. */

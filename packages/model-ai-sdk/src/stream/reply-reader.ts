@@ -8,18 +8,11 @@ import {
 } from "../provider-metadata.js";
 import { fileSource } from "./file-source.js";
 import { finishOf, type ReplyFinish } from "./finish-of.js";
+import { RawChunks } from "./raw-chunks.js";
+import { ReportedError } from "./reported-error.js";
 
 type Part = Readonly<Record<string, unknown>>;
 type DeltaType = "text_delta" | "thinking_delta";
-
-/** An error the provider reported in mid-reply. */
-export class ReportedError extends Error {
-  override readonly name = "ReportedError";
-
-  constructor(cause: unknown) {
-    super("the provider reported an error in the reply", { cause });
-  }
-}
 
 /**
  * Turns the stream parts of a reply into chunks.
@@ -36,6 +29,8 @@ export class ReplyReader {
   readonly #callIds = new Set<string>();
   /** Set by the `finish` part. */
   finish: ReplyFinish | null = null;
+  /** What the provider's own chunks tell besides; empty where the package does not hand them on. */
+  readonly raw: RawChunks = new RawChunks();
   /** Whether there is text, a file or a tool call. */
   saidSomething = false;
 
@@ -48,7 +43,7 @@ export class ReplyReader {
     return this.#callIds.size > 0;
   }
 
-  /** @throws ReportedError for an `error` part */
+  /** @throws ReportedError for an `error` part, and for an error in a `raw` one, which some packages pass over */
   *read(value: unknown): Generator<ModelChunk> {
     if (!isRecord(value)) return;
     const type = String(value["type"]);
@@ -60,6 +55,7 @@ export class ReplyReader {
     else if (type === "tool-call") yield* this.#toolCall(value);
     else if (type === "file") yield* this.#file(value);
     else if (type === "finish") this.finish = finishOf(value, this.#version);
+    else if (type === "raw") this.raw.read(value["rawValue"]);
     else if (type === "error") throw new ReportedError(value["error"]);
   }
 

@@ -25,11 +25,17 @@ export interface RealErrors {
 const openAi: RealErrors & {
   /** How a stream tells it: status 200, then an error event. */
   readonly overflowInStream: WireFailure;
+  /** The same with the fields of the error in the event itself. */
+  readonly overflowInStreamFlat: WireFailure;
+  /** The same as a response that failed. */
+  readonly overflowInStreamFailed: WireFailure;
   /** The account is out of money: a 429 that no waiting helps. */
   readonly quota: WireFailure;
 } = {
   overflow: openAiOverflow,
-  overflowInStream: openAiOverflowInStream,
+  overflowInStream: openAiOverflowInStream.nested,
+  overflowInStreamFlat: openAiOverflowInStream.flat,
+  overflowInStreamFailed: openAiOverflowInStream.failed,
   rateLimit: openAiError(
     429,
     "Rate limit reached for gpt-5 in organization org-test on tokens per min (TPM): Limit 30000, Used 29500, Requested 1500. Please try again in 2s. Visit https://platform.openai.com/account/rate-limits to learn more.",

@@ -1,6 +1,11 @@
-import { openAiServer, type WireReply, type WireServer } from "@holdfast/testing/providers";
+import {
+  openAiServer,
+  realErrors,
+  type WireReply,
+  type WireServer,
+} from "@holdfast/testing/providers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ask, openAi } from "./ask.js";
+import { ask, eventsIn, openAi, post } from "./ask.js";
 
 const user = { role: "user", content: [{ type: "input_text", text: "Hi." }] };
 const call = { type: "function_call", call_id: "call_1", name: "add", arguments: "{}" };
@@ -97,6 +102,29 @@ describe("the server of OpenAI's Responses API", () => {
     const { events } = await ask(server, openAi, { ...request(user), stream: true });
     const { item } = events.find(({ type }) => type === "response.output_item.added");
     expect(await refusal(request(user, reference(item)))).toContain("not found");
+  });
+
+  test.each([
+    ["overflowInStream", { type: "error", error: { code: "context_length_exceeded" } }],
+    ["overflowInStreamFlat", { type: "error", code: "context_length_exceeded" }],
+    [
+      "overflowInStreamFailed",
+      {
+        type: "response.failed",
+        response: { status: "failed", error: { code: "context_length_exceeded" } },
+      },
+    ],
+  ] as const)("tells an error in a stream in each of its forms: %s", async (form, event) => {
+    const error = realErrors.openAi[form];
+    replies = [
+      { error },
+      { text: "a", fault: { afterDeltas: 1, kind: "error_event", body: error.body } },
+    ];
+    const asked = { ...request(user), stream: true };
+    expect((await ask(server, openAi, asked)).events).toMatchObject([event]);
+    const text = await (await post(server, openAi, asked)).text();
+    expect(eventsIn(text).at(-1)).toMatchObject(event);
+    expect(text).toContain(`event: ${event.type}\n`);
   });
 
   test("does not know an item that was not to be stored", async () => {

@@ -1,5 +1,7 @@
+import { isObject } from "../json.js";
 import { Seals } from "../seals.js";
 import type { WireProtocol } from "../wire-protocol.js";
+import type { WireFailure } from "../wire-reply.js";
 import {
   type WireScript,
   type WireServer,
@@ -8,6 +10,7 @@ import {
 } from "../wire-server.js";
 import { ItemStore } from "./item-store.js";
 import { openAiError } from "./openai-errors.js";
+import { type OpenAiStreamErrorForm, openAiStreamError } from "./openai-stream-error.js";
 import { responsesAnswer } from "./responses-answer.js";
 import { responsesRefusal } from "./responses-request.js";
 
@@ -33,9 +36,13 @@ function responsesProtocol(): WireProtocol {
     serves: (path) => path === "/v1/responses",
     streams: ({ body }) => body?.stream === true,
     refusal: (request) => responsesRefusal(request, items, seals),
-    overflow: (_tokens, _window, streams) => (streams ? openAiOverflowInStream : openAiOverflow),
+    overflow: (_tokens, _window, streams) =>
+      streams ? openAiOverflowInStream.nested : openAiOverflow,
     invalid: (message) => openAiError(400, message),
-    errorEvent: (body) => ({ name: "error", data: body ?? openAiOverloadedEvent }),
+    errorEvent: (body = openAiStreamError("nested", overloaded)) => ({
+      name: isObject(body) ? String(body["type"] ?? "error") : "error",
+      data: body,
+    }),
     answer: (reply, request, chars) => responsesAnswer(reply, request, chars, { seals, items }),
   };
 }
@@ -56,19 +63,16 @@ export const openAiOverflow: ReturnType<typeof openAiError> = openAiError(
 );
 
 /** A request over the window, as OpenAI answers it in a stream: the status is 200, and the first word an error. */
-export const openAiOverflowInStream: { readonly status: number; readonly body: unknown } = {
-  status: 200,
-  body: { type: "error", sequence_number: 2, error: tooLong },
+export const openAiOverflowInStream: Readonly<Record<OpenAiStreamErrorForm, WireFailure>> = {
+  nested: { status: 200, body: openAiStreamError("nested", tooLong) },
+  flat: { status: 200, body: openAiStreamError("flat", tooLong) },
+  failed: { status: 200, body: openAiStreamError("failed", tooLong) },
 };
 
-const openAiOverloadedEvent = {
-  type: "error",
-  sequence_number: 3,
-  error: {
-    type: "server_error",
-    code: "server_error",
-    message:
-      "The server had an error while processing your request. Sorry about that! You can retry your request.",
-    param: null,
-  },
+const overloaded = {
+  type: "server_error",
+  code: "server_error",
+  message:
+    "The server had an error while processing your request. Sorry about that! You can retry your request.",
+  param: null,
 };
