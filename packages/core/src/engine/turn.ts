@@ -1,5 +1,10 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
-import { type CallAbortedError, LeaseLostError, StateTooLargeError } from "../errors/index.js";
+import {
+  type CallAbortedError,
+  LeaseLostError,
+  ModelError,
+  StateTooLargeError,
+} from "../errors/index.js";
 import type { EventBody } from "../events/agent-event.js";
 import type { AgentReply } from "../events/agent-reply.js";
 import { createMessage } from "../message/create-message.js";
@@ -181,7 +186,12 @@ export class Turn {
     const session = this.#session;
     try {
       if (outcome === "conflict") await recordUnsaved(parts, session, outcome);
-      else if (this.#accepted) {
+      else if (this.#accepted && this.#isRefused(error)) {
+        this.#keepInput();
+        session.takeBack();
+        session.state.unfinishedRun = null;
+        await saveSession(parts, cache, session, this.#saveOptions("rolled_back"));
+      } else if (this.#accepted) {
         this.#keepInput();
         closeCalls(session);
         session.state.unfinishedRun = null;
@@ -192,6 +202,14 @@ export class Turn {
       attach(error, "saveError", saveError);
     }
     throw error;
+  }
+
+  /**
+   * Whether the provider will not have what this turn says. Kept in the context it would be sent, and refused, with every
+   * later call; so the turn is taken back, and only the log has it. Not one that goes on with tool calls of an earlier turn.
+   */
+  #isRefused(error: unknown): boolean {
+    return ModelError.is(error) && error.kind === "content" && !this.#resumed;
   }
 
   /** A call that ended before its first step has not put its input into the context yet. */
