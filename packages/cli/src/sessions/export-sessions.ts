@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import type { DistributedStore, Slot } from "@holdfast/core";
+import { type DistributedStore, type Slot, StateCorruptError } from "@holdfast/core";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { plural } from "../terminal/format.js";
@@ -17,7 +17,7 @@ export interface ExportFlags extends OwnerFlags {
   readonly out?: string | undefined;
 }
 
-/** Writes sessions as NDJSON, each with all that `import` needs. */
+/** Writes sessions as NDJSON, each with all that `import` needs. @throws CommandError (4) when some are damaged and left out */
 export async function exportSessions(
   terminal: Terminal,
   sessionIds: readonly string[],
@@ -29,20 +29,39 @@ export async function exportSessions(
     slots.push(await findSlot(store.parts, sessionId, flags));
   if (sessionIds.length === 0)
     for await (const { slot } of listed(store.parts, flags)) slots.push(slot);
+  const damaged: StateCorruptError[] = [];
   const out = flags.out === undefined ? terminal.out : await newFile(flags.out);
   try {
-    await pipeline(lines(store.parts, slots), out, { end: flags.out !== undefined });
+    await pipeline(lines(store.parts, slots, damaged), out, { end: flags.out !== undefined });
   } catch (error) {
     // Half a file would look like a whole one.
     if (flags.out !== undefined) await rm(flags.out, { force: true });
     throw error;
   }
-  terminal.warn(`exported ${plural(slots.length, "session")} of ${store.url}`);
+  for (const { message } of damaged) terminal.warn(`left out: ${message}`);
+  terminal.warn(`exported ${plural(slots.length - damaged.length, "session")} of ${store.url}`);
+  if (damaged.length > 0) throw new CommandError(exitCodes.conflict, "");
 }
 
-async function* lines(parts: DistributedStore, slots: readonly Slot[]): AsyncGenerator<string> {
-  for (const slot of slots)
-    for await (const line of readSession(parts, slot)) yield `${safeJson(line)}\n`;
+/** @param damaged - gets the errors of sessions that cannot be read: the others are worth having all the same */
+async function* lines(
+  parts: DistributedStore,
+  slots: readonly Slot[],
+  damaged: StateCorruptError[],
+): AsyncGenerator<string> {
+  for (const slot of slots) {
+    let isBegun = false;
+    try {
+      for await (const line of readSession(parts, slot)) {
+        isBegun = true;
+        yield `${safeJson(line)}\n`;
+      }
+    } catch (error) {
+      // Half a session in the output is worse than none.
+      if (isBegun || !StateCorruptError.is(error)) throw error;
+      damaged.push(error);
+    }
+  }
 }
 
 /** For its owner only: it holds conversations. */

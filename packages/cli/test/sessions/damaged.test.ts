@@ -10,9 +10,10 @@ test.each([[[]], [["--agent", "assistant", "--user", "ada"]]])(
   async (owner) => {
     await using store = await freshStore("json");
     await talk(store, { user: "ada", session: "s", says: ["hello", "and hello again"] });
+    await talk(store, { user: "bob", session: "whole", says: ["good morning"] });
     const root = store.url.slice("json:".length);
     for (const name of await readdir(root, { recursive: true })) {
-      if (!/journal\.\d+\.jsonl$/.test(name)) continue;
+      if (!/user-ada.*journal\.\d+\.jsonl$/.test(name)) continue;
       const bytes = await readFile(join(root, name));
       await writeFile(
         join(root, name),
@@ -24,11 +25,15 @@ test.each([[[]], [["--agent", "assistant", "--user", "ada"]]])(
       code: 4,
       stderr: expect.stringContaining("damaged"),
     });
+    const exported = await holdfast(["sessions", "export", "--store", store.url]);
+    expect(exported).toMatchObject({ code: 4, stderr: expect.stringContaining("left out: ") });
+    expect(exported.stdout).toContain("good morning");
+    expect(exported.stdout).not.toContain("hello again");
     expect(await holdfast(["sessions", "delete", "s", "--yes", ...flags])).toMatchObject({
       code: 0,
     });
     const listed = await holdfast(["sessions", "list", "--json", "--store", store.url]);
-    expect(listed.json()).toMatchObject({ sessions: [] });
+    expect(listed.json()).toMatchObject({ sessions: [{ sessionId: "whole" }] });
   },
 );
 
