@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { eventually, spawnScript, type TempDirectory, tempDirectory } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { McpServerError } from "../src/index.js";
@@ -116,10 +118,12 @@ describe("a server that is down at the start", () => {
     const dying = { startsFailing: 1, stderr: "starting", lastWords };
     const lines: string[] = [];
     const onStderr = (line: string) => lines.push(line);
+    // Not again of itself while the other server is still starting: then its words would not be the last.
+    const retry = { baseDelayMs: 60_000, maxDelayMs: 60_000 };
     await using user = toolUser({
       servers: {
         fine: tinyServer(join(directory.path, "other")),
-        broken: { ...tinyServer(journal, dying), env, onStderr, required: true },
+        broken: { ...tinyServer(journal, dying), env, onStderr, required: true, retry },
       },
     });
     const error = await user.agent.ready().then(
@@ -151,6 +155,36 @@ describe("a server that is down at the start", () => {
     expect(reasons).toContain("mute did not answer in time");
     expect(pids().filter(isAlive).length).toBeLessThanOrEqual(1);
   });
+});
+
+test("the start does not wait for the end of a server that did not answer; close does", async () => {
+  const behaviour = { silent: true, stubborn: true };
+  const mute = { ...tinyServer(journal, behaviour), connectTimeoutMs: 1_500 };
+  await using user = toolUser({ servers: { mute } });
+  // Node.js 20 collects some signals before their time has come.
+  setFlagsFromString("--expose-gc");
+  const collecting = setInterval(runInNewContext("gc") as () => void, 100);
+  await user.agent.ready();
+  clearInterval(collecting);
+  // It is on its way out: neither the end of its stdin nor SIGTERM impresses it.
+  const pid = await eventually(() => pids()[0]);
+  expect(isAlive(pid as number)).toBe(true);
+  expect(countOf("SIGTERM")).toBe(0);
+  expect(user.changes).toMatchObject([{ type: "away", reason: "did not answer in time" }]);
+  await user.agent.close();
+  expect(countOf("SIGTERM")).toBe(1);
+  expect(pids()).toStrictEqual([pid]);
+  expect(isAlive(pid as number)).toBe(false);
+});
+
+test("a server that did not answer is not started again beside itself", async () => {
+  const behaviour = { silent: true, stubborn: true };
+  const mute = { ...tinyServer(journal, behaviour), connectTimeoutMs: 1_500 };
+  await using user = toolUser({ servers: { mute } });
+  await user.agent.ready();
+  const [first] = pids();
+  await eventually(() => pids().length === 2);
+  expect(isAlive(first as number)).toBe(false);
 });
 
 describe("tools that come and go", () => {

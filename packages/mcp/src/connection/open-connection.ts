@@ -3,6 +3,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { cleanText } from "../catalogue/clean-text.js";
 import type { ServerSettings } from "../options/server-settings.js";
 import { Connection, RequestFailed } from "./connection.js";
+import { deadlineAfter } from "./deadline.js";
 import { failureOf } from "./failure.js";
 import { HttpTransport } from "./http-transport.js";
 import type { ListedTools } from "./list-tools.js";
@@ -25,10 +26,13 @@ export class ConnectFailed extends Error {
   override readonly name = "ConnectFailed";
   /** The last lines of its stderr, without secrets; for people, never for a model. */
   readonly stderr: string;
+  /** Resolves when nothing of what was started runs any more; never rejects. */
+  readonly closed: Promise<void>;
 
-  constructor(words: string, stderr: string) {
+  constructor(words: string, stderr: string, closed: Promise<void> = Promise.resolve()) {
     super(words);
     this.stderr = stderr;
+    this.closed = closed;
   }
 }
 
@@ -37,7 +41,7 @@ export class ConnectFailed extends Error {
  *
  * @param signal - gives up
  * @param onTools - told what tools the server has when they may have changed; says whether they did
- * @throws ConnectFailed after everything that was started has ended
+ * @throws ConnectFailed when the time is over at the latest; what was started may then still be ending
  */
 export async function openConnection(
   settings: ServerSettings,
@@ -48,11 +52,13 @@ export async function openConnection(
   const redact = redactor(endpoint);
   const { transport, stderr } = makeTransport(settings);
   const client = new Client(clientInfo, { capabilities: {} });
-  const close = async (): Promise<void> => {
-    await client.close().catch(() => {});
-    await transport.close().catch(() => {});
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= closeBoth(client, transport);
+    return closing;
   };
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
+  using limit = deadlineAfter(connectTimeoutMs, signal);
+  const deadline = limit.signal;
   try {
     const connected = client.connect(transport, { signal: deadline, timeout: connectTimeoutMs });
     // The client waits for the last step of the handshake without a limit.
@@ -68,21 +74,29 @@ export async function openConnection(
     try {
       return { connection, listed: await connection.firstTools(deadline) };
     } catch (error) {
-      await connection.close();
+      void connection.close();
       throw error;
     }
   } catch (error) {
-    await close();
+    const closed = close();
+    // Of one that ended by itself the last words come with its end; one that does not end is not waited for.
+    await Promise.race([closed, over(deadline).catch(() => {})]);
     const words = error instanceof RequestFailed ? error.message : failureOf(error, redact).words;
     const said = (stderr?.last ?? []).map((line) => cleanText(redact(line), maxStderrChars));
-    throw new ConnectFailed(words, said.join("\n"));
+    throw new ConnectFailed(words, said.join("\n"), closed);
   }
+}
+
+async function closeBoth(client: Client, transport: StdioTransport | HttpTransport): Promise<void> {
+  await client.close().catch(() => {});
+  await transport.close().catch(() => {});
 }
 
 /** Fails when the time is over. */
 function over(deadline: AbortSignal): Promise<never> {
   const failure = new RequestFailed({ kind: "unknown", words: "did not answer in time" });
   return new Promise((_, reject) => {
+    if (deadline.aborted) reject(failure);
     deadline.addEventListener("abort", () => reject(failure), { once: true });
   });
 }

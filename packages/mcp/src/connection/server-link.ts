@@ -84,29 +84,38 @@ export class ServerLink {
     let failures = 0;
     while (!signal.aborted) {
       let upSince = Number.POSITIVE_INFINITY;
+      let closed: Promise<void> | undefined;
       try {
         const connection = await this.#open();
         upSince = performance.now();
         firstDone();
         this.#failure = new ConnectFailed(await connection.lost, "");
         this.#connection = null;
-        // Until nothing of it runs any more: two processes of one server might get in each other's way.
         await connection.close();
       } catch (error) {
         this.#failure = error as ConnectFailed;
+        closed = this.#failure.closed;
       }
-      if (signal.aborted) break;
-      failures = performance.now() - upSince >= stableMs ? 1 : failures + 1;
-      const retryInMs = backoffMs(failures, this.settings.retry);
-      this.#pause = new Pause(retryInMs);
-      // A call may be waiting already: it came while the failed attempt was on.
-      if (this.#waiting.size > 0) this.#pause.shortenTo(this.settings.retry.baseDelayMs);
-      this.#listener.onAway(this.#failure.message, retryInMs);
-      firstDone();
-      await this.#pause.done;
-      this.#pause = null;
+      if (!signal.aborted) {
+        failures = performance.now() - upSince >= stableMs ? 1 : failures + 1;
+        await this.#away(this.#failure, failures, firstDone);
+      }
+      // Until nothing of it runs any more: two processes of one server might get in each other's way.
+      await closed;
     }
     firstDone();
+  }
+
+  /** Tells that the server is away, and waits until it is to be tried again. */
+  async #away({ message }: ConnectFailed, failures: number, firstDone: () => void): Promise<void> {
+    const retryInMs = backoffMs(failures, this.settings.retry);
+    this.#pause = new Pause(retryInMs);
+    // A call may be waiting already: it came while the failed attempt was on.
+    if (this.#waiting.size > 0) this.#pause.shortenTo(this.settings.retry.baseDelayMs);
+    this.#listener.onAway(message, retryInMs);
+    firstDone();
+    await this.#pause.done;
+    this.#pause = null;
   }
 
   async #open(): Promise<Connection> {
@@ -117,16 +126,14 @@ export class ServerLink {
       (again) => this.#connection === connection && this.#listener.onTools(again, false),
     );
     if (this.#end.signal.aborted) {
-      await connection.close();
-      throw new ConnectFailed("was closed", "");
+      throw new ConnectFailed("was closed", "", connection.close());
     }
     this.#connection = connection;
     this.#failure = null;
     try {
       this.#listener.onTools(listed, true);
     } catch {
-      await connection.close();
-      throw new ConnectFailed("has tools that cannot be understood", "");
+      throw new ConnectFailed("has tools that cannot be understood", "", connection.close());
     }
     for (const arrive of this.#waiting) arrive(connection);
     this.#waiting.clear();
