@@ -24,7 +24,7 @@ export interface LeaseOrigin {
  *
  * `lost` aborts when the slot is somebody else's, and also when no sign of life was answered for `leaseMs`, counted by this
  * process's own steady clock from when it was sent: then the server may have given the slot away. A process that was
- * stopped finds that out when it goes on.
+ * stopped finds that out when it goes on: at the latest when it looks at `lost`.
  */
 export class RedisLease implements Lease, Receiver {
   readonly token: string;
@@ -45,6 +45,8 @@ export class RedisLease implements Lease, Receiver {
   }
 
   get lost(): AbortSignal {
+    // A process that stood still learns it here, also before its timers have run.
+    this.#hasRunOut();
     return this.#lost.signal;
   }
 

@@ -36,7 +36,7 @@ export interface TicketOrigin {
  * otherwise a third of `leaseMs` apart, until its turn comes.
  *
  * An outage does not end the waiting before it cost the call its place: not heard of for `leaseMs`, it is passed over, and
- * its caller is told that the store cannot be reached. A call that has no place yet is told so at once.
+ * its caller is told why the store could not be asked. A call that has no place yet is told so at once.
  */
 export class Ticket implements Receiver {
   /** Rejects with the request's abort reason, `SessionBusyError` or `StoreUnavailableError`. */
@@ -133,7 +133,7 @@ export class Ticket implements Receiver {
     const silentMs = performance.now() - (this.#heardAt ?? Number.NEGATIVE_INFINITY);
     if (StoreError.is(error) && silentMs < this.#origin.commands.leaseMs)
       return Math.min(RETRY_MS, this.#origin.commands.leaseMs / 3);
-    void this.giveUp(StoreError.is(error) ? this.#unreachable(error) : error);
+    void this.giveUp(StoreError.is(error) ? this.#failed(error) : error);
     return 0;
   }
 
@@ -154,11 +154,17 @@ export class Ticket implements Receiver {
   }
 
   /** The call did not begin, whatever became of its ticket: nothing of it is in doubt. */
-  #unreachable(cause: unknown): StoreUnavailableError {
+  #failed(cause: StoreError): StoreUnavailableError {
+    const where = describeSlot(this.#slot);
     const what = this.#heardAt === undefined ? "lining up for" : "waiting for";
-    return new StoreUnavailableError(
-      `${what} ${describeSlot(this.#slot)} failed: Redis cannot be reached; try again later`,
-      { cause },
-    );
+    // What a refusal says of its reason is worth more than that it failed; "may have been applied" is not true of a call.
+    const reason = StoreUnavailableError.is(cause)
+      ? withoutStart(cause.message, `lining up for ${where} failed: `)
+      : "Redis cannot be reached; try again later";
+    return new StoreUnavailableError(`${what} ${where} failed: ${reason}`, { cause });
   }
+}
+
+function withoutStart(text: string, start: string): string {
+  return text.startsWith(start) ? text.slice(start.length) : text;
 }

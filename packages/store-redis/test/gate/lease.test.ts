@@ -58,3 +58,21 @@ test("a lease that a failover forgot is lost when somebody waits", async () => {
   expect(await gate.calls(slot)).toEqual(["c-2"]);
   await next.release();
 });
+
+test("a holder that stood still for longer than its lease sees it at once, before its timers run", async () => {
+  const gate = gates.open({ leaseMs: 2_000 });
+  const lease = await gate.acquire(slot, { callId: "c-1" });
+  expect(lease.lost.aborted).toBe(false);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+  expect(lease.lost.aborted).toBe(true);
+  expect(LeaseLostError.is(lease.lost.reason)).toBe(true);
+  await lease.release();
+});
+
+test("a lease that was given back in time does not count as lost later", async () => {
+  const gate = gates.open({ leaseMs });
+  const lease = await gate.acquire(slot, { callId: "c-1" });
+  await lease.release();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+  expect(lease.lost.aborted).toBe(false);
+});

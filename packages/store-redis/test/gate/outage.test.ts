@@ -1,4 +1,4 @@
-import { HoldfastError, StoreUnavailableError } from "@holdfast/core";
+import { describeSlot, HoldfastError, StoreUnavailableError } from "@holdfast/core";
 import { eventually } from "@holdfast/testing";
 import { privateRedis, tcpProxy } from "@holdfast/testing/servers";
 import { expect, test } from "vitest";
@@ -113,3 +113,22 @@ test("after the subscriber was cut off, who waits looks for itself", async () =>
   await (await waiting).release();
   await end();
 }, 8_000);
+
+test("a server that is out of memory is not called out of reach, neither to who comes nor to who waits", async () => {
+  await using server = await privateRedis();
+  const { client, end } = ioredis(server.url);
+  const gate = gates.open({ url: server.url, leaseMs: 600 });
+  await gate.acquire(slot, { callId: "c-1" });
+  const waiting = gate.acquire(slot, { callId: "c-2" }).catch((reason: unknown) => reason);
+  await eventually(async () => (await gate.calls(slot)).length === 2);
+  await client.config("SET", "maxmemory", "1");
+  const [fresh, waited] = await Promise.all([
+    gate.acquire(slot, { callId: "c-3" }).catch((reason: unknown) => reason),
+    waiting,
+  ]);
+  const failed = `${describeSlot(slot)} failed: Redis answered OOM; it is out of memory, check maxmemory`;
+  expect(fresh).toMatchObject({ message: `lining up for ${failed}` });
+  expect(waited).toMatchObject({ message: `waiting for ${failed}` });
+  expect([fresh, waited].every(StoreUnavailableError.is)).toBe(true);
+  await end();
+});
