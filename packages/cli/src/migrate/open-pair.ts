@@ -1,8 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
+import { ConfigurationError, uuidv7 } from "@holdfast/core";
 import type { StoreReport } from "@holdfast/store-json";
 import { CommandError, exitCodes } from "../exit-code.js";
-import { type OpenedStore, openStore } from "../store/open-store.js";
+import { checkDirectory, type OpenedStore, openStore, prefixOf } from "../store/open-store.js";
 import { parseStoreUrl, type StoreUrl } from "../store/store-url.js";
 import type { MigrateFlags } from "./migrate-flags.js";
 import type { StorePair } from "./store-pair.js";
@@ -21,7 +22,8 @@ export interface OpenedPair extends StorePair {
 const LEASE_MS = 10_000;
 
 /**
- * Opens source and target.
+ * Opens source and target. The source is only read, and so is the target where the two are only compared: nothing is made
+ * there, neither directories nor tables.
  *
  * @param onReport - told what a source of files passes over
  * @throws CommandError | StoreUnavailableError
@@ -36,10 +38,14 @@ export async function openPair(
     throw new CommandError(exitCodes.usage, "a workspace holds the log of a json: store only");
   if ((await placeOf(from)) === (await placeOf(to)))
     throw new CommandError(exitCodes.usage, "--from and --to name the same store");
-  const source = await openStore(flags.from, { mustExist: true, from: "--from", onReport });
+  if (fromWorkspace) await checkWorkspace("--from-workspace", fromWorkspace);
+  if (toWorkspace && flags.verifyOnly) await checkWorkspace("--to-workspace", toWorkspace);
+  const source = await openStore(flags.from, {
+    ...{ mustExist: true, readOnly: true },
+    ...{ from: "--from", onReport },
+  });
   try {
-    const mustExist = flags.verifyOnly;
-    const target = await openStore(flags.to, { mustExist, from: "--to", leaseMs: LEASE_MS });
+    const target = await openTarget(flags);
     return {
       from: source.url,
       to: target.url,
@@ -56,12 +62,42 @@ export async function openPair(
   }
 }
 
+async function openTarget({ to, verifyOnly, dryRun }: MigrateFlags): Promise<OpenedStore> {
+  const target = await openStore(to, {
+    ...{ mustExist: verifyOnly, readOnly: verifyOnly || dryRun },
+    ...{ from: "--to", leaseMs: LEASE_MS },
+  });
+  try {
+    await checkUsable(target);
+    return target;
+  } catch (error) {
+    await target.close();
+    throw error;
+  }
+}
+
+/** A target that was told to make no tables and has none would fail for every session anew. */
+async function checkUsable({ url, parts }: OpenedStore): Promise<void> {
+  try {
+    await parts.stateStore.load({ agentId: "migrate", userId: null, sessionId: uuidv7() });
+  } catch (error) {
+    if (ConfigurationError.is(error))
+      throw new CommandError(exitCodes.unavailable, `${url}: ${error.message}`);
+    // Whatever else it is may pass, and is met again.
+  }
+}
+
+/** States would be copied without their log if a mistyped one passed for an empty one. */
+function checkWorkspace(option: string, workspace: string): Promise<void> {
+  return checkDirectory(resolve(workspace), `${option} ${workspace}`);
+}
+
 /** One text for one place, as far as URLs tell: a host may have several names. */
 async function placeOf(url: StoreUrl): Promise<string> {
   if (url.kind === "json") return `json:${await realpath(url.root).catch(() => url.root)}`;
   const host = ["localhost", "::1"].includes(url.host) ? "127.0.0.1" : url.host;
   const database = url.kind === "redis" ? Number(url.database ?? 0) : url.database;
-  return JSON.stringify([url.kind, host, url.port, database, url.options["prefix"]]);
+  return JSON.stringify([url.kind, host, url.port, database, prefixOf(url)]);
 }
 
 /** An agent on files keeps its conversations with the other files of its workspace, unless it was told otherwise. */

@@ -31,10 +31,7 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
   const pair = await openPair(flags, (report) => reports.take(report));
   const stop = stopOnSignal(() => view.note("Stopping after the sessions that are under way…"));
   try {
-    if (await lacksLog(pair.sourceRoot, flags))
-      view.note(
-        "The source has no log beside its states. Where agents keep theirs in a workspace, name that with --from-workspace.",
-      );
+    if (await lacksLog(pair.sourceRoot, flags)) view.note(noLogText(flags));
     if (!terminal.isJson) terminal.line(`${verbs[modeOf(flags)]} ${pair.from} → ${pair.to}`);
     const migration = new Migration(pair, {
       filter: { agentId: agent, userId: anonymous ? null : user },
@@ -57,8 +54,9 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
     throw error;
   } finally {
     view.stop();
-    stop.end();
     await pair.close();
+    // Not before: a reader that misses only the last line must not end the command with 0.
+    stop.end();
   }
 }
 
@@ -72,9 +70,19 @@ async function lacksLog(
   root: string | undefined,
   { fromWorkspace }: MigrateFlags,
 ): Promise<boolean> {
-  if (root === undefined || fromWorkspace !== undefined) return false;
-  const log = await stat(join(root, "@log")).catch(() => undefined);
-  return log === undefined;
+  if (root === undefined) return false;
+  const log = fromWorkspace ?? join(root, "@log");
+  // Those of users, and those of nobody.
+  const found = await Promise.all(
+    ["users", "sessions"].map((name) => stat(join(log, name)).catch(() => undefined)),
+  );
+  return found.every((directory) => directory === undefined);
+}
+
+function noLogText({ fromWorkspace }: MigrateFlags): string {
+  return fromWorkspace === undefined
+    ? "The source has no log beside its states. Where agents keep theirs in a workspace, name that with --from-workspace."
+    : `There is no log in ${fromWorkspace}: see that --from-workspace names the workspace of the agents.`;
 }
 
 function adviceFor({ isInterrupted, outcomes, changingSessions }: MigrationReport): string {

@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from "../exit-code.js";
 
-/** Stops work that is asked to stop by Ctrl-C or SIGTERM. */
+/** Stops work that is asked to stop: by Ctrl-C, by SIGTERM, or because terminal or reader went away. */
 export interface Stop {
   readonly signal: AbortSignal;
   /** The exit code of whoever was stopped by what came. */
@@ -8,6 +8,9 @@ export interface Stop {
   /** From now on the signals do what they always do. */
   end(): void;
 }
+
+/** SIGHUP also tells that nobody reads what is written any more: whoever listens to it is not ended in the middle. */
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * The first signal stops between two sessions, the second one at once.
@@ -17,18 +20,16 @@ export interface Stop {
 export function stopOnSignal(onStop: () => void): Stop {
   const controller = new AbortController();
   const end = (): void => {
-    process.off("SIGINT", stop);
-    process.off("SIGTERM", stop);
+    for (const name of signals) process.off(name, stop);
   };
   let exitCode: ExitCode = exitCodes.interrupted;
   const stop = (name: NodeJS.Signals): void => {
-    if (name === "SIGTERM") exitCode = exitCodes.terminated;
+    if (name !== "SIGINT") exitCode = exitCodes.terminated;
     end();
     controller.abort();
     onStop();
   };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
+  for (const name of signals) process.on(name, stop);
   return {
     signal: controller.signal,
     get exitCode() {

@@ -1,8 +1,13 @@
 import { stat } from "node:fs/promises";
-import type { DistributedStore } from "@holdfast/core";
+import {
+  ConfigurationError,
+  type DistributedStore,
+  InMemoryAgentStateStore,
+  uuidv7,
+} from "@holdfast/core";
 import type { StoreReport } from "@holdfast/store-json";
 import type { Redis } from "ioredis";
-import type { Pool } from "mysql2/promise";
+import type { Pool, RowDataPacket } from "mysql2/promise";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { CONNECT_TIMEOUT_MS, checkReachable } from "./check-reachable.js";
 import { booleanOption, numberOption, parseStoreUrl, type ServerStoreUrl } from "./store-url.js";
@@ -25,8 +30,13 @@ export interface OpenedStore {
 
 /** How {@link openStore} opens. */
 export interface OpenStoreOptions {
-  /** `json:` only: refuse a directory that is not there, instead of making it at the first save. @default false */
+  /**
+   * Refuse a place where nothing was ever saved: a directory that is not there, and of a store that is `readOnly` tables
+   * that are not. Else they are made at the first use. @default false
+   */
   readonly mustExist?: boolean | undefined;
+  /** `mysql:` only: make and change no tables; where there are none the store is an empty one. @default false */
+  readonly readOnly?: boolean | undefined;
   /** Where the URL was given, for errors. @default "--store" */
   readonly from?: string | undefined;
   /** Servers only: how long a lease lasts where the URL does not say. @default the store's own */
@@ -38,23 +48,27 @@ export interface OpenStoreOptions {
 /**
  * Opens the store a URL names. A server that does not answer is noticed here and not at the first command.
  *
- * @throws CommandError for a URL that means nothing (2), or a directory that is not there (3)
+ * @throws CommandError for a URL that means nothing (2), a place that is not there (3), or tables of another release that
+ * must not be changed (5)
  * @throws StoreUnavailableError
  */
 export async function openStore(
   text: string,
-  { mustExist = false, from, leaseMs, onReport }: OpenStoreOptions = {},
+  { mustExist = false, readOnly = false, from, leaseMs, onReport }: OpenStoreOptions = {},
 ): Promise<OpenedStore> {
   const url = parseStoreUrl(text, from);
   if (url.kind === "json") {
-    if (mustExist) await checkDirectory(url.root);
+    if (mustExist) await checkDirectory(url.root, url.url);
     return openJson(url.root, onReport);
   }
-  const open = url.kind === "redis" ? openRedis : openMysql;
-  const store = await open(url, leaseMs);
+  const store = await (url.kind === "redis"
+    ? openRedis(url, leaseMs)
+    : openMysql(url, leaseMs, readOnly));
   try {
     await checkReachable(url);
-    return store;
+    if (!readOnly || (await hasTables(store, url))) return store;
+    if (mustExist) throw noTables(url);
+    return { ...store, parts: new InMemoryAgentStateStore().companions() };
   } catch (error) {
     await store.close();
     throw error;
@@ -109,7 +123,11 @@ async function openRedis(url: ServerStoreUrl, leaseMs?: number): Promise<OpenedS
   };
 }
 
-async function openMysql(url: ServerStoreUrl, leaseMs?: number): Promise<OpenedStore> {
+async function openMysql(
+  url: ServerStoreUrl,
+  leaseMs: number | undefined,
+  readOnly: boolean,
+): Promise<OpenedStore> {
   const [{ createPool }, { MysqlDistributedStore }] = await Promise.all([
     import("mysql2/promise"),
     import("@holdfast/store-mysql"),
@@ -126,7 +144,7 @@ async function openMysql(url: ServerStoreUrl, leaseMs?: number): Promise<OpenedS
   });
   const parts = MysqlDistributedStore.from(pool, {
     tablePrefix: url.options["prefix"],
-    migrate: booleanOption(url, "migrate"),
+    migrate: booleanOption(url, "migrate") !== false && !readOnly,
     leaseMs: numberOption(url, "leaseMs") ?? leaseMs,
     commandTimeoutMs: numberOption(url, "timeoutMs"),
   });
@@ -141,11 +159,55 @@ async function openMysql(url: ServerStoreUrl, leaseMs?: number): Promise<OpenedS
   };
 }
 
-async function checkDirectory(root: string): Promise<void> {
+/**
+ * Whether a store that makes no tables has them; one that needs none has.
+ *
+ * @throws CommandError when they are those of another release
+ * @throws StoreUnavailableError
+ */
+async function hasTables({ parts, backend }: OpenedStore, url: ServerStoreUrl): Promise<boolean> {
+  if (backend.kind !== "mysql") return true;
+  try {
+    // The store itself knows best whether it can work there, and what an error of the server means.
+    await parts.stateStore.load({ agentId: "nobody", userId: null, sessionId: uuidv7() });
+    return true;
+  } catch (error) {
+    if (!ConfigurationError.is(error)) throw error;
+    const [rows] = await backend.pool.query<RowDataPacket[]>(
+      "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
+      [`${prefixOf(url)}slots`],
+    );
+    if (rows.length === 0) return false;
+    throw new CommandError(
+      exitCodes.unavailable,
+      `${url.url}: its tables are those of an older release, and it is only read; bring them up to date first: ${error.message}`,
+    );
+  }
+}
+
+function noTables(url: ServerStoreUrl): CommandError {
+  return new CommandError(
+    exitCodes.notFound,
+    `${url.url}: the database ${url.database} has no tables ${prefixOf(url)}*; nothing was ever saved there`,
+  );
+}
+
+/** First part of the names of everything a store keeps on its server. */
+export function prefixOf({ kind, options }: ServerStoreUrl): string {
+  return options["prefix"] ?? { redis: "holdfast:", mysql: "holdfast_" }[kind];
+}
+
+/**
+ * Refuses a directory that is not there.
+ *
+ * @param name - what it was called by whoever named it
+ * @throws CommandError with exit code 3
+ */
+export async function checkDirectory(root: string, name: string): Promise<void> {
   const found = await stat(root).catch(() => undefined);
   if (found?.isDirectory()) return;
   throw new CommandError(
     exitCodes.notFound,
-    `json:${root}: ${found === undefined ? "no such directory" : "not a directory"}; nothing was ever saved there`,
+    `${name}: ${found === undefined ? "no such directory" : "not a directory"}; nothing was ever saved there`,
   );
 }

@@ -3,9 +3,11 @@ import {
   type Lease,
   LeaseLostError,
   SessionBusyError,
+  type SessionGate,
   type Slot,
   uuidv7,
 } from "@holdfast/core";
+import { withinTime } from "./within-time.js";
 
 /** How long to wait for one's turn; 0 does not wait. */
 export interface LeaseOptions {
@@ -32,37 +34,46 @@ export interface HeldLease extends Pick<Lease, "token" | "loaded"> {
 export async function underLease<T>(
   { gate }: Pick<DistributedStore, "gate">,
   slot: Slot,
-  { waitMs, signal: stop, holder }: LeaseOptions,
+  options: LeaseOptions,
   work: (lease: HeldLease) => Promise<T>,
 ): Promise<T> {
-  const signals = stop === undefined ? [] : [stop];
-  const signal =
-    waitMs > 0 ? AbortSignal.any([AbortSignal.timeout(waitMs), ...signals]) : undefined;
-  const callId = `${holder}-${uuidv7()}`;
-  let lease: Lease;
+  const callId = `${options.holder}-${uuidv7()}`;
+  const lease = await acquire(gate, slot, callId, options);
   try {
-    lease = await gate.acquire(slot, { callId, wait: waitMs > 0, signal });
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-    throw new SessionBusyError(
-      stop?.aborted
-        ? "the session is in use, and the waiting was ended"
-        : `the session is in use and was not free within ${waitMs} ms; try again later`,
-      { cause: error },
-    );
-  }
-  try {
-    const { token, loaded, lost } = lease;
+    const { token, loaded } = lease;
     return await work({
       token,
       loaded,
-      check: () => checkHeld(lost),
-      isHeld: async () => !lost.aborted && (await gate.calls(slot))[0] === callId,
+      // Asked for each time: a lease looks at the clock when it is, and a process that stood still has not heard of it yet.
+      check: () => checkHeld(lease.lost),
+      isHeld: async () => !lease.lost.aborted && (await gate.calls(slot))[0] === callId,
     });
   } finally {
     // What is not given back ends by itself.
     await lease.release().catch(() => undefined);
   }
+}
+
+async function acquire(
+  gate: SessionGate,
+  slot: Slot,
+  callId: string,
+  { waitMs, signal: stop }: LeaseOptions,
+): Promise<Lease> {
+  if (waitMs <= 0) return gate.acquire(slot, { callId, wait: false });
+  return withinTime(waitMs, stop, async (signal) => {
+    try {
+      return await gate.acquire(slot, { callId, wait: true, signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new SessionBusyError(
+        stop?.aborted
+          ? "the session is in use, and the waiting was ended"
+          : `the session is in use and was not free within ${waitMs} ms; try again later`,
+        { cause: error },
+      );
+    }
+  });
 }
 
 function checkHeld(lost: AbortSignal): void {

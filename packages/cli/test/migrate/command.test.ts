@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { symlink } from "node:fs/promises";
 import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
 import { JsonFileAgentStateStore, JsonlConversationLog } from "@holdfast/store-json";
 import { eventually, spawnScript, tempDirectory } from "@holdfast/testing";
 import { expect, inject, test } from "vitest";
@@ -78,6 +79,8 @@ test("a wrong URL is called by its option, and one store is known under two name
     [`json:${root}`, `json:${directory.path}/link/`],
     ["redis://localhost?prefix=a", "redis://user:secret@127.0.0.1:6379/0?leaseMs=5&prefix=a"],
     ["mysql://u@h/db", "mysql://other@h:3306/db?ssl=true"],
+    ["redis://h", "redis://h?prefix=holdfast:"],
+    ["mysql://u@h/db?prefix=holdfast_", "mysql://u@h/db"],
   ])
     await expect(open(one ?? "", other ?? "")).rejects.toThrow("same store");
 });
@@ -148,6 +151,44 @@ test("the log of a default agent is found in its workspace, and missing it is re
   expect(run).toMatchObject({ code: 0, stderr: "" });
   const copy = await contentsOfAll(files(`${directory.path}/to`), sessions);
   expect(copy).toStrictEqual(await contentsOfAll(parts, sessions));
+});
+
+test("a workspace that is not there ends with 3, before any state is copied without its log", async () => {
+  await using directory = await tempDirectory();
+  const [root, workspace] = [`${directory.path}/from`, `${directory.path}/workspace`];
+  const [from, to] = [`json:${root}`, `json:${directory.path}/to`];
+  await seed(
+    { ...files(root), log: new JsonlConversationLog({ root: workspace }) },
+    sampleSessions(3),
+  );
+  const wrong = await migrate(from, to, "--from-workspace", `${workspace}-mistyped`);
+  expect(wrong).toMatchObject({ code: 3, lines: [] });
+  expect(wrong.stderr).toContain(`--from-workspace ${workspace}-mistyped: no such directory`);
+  const file = await migrate(from, to, "--from-workspace", fileURLToPath(import.meta.url));
+  expect(file).toMatchObject({ code: 3, stderr: expect.stringContaining("not a directory") });
+  const run = await migrate(
+    from,
+    to,
+    "--from-workspace",
+    workspace,
+    "--to-workspace",
+    `${workspace}2`,
+  );
+  expect(run).toMatchObject({ code: 0, stderr: "" });
+  const sides = ["--from-workspace", workspace, "--to-workspace"];
+  const right = await migrate(from, to, "--verify-only", ...sides, `${workspace}2`);
+  expect(right).toMatchObject({ code: 0, summary: { outcomes: { present: 3 } } });
+  const check = await migrate(from, to, "--verify-only", ...sides, `${workspace}3`);
+  expect(check).toMatchObject({ code: 3, stderr: expect.stringContaining("--to-workspace") });
+});
+
+test("a workspace without any log is remarked on", async () => {
+  await using directory = await tempDirectory();
+  const root = `${directory.path}/from`;
+  await seed(files(root), sampleSessions(3));
+  const [from, to] = [`json:${root}`, `json:${directory.path}/to`];
+  const run = await migrate(from, to, "--from-workspace", directory.path, "--dry-run");
+  expect(run.stderr).toContain("no log");
 });
 
 test("long texts of many megabytes go through little memory", async () => {
