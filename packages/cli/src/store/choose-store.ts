@@ -17,7 +17,7 @@ export interface StoreChoice {
 export interface ChooseOptions {
   /** The config file, when it is loaded already; null when there is none. */
   readonly config?: LoadedConfig | null | undefined;
-  /** A directory that is not there yet will do: it is made when something is saved. @default false */
+  /** A directory or tables that are not there yet will do: they are made when something is saved. @default false */
   readonly mayBeNew?: boolean | undefined;
 }
 
@@ -36,20 +36,22 @@ const partNames = ["stateStore", "log", "gate", "signals", "keyValue"] as const;
  * The store of `--store`, else of the environment, else of the config file, else what the harness uses by default. It says
  * on stderr when it is the default, so that nobody takes an empty one for their own.
  *
- * @throws CommandError (3) for a directory that was named and is not there, unless something is to be saved in it
+ * @throws CommandError (3) for a directory or tables that were named and are not there, unless something is to be saved in it
  */
 export async function chooseStore(
   terminal: Terminal,
   choice: StoreChoice,
   { config, mayBeNew = false }: ChooseOptions = {},
 ): Promise<ChosenStore> {
-  const mustExist = !mayBeNew;
+  // What was ever saved has its directory, or its tables: a look at a mistyped place must not make any.
+  const readOnly = !mayBeNew;
+  const named = { mustExist: readOnly, readOnly };
   if (choice.store !== undefined)
-    return disposable(await openStore(choice.store, { mustExist }), "--store");
+    return disposable(await openStore(choice.store, named), "--store");
   const fromEnvironment = terminal.env["HOLDFAST_STORE"];
   if (fromEnvironment)
     return disposable(
-      await openStore(fromEnvironment, { from: "HOLDFAST_STORE", mustExist }),
+      await openStore(fromEnvironment, { ...named, from: "HOLDFAST_STORE" }),
       "HOLDFAST_STORE",
     );
   const loaded = config === undefined ? await loadConfig(terminal, choice.config) : config;
@@ -57,7 +59,7 @@ export async function chooseStore(
   const configured = loaded?.config.store;
   if (typeof configured === "string")
     return disposable(
-      await openStore(configured, { from: loaded?.file ?? "the config file" }),
+      await openStore(configured, { readOnly, from: loaded?.file ?? "the config file" }),
       "config",
     );
   if (configured !== undefined)

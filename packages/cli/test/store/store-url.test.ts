@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { tempDirectory } from "@holdfast/testing";
-import { describe, expect, test } from "vitest";
+import { createPool } from "mysql2/promise";
+import { describe, expect, inject, test } from "vitest";
 import { numberOption, parseStoreUrl, type ServerStoreUrl } from "../../src/store/store-url.js";
 import { holdfast } from "../support/in-process.js";
 import { freshStore } from "../support/stores.js";
@@ -103,6 +105,22 @@ describe("a store's URL", () => {
         code: 0,
       },
     );
+  });
+
+  test("names tables that are there, and makes none to look for them", async () => {
+    const prefix = `typo${randomUUID().slice(0, 8)}_`;
+    const pool = createPool(inject("mysqlUrl"));
+    try {
+      const store = `${inject("mysqlUrl")}?prefix=${prefix}`;
+      for (const command of [["list"], ["show", "s"], ["delete", "s", "--yes"]]) {
+        const { code, stderr } = await holdfast(["sessions", ...command, "--store", store]);
+        expect([code, stderr], command.join(" ")).toEqual([3, expect.stringContaining(prefix)]);
+      }
+      const [tables] = await pool.query("SHOW TABLES LIKE ?", [`${prefix}%`]);
+      expect(tables).toEqual([]);
+    } finally {
+      await pool.end();
+    }
   });
 
   test("may stand in the environment, where no list of processes shows it", async () => {
