@@ -102,13 +102,16 @@ describe("a config file", () => {
   });
 
   test("may print what it likes: that goes to stderr, and JSON stays JSON", async () => {
-    const outcome = await withConfig(
+    await using directory = await tempDirectory();
+    await writeFile(
+      join(directory.path, "holdfast.config.mjs"),
       `console.log("loading");
        export default () => { console.info("made"); return { store: "json:./store" }; };`,
-      ["sessions", "list", "--json"],
     );
-    expect(outcome.json()).toMatchObject({ sessions: [] });
-    expect(outcome.code).toBe(0);
+    const list = ["sessions", "list", "--json"];
+    const { code, stdout, stderr } = await runProcess(list, { cwd: directory.path });
+    expect([code, stderr]).toEqual([0, "loading\nmade\n"]);
+    expect(JSON.parse(stdout)).toMatchObject({ sessions: [] });
   });
 
   test("that is named and is not there ends the command with 3", async () => {
