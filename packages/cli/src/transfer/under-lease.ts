@@ -5,9 +5,9 @@ import {
   SessionBusyError,
   type SessionGate,
   type Slot,
+  timeLimit,
   uuidv7,
 } from "@holdfast/core";
-import { withinTime } from "./within-time.js";
 
 /** How long to wait for one's turn; 0 does not wait. */
 export interface LeaseOptions {
@@ -61,19 +61,18 @@ async function acquire(
   { waitMs, signal: stop }: LeaseOptions,
 ): Promise<Lease> {
   if (waitMs <= 0) return gate.acquire(slot, { callId, wait: false });
-  return withinTime(waitMs, stop, async (signal) => {
-    try {
-      return await gate.acquire(slot, { callId, wait: true, signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new SessionBusyError(
-        stop?.aborted
-          ? "the session is in use, and the waiting was ended"
-          : `the session is in use and was not free within ${waitMs} ms; try again later`,
-        { cause: error },
-      );
-    }
-  });
+  using limit = timeLimit(waitMs, { stops: stop === undefined ? [] : [stop] });
+  try {
+    return await gate.acquire(slot, { callId, wait: true, signal: limit.signal });
+  } catch (error) {
+    if (!limit.signal.aborted) throw error;
+    throw new SessionBusyError(
+      stop?.aborted
+        ? "the session is in use, and the waiting was ended"
+        : `the session is in use and was not free within ${waitMs} ms; try again later`,
+      { cause: error },
+    );
+  }
 }
 
 function checkHeld(lost: AbortSignal): void {

@@ -11,7 +11,7 @@ import {
   CTRL_Z,
   PseudoTerminal,
 } from "../support/pseudo-terminal.js";
-import { testProject } from "../support/test-project.js";
+import { type TestProject, testProject } from "../support/test-project.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
 const ESCAPE_UP = /\u001b\[\d+A/;
@@ -24,6 +24,18 @@ async function savedTexts(url: string): Promise<readonly string[]> {
   await store.close();
   if (loaded === null || loaded === "unchanged") throw new Error("nothing is saved");
   return loaded.messages.map((message) => `${message.role}: ${textOf(message)}`);
+}
+
+/** A chat of Ada's that has prompted. */
+async function chatIn(
+  { path, store }: TestProject,
+  options: { readonly env?: Record<string, string>; readonly inShell?: boolean } = {},
+): Promise<PseudoTerminal> {
+  const args = ["chat", "--store", store, "--user", "ada"];
+  const terminal = new PseudoTerminal(args, { cwd: path, ...options });
+  await terminal.shows("session default of ada, agent tester");
+  await terminal.shows("›");
+  return terminal;
 }
 
 test("a reply that is interrupted with Ctrl-C is kept, and another process goes on from there", async () => {
@@ -68,10 +80,7 @@ test("a reply that is interrupted with Ctrl-C is kept, and another process goes 
 
 test("Ctrl-D while the agent works leaves after it, and names what is not said any more", async () => {
   await using project = await testProject();
-  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
-    cwd: project.path,
-  });
-  await terminal.shows("›");
+  await using terminal = await chatIn(project);
   terminal.enter("until told");
   await terminal.shows("I come");
   terminal.enter("one more thing");
@@ -85,10 +94,7 @@ test("Ctrl-D while the agent works leaves after it, and names what is not said a
 
 test("a second Ctrl-C leaves with 130, and what was said is kept all the same", async () => {
   await using project = await testProject();
-  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
-    cwd: project.path,
-  });
-  await terminal.shows("›");
+  await using terminal = await chatIn(project);
   terminal.enter("forever");
   await terminal.shows("I shall never end");
   // At once: a moment later the call may be saved, and the second one is at an empty prompt.
@@ -99,12 +105,7 @@ test("a second Ctrl-C leaves with 130, and what was said is kept all the same", 
 
 test("suspended with Ctrl-Z and brought back, it goes on reading", async () => {
   await using project = await testProject();
-  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
-    cwd: project.path,
-    inShell: true,
-  });
-  await terminal.shows("session default of ada, agent tester: new");
-  await terminal.shows("›");
+  await using terminal = await chatIn(project, { inShell: true });
   terminal.type("half a ");
   await terminal.shows("half a ");
   terminal.type(CTRL_Z);
@@ -123,10 +124,7 @@ test("suspended with Ctrl-Z and brought back, it goes on reading", async () => {
 
 test("what is typed while the agent works stands below its reply, however long it is", async () => {
   await using project = await testProject();
-  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
-    cwd: project.path,
-  });
-  await terminal.shows("›");
+  await using terminal = await chatIn(project);
   terminal.enter("until told");
   await terminal.shows("I come");
   // One by one, as keys are pressed: three rows of a terminal that has 120 columns.
@@ -146,10 +144,7 @@ test("what is typed while the agent works stands below its reply, however long i
 
 test("lines that were pasted and not sent are named when they are left", async () => {
   await using project = await testProject();
-  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
-    cwd: project.path,
-  });
-  await terminal.shows("›");
+  await using terminal = await chatIn(project);
   terminal.type("\u001b[200~line one\rline two\r\u001b[201~");
   await terminal.shows("line two");
   terminal.type(CTRL_D);
@@ -159,11 +154,7 @@ test("lines that were pasted and not sent are named when they are left", async (
 
 test("a terminal that can do nothing is told nothing it does not understand", async () => {
   await using project = await testProject();
-  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
-    cwd: project.path,
-    env: { TERM: "dumb" },
-  });
-  await terminal.shows("›");
+  await using terminal = await chatIn(project, { env: { TERM: "dumb" } });
   terminal.type("not this");
   await terminal.shows("not this");
   terminal.type(CTRL_C);
@@ -178,11 +169,8 @@ test("a terminal that can do nothing is told nothing it does not understand", as
 
 test("a turn that waits for another process says so when it is interrupted", async () => {
   await using project = await testProject();
-  const args = ["chat", "--store", project.store, "--user", "ada"];
-  await using first = new PseudoTerminal(args, { cwd: project.path });
-  await using second = new PseudoTerminal(args, { cwd: project.path });
-  await first.shows("›");
-  await second.shows("›");
+  await using first = await chatIn(project);
+  await using second = await chatIn(project);
   first.enter("until told");
   await first.shows("I come");
   second.enter("me too");
@@ -201,10 +189,7 @@ test("a turn that waits for another process says so when it is interrupted", asy
 
 test("a terminal that is closed in the middle of a reply does not take it along", async () => {
   await using project = await testProject();
-  await using terminal = new PseudoTerminal(["chat", "--store", project.store, "--user", "ada"], {
-    cwd: project.path,
-  });
-  await terminal.shows("›");
+  await using terminal = await chatIn(project);
   terminal.enter("until told");
   await terminal.shows("I come");
   terminal.hangUp();
@@ -215,9 +200,7 @@ test("a terminal that is closed in the middle of a reply does not take it along"
 
 test("what an agent does is shown as it happens, and commands begin with a slash", async () => {
   await using project = await testProject();
-  const args = ["chat", "--store", project.store, "--user", "ada"];
-  await using terminal = new PseudoTerminal(args, { cwd: project.path });
-  await terminal.shows("›");
+  await using terminal = await chatIn(project);
   // The first half is there before there is a second; what is typed meanwhile comes next.
   terminal.enter("until told");
   await terminal.shows("I come");

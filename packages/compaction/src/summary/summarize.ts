@@ -7,6 +7,7 @@ import {
   type ModelAnswer,
   type ModelRequest,
   repairToolPairs,
+  timeLimit,
   type Usage,
   userMessage,
 } from "@holdfast/core";
@@ -48,8 +49,6 @@ const SUMMARY_ROOM = 4_000;
 const LEAST_TOKENS = 200;
 /** How often a piece that turns out too long is halved. */
 const HALVINGS = 6;
-/** A longer timer would fire at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 const BRIEFLY =
   "The summary broke off because it was too long. Write it again, complete, in at most 400 words.";
 const SYSTEM = "You write summaries of conversations between a user and an AI agent.";
@@ -65,22 +64,13 @@ const SYSTEM = "You write summaries of conversations between a user and an AI ag
  */
 export async function summarize(order: SummaryOrder): Promise<Summary> {
   const { request, settings, format } = order;
-  const stop = new AbortController();
-  const onAbort = (): void => stop.abort(request.signal.reason);
-  request.signal.addEventListener("abort", onAbort, { once: true });
-  // Not AbortSignal.timeout under AbortSignal.any: on Node.js 20 garbage collection takes such a signal before it fires.
-  const timer = setTimeout(
-    () => stop.abort(new DOMException("the summary was not written in time", "TimeoutError")),
-    Math.min(settings.timeoutMs, LONGEST_TIMER),
-  );
-  try {
-    const desk = new SummaryDesk(order, stop.signal);
-    const reply = (await desk.continueConversation()) ?? (await desk.readTranscript());
-    return { text: await format.render(reply), usage: desk.usage };
-  } finally {
-    clearTimeout(timer);
-    request.signal.removeEventListener("abort", onAbort);
-  }
+  using limit = timeLimit(settings.timeoutMs, {
+    stops: [request.signal],
+    reason: () => new DOMException("the summary was not written in time", "TimeoutError"),
+  });
+  const desk = new SummaryDesk(order, limit.signal);
+  const reply = (await desk.continueConversation()) ?? (await desk.readTranscript());
+  return { text: await format.render(reply), usage: desk.usage };
 }
 
 class SummaryDesk {

@@ -12,3 +12,4 @@ export * from "./parse-options.js";
 export * from "./revision.js";
 export * from "./save-errors.js";
 export * from "./save-with-retry.js";
+export * from "./time-limit.js";

@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
+import { timeLimit } from "@holdfast/core";
 import { Client } from "@modelcontextprotocol/client";
 import { cleanText } from "../catalogue/clean-text.js";
 import type { ServerSettings } from "../options/server-settings.js";
 import { Connection, RequestFailed } from "./connection.js";
-import { deadlineAfter } from "./deadline.js";
 import { failureOf } from "./failure.js";
 import { HttpTransport } from "./http-transport.js";
 import type { ListedTools } from "./list-tools.js";
@@ -57,7 +57,7 @@ export async function openConnection(
     closing ??= closeBoth(client, transport);
     return closing;
   };
-  using limit = deadlineAfter(connectTimeoutMs, signal);
+  using limit = timeLimit(connectTimeoutMs, { stops: [signal], keepsAlive: false });
   const deadline = limit.signal;
   try {
     const connected = client.connect(transport, { signal: deadline, timeout: connectTimeoutMs });
