@@ -2,9 +2,6 @@ import {
   AgentState,
   characterEstimate,
   type DataBlock,
-  type DocumentClient,
-  type DocumentKeys,
-  documentStore,
   InMemoryAgentStateStore,
   InMemoryConversationLog,
   InMemoryFilesystem,
@@ -12,17 +9,22 @@ import {
   InMemoryOffloader,
   InMemorySignalBus,
   InProcessSessionGate,
-  isExplicitToolResult,
   keepLastCompactor,
   listGuard,
   type Offloader,
   RuntimeContext,
   type Slot,
-  type StoredDocument,
-  slotKey,
   type TextBlock,
   tool,
 } from "@holdfast/core";
+import { isExplicitToolResult } from "@holdfast/core/plugin-kit";
+import {
+  type DocumentClient,
+  type DocumentKeys,
+  documentStore,
+  type StoredDocument,
+  slotKey,
+} from "@holdfast/core/store-kit";
 import {
   describeAgentStateStore,
   describeCompactor,

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { parseAst } from "vitest/node";
 
 const parts = [
+  "encryption",
   "workspace",
   "store-json",
   "store-redis",

@@ -2,12 +2,11 @@ import {
   AgentState,
   assistantMessage,
   type JsonObject,
-  type LogDraft,
   type Message,
   type Slot,
   userMessage,
-  uuidv7,
 } from "@holdfast/core";
+import { type LogDraft, uuidv7 } from "@holdfast/core/store-kit";
 
 /** Words of about the length of an ordinary question and answer. */
 const question = "How far is the order that I placed on Monday, and when will it be here? ".repeat(

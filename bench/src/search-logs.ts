@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
-import { type ConversationLog, type LogDraft, userMessage, uuidv7 } from "@holdfast/core";
+import { type ConversationLog, userMessage } from "@holdfast/core";
+import { type LogDraft, uuidv7 } from "@holdfast/core/store-kit";
 import { JsonlConversationLog } from "@holdfast/store-json";
 import { type Conversation, readConversations } from "./replay/conversation.js";
 

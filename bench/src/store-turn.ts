@@ -1,4 +1,5 @@
-import { type AgentStateStore, type Revision, type Slot, uuidv7 } from "@holdfast/core";
+import type { AgentStateStore, Revision, Slot } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { sampleDrafts, sampleHead, sampleTurn } from "./sample-turn.js";
 
 /** A session that takes turns the way the engine does: gate, load, log, save, release. */

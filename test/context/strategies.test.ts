@@ -9,8 +9,8 @@ import {
   repairToolPairs,
   textOf,
   tool,
-  withBlobs,
 } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 import { toolResultEviction } from "@holdfast/eviction";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";

@@ -1,13 +1,12 @@
 import {
   type AgentStateStore,
-  type EncryptionOptions,
   InMemoryAgentStateStore,
   ReActAgent,
   type ReActAgentOptions,
   textOf,
   tool,
-  withEncryption,
 } from "@holdfast/core";
+import { type EncryptionOptions, withEncryption } from "@holdfast/encryption";
 import { HarnessAgent } from "@holdfast/harness";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { scriptedModel, tempDirectory } from "@holdfast/testing";

@@ -1,4 +1,4 @@
-import { withEncryption } from "@holdfast/core";
+import { withEncryption } from "@holdfast/encryption";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { tempDirectory } from "@holdfast/testing";
 import { expect, onTestFinished, test } from "vitest";

@@ -5,12 +5,11 @@ import {
   ConfigurationError,
   type ConversationLog,
   type DistributedStore,
-  type EncryptionOptions,
   InMemoryAgentStateStore,
   InMemoryConversationLog,
   type KeyValueStore,
-  withEncryption,
 } from "@holdfast/core";
+import { type EncryptionOptions, withEncryption } from "@holdfast/encryption";
 import { expect, expectTypeOf, test } from "vitest";
 import { freshKey, freshOptions } from "./keys.js";
 import { loadState, saveTexts, slotOf } from "./stored.js";

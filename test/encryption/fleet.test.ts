@@ -1,4 +1,5 @@
-import { type AgentStateStore, type DistributedStore, withEncryption } from "@holdfast/core";
+import type { AgentStateStore, DistributedStore } from "@holdfast/core";
+import { withEncryption } from "@holdfast/encryption";
 import {
   describeAgentStateStore,
   describeConversationLog,

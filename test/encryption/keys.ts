@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { EncryptionKey, EncryptionOptions } from "@holdfast/core";
+import type { EncryptionKey, EncryptionOptions } from "@holdfast/encryption";
 
 /** A key of its own for every run. */
 export function freshKey(id: string): EncryptionKey {

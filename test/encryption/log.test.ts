@@ -1,12 +1,6 @@
-import {
-  blobRef,
-  InMemoryConversationLog,
-  type LogDraft,
-  type Slot,
-  StateCorruptError,
-  userMessage,
-  withEncryption,
-} from "@holdfast/core";
+import { InMemoryConversationLog, type Slot, StateCorruptError, userMessage } from "@holdfast/core";
+import { blobRef, type LogDraft } from "@holdfast/core/store-kit";
+import { withEncryption } from "@holdfast/encryption";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freshKey, freshOptions } from "./keys.js";

@@ -1,11 +1,6 @@
-import {
-  blobRef,
-  InMemoryAgentStateStore,
-  textOf,
-  userMessage,
-  withBlobs,
-  withEncryption,
-} from "@holdfast/core";
+import { InMemoryAgentStateStore, textOf, userMessage } from "@holdfast/core";
+import { blobRef, withBlobs } from "@holdfast/core/store-kit";
+import { withEncryption } from "@holdfast/encryption";
 import { expect, test } from "vitest";
 import { freshOptions } from "./keys.js";
 import {

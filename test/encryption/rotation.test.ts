@@ -1,12 +1,11 @@
 import {
   type AgentStateStore,
-  type EncryptionKey,
   InMemoryAgentStateStore,
   StateConflictError,
   textOf,
   userMessage,
-  withEncryption,
 } from "@holdfast/core";
+import { type EncryptionKey, withEncryption } from "@holdfast/encryption";
 import { expect, test } from "vitest";
 import { freshKey } from "./keys.js";
 import { corruption, loadState, said, saveTexts, slotOf, writeOn } from "./stored.js";

@@ -1,12 +1,6 @@
-import {
-  InMemorySignalBus,
-  type ListenOptions,
-  type SessionGate,
-  type Signal,
-  textOf,
-  userMessage,
-  withEncryption,
-} from "@holdfast/core";
+import { InMemorySignalBus, type SessionGate, textOf, userMessage } from "@holdfast/core";
+import type { ListenOptions, Signal } from "@holdfast/core/store-kit";
+import { withEncryption } from "@holdfast/encryption";
 import { expect, test } from "vitest";
 import { freshKey, freshOptions } from "./keys.js";
 import { slotOf } from "./stored.js";

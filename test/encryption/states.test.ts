@@ -1,10 +1,6 @@
-import {
-  type LoadedState,
-  StateCorruptError,
-  textOf,
-  userMessage,
-  withEncryption,
-} from "@holdfast/core";
+import { StateCorruptError, textOf, userMessage } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
+import { withEncryption } from "@holdfast/encryption";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { agentOn } from "../engine/agent-on.js";

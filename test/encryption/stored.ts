@@ -2,17 +2,19 @@ import {
   type AgentStateStore,
   type ConversationLog,
   type JsonObject,
-  type LoadedState,
-  type LogDraft,
   type LogMark,
   type Message,
   type Slot,
   StateCorruptError,
-  type StateWrite,
   userMessage,
+} from "@holdfast/core";
+import {
+  type LoadedState,
+  type LogDraft,
+  type StateWrite,
   uuidv7,
   withBlobs,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { expect } from "vitest";
 
 /** A slot of agent "a" and user "u". */

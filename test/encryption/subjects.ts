@@ -4,10 +4,9 @@ import { join } from "node:path";
 import {
   type AgentStateStore,
   type DistributedStore,
-  type EncryptionOptions,
   InMemoryAgentStateStore,
-  withEncryption,
 } from "@holdfast/core";
+import { type EncryptionOptions, withEncryption } from "@holdfast/encryption";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { freshOptions } from "./keys.js";
 

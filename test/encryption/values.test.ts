@@ -4,8 +4,8 @@ import {
   type JsonValue,
   StateCorruptError,
   StateTooLargeError,
-  withEncryption,
 } from "@holdfast/core";
+import { withEncryption } from "@holdfast/encryption";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { freshOptions } from "./keys.js";

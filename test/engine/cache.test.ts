@@ -1,7 +1,7 @@
 import { type AgentEvent, InProcessSessionGate, type Revision, userMessage } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { StateCache } from "../../packages/core/src/engine/state-cache.js";
+import { StateCache } from "../../packages/core/src/engine/session/state-cache.js";
 import { AgentState } from "../../packages/core/src/state/agent-state.js";
 import { agentOn } from "./agent-on.js";
 import { outline, slotOf } from "./conversation.js";

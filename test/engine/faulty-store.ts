@@ -3,16 +3,14 @@ import {
   type ConversationLog,
   type DistributedStore,
   InMemoryAgentStateStore,
-  type LogDraft,
-  type LogRange,
   type Revision,
   type SessionGate,
   type Slot,
   type SlotQuery,
-  type StateWrite,
   StoreUnavailableError,
   UnknownOutcomeError,
 } from "@holdfast/core";
+import type { LogDraft, LogRange, StateWrite } from "@holdfast/core/store-kit";
 
 /** What an agent can ask of its store, gate and log. */
 export type CommandName =

@@ -2,13 +2,13 @@ import {
   type AgentEvent,
   InMemoryAgentStateStore,
   InProcessSessionGate,
-  type Lease,
   LeaseLostError,
   ReActAgent,
   type ReActAgentOptions,
   type SessionGate,
   tool,
 } from "@holdfast/core";
+import type { Lease } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

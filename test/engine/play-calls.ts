@@ -3,11 +3,9 @@ import {
   AgentState,
   type CallInput,
   type CallOutcome,
-  CallOutcomes,
   type Compactor,
   definePlugin,
   InProcessSessionGate,
-  isDiscarded,
   type LogRecord,
   type Message,
   type Middleware,
@@ -16,6 +14,7 @@ import {
   StateTooLargeError,
   tool,
 } from "@holdfast/core";
+import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { z } from "zod";
 import { logRecords, slotOf } from "./conversation.js";

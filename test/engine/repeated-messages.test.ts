@@ -1,11 +1,5 @@
-import {
-  CallOutcomes,
-  type Compactor,
-  definePlugin,
-  isDiscarded,
-  StateConflictError,
-  userMessage,
-} from "@holdfast/core";
+import { type Compactor, definePlugin, StateConflictError, userMessage } from "@holdfast/core";
+import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { agentOn } from "./agent-on.js";

@@ -4,8 +4,8 @@ import {
   type Message,
   ModelError,
   ReActAgent,
-  withBlobs,
 } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 import { describe, expect, test } from "vitest";
 import { chunkModel, finish, type ScriptedStream, text } from "./chunk-model.js";
 

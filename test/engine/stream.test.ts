@@ -1,7 +1,6 @@
 import {
   type AgentEvent,
   InMemoryAgentStateStore,
-  MAX_UNREAD_EVENTS,
   type Model,
   type ModelChunk,
   ModelError,
@@ -12,6 +11,9 @@ import { eventually } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { chunkModel, finish, text } from "./chunk-model.js";
 import { pairedModel } from "./valid-pairing.js";
+
+/** Unread events a stream keeps as they came; documented in docs/guarantees.md (P8). */
+const MAX_UNREAD_EVENTS = 10_000;
 
 async function read(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const list: AgentEvent[] = [];

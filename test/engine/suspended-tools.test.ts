@@ -5,7 +5,6 @@ import {
   InMemoryAgentStateStore,
   InvalidInputError,
   listGuard,
-  messageBytes,
   type PendingCall,
   PendingConfirmationError,
   ReActAgent,
@@ -14,6 +13,7 @@ import {
   tool,
   toolResultsOf,
 } from "@holdfast/core";
+import { messageBytes } from "@holdfast/core/plugin-kit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { pairedModel, stateProblem } from "./valid-pairing.js";

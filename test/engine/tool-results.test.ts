@@ -2,14 +2,14 @@ import {
   InMemoryAgentStateStore,
   type LogRecord,
   type Message,
-  messageBytes,
   ReActAgent,
   type ToolResultBlock,
   tool,
   toolResult,
   toolResultsOf,
-  withBlobs,
 } from "@holdfast/core";
+import { messageBytes } from "@holdfast/core/plugin-kit";
+import { withBlobs } from "@holdfast/core/store-kit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { pairedModel } from "./valid-pairing.js";

@@ -1,14 +1,13 @@
 import {
-  CallOutcomes,
   type Compactor,
   definePlugin,
   InProcessSessionGate,
-  isDiscarded,
   ReActAgent,
   type ReActAgentOptions,
   StateConflictError,
   tool,
 } from "@holdfast/core";
+import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -7,8 +7,8 @@ import {
   ReActAgent,
   type ReActAgentOptions,
   tool,
-  withBlobs,
 } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

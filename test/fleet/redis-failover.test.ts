@@ -1,4 +1,5 @@
-import { type DistributedStore, slotKey } from "@holdfast/core";
+import type { DistributedStore } from "@holdfast/core";
+import { slotKey } from "@holdfast/core/store-kit";
 import { eventually } from "@holdfast/testing";
 import {
   privateRedisCluster,

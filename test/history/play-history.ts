@@ -6,10 +6,10 @@ import {
   type ModelRequest,
   type Plugin,
   type TextBlock,
-  tokenCounterOf,
   tool,
   toolResult,
 } from "@holdfast/core";
+import { tokenCounterOf } from "@holdfast/core/plugin-kit";
 import { toolResultEviction } from "@holdfast/eviction";
 import type { HarnessAgent, HarnessAgentOptions } from "@holdfast/harness";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";

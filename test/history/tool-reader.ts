@@ -1,10 +1,8 @@
 import {
   type CallOutcome,
   type ConversationLog,
-  createMessage,
   type DataBlock,
   type JsonObject,
-  type LogDraft,
   ReActAgent,
   type Slot,
   type TextBlock,
@@ -12,6 +10,8 @@ import {
   toolResultsOf,
   userMessage,
 } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
+import type { LogDraft } from "@holdfast/core/store-kit";
 import { sessionTools } from "@holdfast/session-tools";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 

@@ -1,4 +1,5 @@
-import { type AgentEvent, textOf, withEncryption } from "@holdfast/core";
+import { type AgentEvent, textOf } from "@holdfast/core";
+import { withEncryption } from "@holdfast/encryption";
 import { HarnessAgent } from "@holdfast/harness";
 import { type MemoryFlushOptions, memoryFlush } from "@holdfast/memory-flush";
 import { eventually, scriptedModel, tempDirectory } from "@holdfast/testing";

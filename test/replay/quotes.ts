@@ -3,8 +3,8 @@ import {
   type Message,
   ReActAgent,
   type ToolResultBlock,
-  withBlobs,
 } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 import { sessionTools } from "@holdfast/session-tools";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";

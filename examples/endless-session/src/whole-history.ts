@@ -1,10 +1,5 @@
-import {
-  type ConversationLog,
-  type LogRecord,
-  type Slot,
-  type TokenCounter,
-  withBlobs,
-} from "@holdfast/core";
+import type { ConversationLog, LogRecord, Slot, TokenCounter } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 
 /** What a session would have sent without Holdfast. */
 export interface WholeHistory {

@@ -1,4 +1,5 @@
-import { type JsonObject, type Model, parseOptions, type ToolInputSchema } from "@holdfast/core";
+import type { JsonObject, Model, ToolInputSchema } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 
 /** Clips long string arguments of old tool calls; no model call. */

@@ -1,11 +1,5 @@
-import {
-  type AgentState,
-  adoptMessage,
-  type Message,
-  type MessageMeasure,
-  type RequestPrompt,
-  type TokenCounter,
-} from "@holdfast/core";
+import type { AgentState, Message, TokenCounter } from "@holdfast/core";
+import { adoptMessage, type MessageMeasure, type RequestPrompt } from "@holdfast/core/plugin-kit";
 
 /** How many messages back to look for one whose usage the provider reported. */
 const LOOK_BACK = 200;

@@ -1,18 +1,20 @@
 import {
   type AgentState,
-  type CompactionRequest,
   type CompactionResult,
   type EventBody,
-  isContextOverflow,
   type LogMark,
   type Message,
   type Model,
   type Offloader,
-  type OffloadReference,
   RuntimeContext,
   type TokenCounter,
-  tokenCounterOf,
 } from "@holdfast/core";
+import {
+  type CompactionRequest,
+  isContextOverflow,
+  type OffloadReference,
+  tokenCounterOf,
+} from "@holdfast/core/plugin-kit";
 import { type CompactionOptions, TokenMeter } from "../src/index.js";
 import { Ladder } from "../src/ladder/ladder.js";
 import { tools } from "./option-sets.js";

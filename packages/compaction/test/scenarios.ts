@@ -1,4 +1,5 @@
-import type { AgentState, CompactionRequest } from "@holdfast/core";
+import type { AgentState } from "@holdfast/core";
+import type { CompactionRequest } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 import type { CompactionOptions } from "../src/index.js";
 import { Bench } from "./bench.js";

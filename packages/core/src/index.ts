@@ -1,33 +1,166 @@
-export * from "./context/runtime-context.js";
-export * from "./encryption/index.js";
-export * from "./engine/index.js";
-export * from "./errors/index.js";
-export * from "./events/agent-event.js";
-export * from "./events/agent-reply.js";
-export * from "./gate/index.js";
-export * from "./json/json.js";
-export * from "./json/well-formed.js";
-export * from "./log/index.js";
-export * from "./memory/index.js";
-export * from "./message/create-message.js";
-export * from "./message/message.js";
-export * from "./message/message-problem.js";
-export * from "./message/read-message.js";
-export * from "./message/repair-tool-pairs.js";
-export * from "./middleware/middleware.js";
-export * from "./middleware/plugin.js";
-export * from "./model/index.js";
-export * from "./ports/index.js";
-export * from "./quote/mark-quoter.js";
-export * from "./slot/path-segment.js";
-export * from "./slot/slot.js";
-export * from "./slot/uuid.js";
-export * from "./state/agent-state.js";
-export type { ContextDelta, ContextEditor, MessageMeasure } from "./state/context-editor.js";
-export * from "./state/interrupt-control.js";
-export * from "./state/migrate-document.js";
-export * from "./state/sections.js";
-export * from "./store/index.js";
-export * from "./tool/input-schema.js";
-export * from "./tool/tool.js";
-export * from "./tool/tool-group.js";
+export {
+  type OnBusy,
+  RuntimeContext,
+  RuntimeContextBuilder,
+  type RuntimeContextFields,
+} from "./context/runtime-context.js";
+export { AgentRun } from "./engine/agent-run.js";
+export type {
+  ConflictPolicy,
+  LimitOptions,
+  ModelRetryOptions,
+  Persistence,
+  ReActAgentOptions,
+  StateCacheOptions,
+} from "./engine/assemble/agent-options.js";
+export type { CallInput, Confirmation, ExternalResult } from "./engine/call-input.js";
+export {
+  type CallContext,
+  type CompactOptions,
+  type OutputOf,
+  ReActAgent,
+  type ShutdownReport,
+} from "./engine/react-agent.js";
+export type { LifecycleState } from "./engine/session/lifecycle.js";
+export type { StateEdit } from "./engine/session/maintenance.js";
+export type { SessionName } from "./engine/session/slot-arguments.js";
+export { installSignalHandlers, type SignalHandlerOptions } from "./engine/signal-handlers.js";
+export {
+  AmbiguousInterruptError,
+  CallAbortedError,
+  ConfigurationError,
+  ContextOverflowError,
+  EmptyReplyError,
+  InvalidIdError,
+  InvalidInputError,
+  ModelError,
+  type ModelErrorKind,
+  PendingConfirmationError,
+  SessionBusyError,
+  ShuttingDownError,
+  StateTooNewError,
+  StructuredOutputError,
+} from "./errors/errors.js";
+export { type ErrorCode, HoldfastError } from "./errors/holdfast-error.js";
+export {
+  LeaseLostError,
+  StateConflictError,
+  StateCorruptError,
+  StateTooLargeError,
+  StoreError,
+  type StoreErrorClass,
+  StoreUnavailableError,
+  UnknownOutcomeError,
+} from "./errors/store-errors.js";
+export type { AgentEvent, EventBody, EventEnvelope } from "./events/agent-event.js";
+export type { AgentReply, PendingCall, ReplyBase, ReplyReason } from "./events/agent-reply.js";
+export {
+  InMemoryAgentStateStore,
+  type InMemoryStoreOptions,
+} from "./in-memory/in-memory-agent-state-store.js";
+export { InMemoryConversationLog } from "./in-memory/in-memory-conversation-log.js";
+export {
+  InMemoryFilesystem,
+  type InMemoryFilesystemOptions,
+} from "./in-memory/in-memory-filesystem.js";
+export { InMemoryKeyValueStore } from "./in-memory/in-memory-key-value-store.js";
+export { InMemoryOffloader } from "./in-memory/in-memory-offloader.js";
+export { InMemorySignalBus } from "./in-memory/in-memory-signal-bus.js";
+export { InProcessSessionGate } from "./in-memory/in-process-gate.js";
+export { type KeepLastOptions, keepLastCompactor } from "./in-memory/keep-last-compactor.js";
+export { type ListGuardOptions, listGuard } from "./in-memory/list-guard.js";
+export type { JsonObject, JsonValue } from "./json/json.js";
+export { assistantMessage, toolResultMessage, userMessage } from "./message/create-message.js";
+export type {
+  Block,
+  DataBlock,
+  DataSource,
+  HintBlock,
+  Message,
+  Role,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolResultBlock,
+  ToolResultState,
+  Usage,
+} from "./message/message.js";
+export { textOf, toolCallsOf, toolResultsOf } from "./message/read-message.js";
+export {
+  type Repair,
+  type RepairedMessages,
+  repairToolPairs,
+} from "./message/repair-tool-pairs.js";
+export type {
+  ActingStep,
+  CallStep,
+  ContextDropStep,
+  Middleware,
+  ModelCallStep,
+  PromptStep,
+  ReasoningStep,
+  RunStep,
+  Step,
+  ToolCallStep,
+} from "./middleware/middleware.js";
+export {
+  definePlugin,
+  type Plugin,
+  type PluginHost,
+  type PluginState,
+  type PluginStateOptions,
+} from "./middleware/plugin.js";
+export type {
+  AgentStateStore,
+  Reach,
+  Revision,
+  SlotInfo,
+  SlotPage,
+  SlotQuery,
+} from "./ports/agent-state-store.js";
+export type { CompactionResult, Compactor } from "./ports/compactor.js";
+export type { CallOutcome, ConversationLog, LogMark, LogRecord } from "./ports/conversation-log.js";
+export type { DistributedStore } from "./ports/distributed-store.js";
+export type { Filesystem, FilesystemSpec } from "./ports/filesystem.js";
+export type { KeyValueStore } from "./ports/key-value-store.js";
+export type {
+  FinishReason,
+  Model,
+  ModelChunk,
+  ModelRequest,
+  ToolChoice,
+  ToolSchema,
+} from "./ports/model.js";
+export type { Offloader } from "./ports/offloader.js";
+export type { SessionGate } from "./ports/session-gate.js";
+export type { SignalBus } from "./ports/signal-bus.js";
+export type { TokenCounter } from "./ports/token-counter.js";
+export type { ToolDecision, ToolGuard } from "./ports/tool-guard.js";
+export type { Slot } from "./slot/slot.js";
+export { AgentState } from "./state/agent-state.js";
+export type { ContextEditor } from "./state/context-editor.js";
+export type { InterruptControl } from "./state/interrupt-control.js";
+export type {
+  Extensions,
+  OpenCallState,
+  OpenCalls,
+  PermissionContext,
+  PermissionMode,
+  PermissionRule,
+  PlanModeContext,
+  Task,
+  TasksContext,
+  ToolContext,
+} from "./state/sections.js";
+export { characterEstimate } from "./tokens/character-estimate.js";
+export type { InferInput, ToolInputSchema } from "./tool/input-schema.js";
+export {
+  type ExplicitToolResult,
+  type Suspended,
+  suspend,
+  type Tool,
+  type ToolOptions,
+  tool,
+  toolResult,
+} from "./tool/tool.js";
+export type { ToolGroup } from "./tool/tool-group.js";

@@ -13,4 +13,4 @@ export * from "../src/state/agent-state.js";
 export * from "../src/state/interrupt-control.js";
 export * from "../src/state/migrate-document.js";
 export * from "../src/state/sections.js";
-export * from "../src/store/apply-write.js";
+export * from "../src/store-kit/apply-write.js";

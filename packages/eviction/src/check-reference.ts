@@ -1,4 +1,4 @@
-import type { OffloadReference } from "@holdfast/core";
+import type { OffloadReference } from "@holdfast/core/plugin-kit";
 
 /** What an offloader answered, if it is a reference: without one the content could not be found again. */
 export function checkReference(answer: OffloadReference): OffloadReference {

@@ -1,4 +1,5 @@
-import { isRecord, type ToolResultBlock } from "@holdfast/core";
+import type { ToolResultBlock } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 
 /** What a result says about its own eviction, as `metadata.evicted`. */
 export interface Eviction {

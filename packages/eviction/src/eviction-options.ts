@@ -1,4 +1,4 @@
-import { parseOptions } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 
 /**

@@ -1,4 +1,5 @@
-import type { DataBlock, Offloader, OffloadReference, Slot, TextBlock } from "@holdfast/core";
+import type { DataBlock, Offloader, Slot, TextBlock } from "@holdfast/core";
+import type { OffloadReference } from "@holdfast/core/plugin-kit";
 import { checkReference } from "./check-reference.js";
 import { NOTICE_CHARS } from "./eviction-options.js";
 import { charsOf, type Output } from "./result-size.js";

@@ -1,4 +1,4 @@
-import { cutIndex } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import { NOTICE_CHARS } from "./eviction-options.js";
 
 /**

@@ -1,13 +1,13 @@
 import {
   characterEstimate,
   definePlugin,
-  describeSlot,
   HoldfastError,
   type Offloader,
   type Plugin,
   type ToolCallStep,
   type ToolResultBlock,
 } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import { type EvictedResult, type EvictionMeans, evictResult, MAX_NOTES } from "./evict-result.js";
 import { evictionOf } from "./eviction-metadata.js";
 import {

@@ -1,4 +1,4 @@
-import { longestTimerMs } from "@holdfast/core";
+import { longestTimerMs } from "@holdfast/core/store-kit";
 
 /** How long a call that is being stopped still waits: long enough for a write that is nearly done. */
 const STOPPING_MS = 2_000;

@@ -1,6 +1,5 @@
 import {
   type DataBlock,
-  isWellFormed,
   type JsonObject,
   type Offloader,
   type TextBlock,
@@ -8,6 +7,7 @@ import {
   type ToolResultState,
   toolResult,
 } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 import { type EvictionOptions, evictionOf } from "@holdfast/eviction";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -4,13 +4,13 @@ import {
   InMemoryOffloader,
   type Message,
   type Offloader,
-  type OffloadReference,
   RuntimeContext,
   type Slot,
   type TextBlock,
   type Tool,
   type ToolResultBlock,
 } from "@holdfast/core";
+import type { OffloadReference } from "@holdfast/core/plugin-kit";
 
 /** Keeps content in memory, and what it was given beside it. */
 export class RecordingOffloader implements Offloader {

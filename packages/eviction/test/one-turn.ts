@@ -10,8 +10,8 @@ import {
   type ToolResultBlock,
   tool,
   toolResultsOf,
-  withBlobs,
 } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 import { type EvictionOptions, toolResultEviction } from "@holdfast/eviction";
 import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { z } from "zod";

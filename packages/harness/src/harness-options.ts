@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { type FilesystemSpec, type ReActAgentOptions, showValue } from "@holdfast/core";
+import type { FilesystemSpec, ReActAgentOptions } from "@holdfast/core";
+import { showValue } from "@holdfast/core/plugin-kit";
 import type { Skill, WorkspaceOptions } from "@holdfast/workspace";
 import { z } from "zod";
 

@@ -1,11 +1,11 @@
-import {
-  type AgentStateStore,
-  type DistributedStore,
-  type Filesystem,
-  type FilesystemSpec,
-  isRecord,
-  type ReActAgentOptions,
+import type {
+  AgentStateStore,
+  DistributedStore,
+  Filesystem,
+  FilesystemSpec,
+  ReActAgentOptions,
 } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import { sessionTools } from "@holdfast/session-tools";
 import { defaultFilesystem, workspacePlugin } from "./default-workspace.js";
 import {

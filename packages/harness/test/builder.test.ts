@@ -1,11 +1,5 @@
-import {
-  type AgentEvent,
-  characterEstimate,
-  InMemoryOffloader,
-  type PortName,
-  type Ports,
-  tool,
-} from "@holdfast/core";
+import { type AgentEvent, characterEstimate, InMemoryOffloader, tool } from "@holdfast/core";
+import type { PortName, Ports } from "@holdfast/core/plugin-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";

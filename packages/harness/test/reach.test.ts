@@ -1,4 +1,5 @@
-import type { Filesystem, FilesystemParts, FilesystemSpec, Reach } from "@holdfast/core";
+import type { Filesystem, FilesystemSpec, Reach } from "@holdfast/core";
+import type { FilesystemParts } from "@holdfast/core/plugin-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { HarnessAgent, type HarnessAgentBuilder } from "../src/index.js";

@@ -1,11 +1,7 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  InMemoryAgentStateStore,
-  type Message,
-  toolResultsOf,
-  withEncryption,
-} from "@holdfast/core";
+import { InMemoryAgentStateStore, type Message, toolResultsOf } from "@holdfast/core";
+import { withEncryption } from "@holdfast/encryption";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { workspace } from "@holdfast/workspace";
 import { expect, test } from "vitest";

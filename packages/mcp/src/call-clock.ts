@@ -1,4 +1,4 @@
-import { longestTimerMs } from "@holdfast/core";
+import { longestTimerMs } from "@holdfast/core/store-kit";
 
 /** Why a call was ended from this side. */
 export type CallEnd = "stopped" | "silence" | "too_long";

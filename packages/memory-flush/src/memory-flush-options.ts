@@ -1,4 +1,5 @@
-import { type Model, parseOptions } from "@holdfast/core";
+import type { Model } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 
 /** When facts are taken from a conversation: after a call, at most once in a while, or after every one, or never. */

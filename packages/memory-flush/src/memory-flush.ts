@@ -2,12 +2,12 @@ import {
   type AgentEvent,
   characterEstimate,
   definePlugin,
-  type FileNamespace,
   type Plugin,
   type PluginHost,
   type Slot,
-  slotKey,
 } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { slotKey } from "@holdfast/core/store-kit";
 import { believable } from "./clock-skew.js";
 import { consolidate } from "./consolidation/consolidate.js";
 import { memorySlot } from "./consolidation/memory-slot.js";

@@ -1,4 +1,4 @@
-import { timeLimit } from "@holdfast/core";
+import { timeLimit } from "@holdfast/core/plugin-kit";
 import { MemoryFailure } from "./failure-of.js";
 
 /** What `run` resolves to. Its signal aborts after `timeoutMs`, or as soon as one of `stops` does; it must heed it. */

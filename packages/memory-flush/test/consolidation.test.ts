@@ -1,10 +1,10 @@
 import {
   characterEstimate,
-  type FileNamespace,
   InMemoryAgentStateStore,
   LeaseLostError,
   type SessionGate,
 } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { eventually } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import {

@@ -2,13 +2,12 @@ import {
   assistantMessage,
   type Block,
   type CallOutcome,
-  createMessage,
-  type LogDraft,
   type Message,
   toolResultMessage,
   userMessage,
-  uuidv7,
 } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
+import { type LogDraft, uuidv7 } from "@holdfast/core/store-kit";
 import { expect, test } from "vitest";
 import { readUnflushed } from "../src/flush/read-unflushed.js";
 import { renderMessage } from "../src/flush/render-message.js";

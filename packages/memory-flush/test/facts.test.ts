@@ -1,4 +1,4 @@
-import { isWellFormed } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 import { expect, test } from "vitest";
 import { readFacts } from "../src/flush/read-facts.js";
 

@@ -1,4 +1,5 @@
-import { StoreUnavailableError, userMessage, uuidv7 } from "@holdfast/core";
+import { StoreUnavailableError, userMessage } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";

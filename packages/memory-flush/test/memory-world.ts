@@ -1,7 +1,6 @@
 import {
   type AgentEvent,
   type DistributedStore,
-  type FileNamespace,
   InMemoryAgentStateStore,
   InMemoryFilesystem,
   type LogRecord,
@@ -11,6 +10,7 @@ import {
   type Slot,
   textOf,
 } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import {
   eventually,
   type RecordedRequest,

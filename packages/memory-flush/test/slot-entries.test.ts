@@ -1,4 +1,5 @@
-import { InMemoryKeyValueStore, type KeyValueStore, slotKey } from "@holdfast/core";
+import { InMemoryKeyValueStore, type KeyValueStore } from "@holdfast/core";
+import { slotKey } from "@holdfast/core/store-kit";
 import { describe, expect, test } from "vitest";
 import { SlotClaim } from "../src/flush/slot-claim.js";
 import { type ClaimTerms, SlotEntries } from "../src/flush/slot-entries.js";

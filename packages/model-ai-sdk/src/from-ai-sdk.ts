@@ -4,8 +4,8 @@ import {
   type ModelChunk,
   ModelError,
   type ModelRequest,
-  parseOptions,
 } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import {
   type AiSdkConfig,
   type AiSdkOptions,

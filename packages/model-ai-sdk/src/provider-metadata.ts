@@ -1,4 +1,5 @@
-import { isRecord, type JsonObject, type JsonValue, toJsonValue } from "@holdfast/core";
+import type { JsonObject, JsonValue } from "@holdfast/core";
+import { isRecord, toJsonValue } from "@holdfast/core/plugin-kit";
 
 /** What a provider package attaches to a part, by the package's own namespace. */
 export type PartMetadata = Readonly<Record<string, JsonObject>>;

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
-import { isContextOverflow, ModelError, userMessage } from "@holdfast/core";
+import { ModelError, userMessage } from "@holdfast/core";
+import { isContextOverflow } from "@holdfast/core/plugin-kit";
 import { describe, expect, test } from "vitest";
 import { classifyError, fromAiSdk } from "../src/index.js";
 import { answered, sdkError } from "./api-call-error.js";

@@ -1,13 +1,13 @@
 import {
   assistantMessage,
   type Block,
-  createMessage,
   type JsonObject,
   type Message,
   type ToolResultBlock,
   toolResultMessage,
   userMessage,
 } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 
 const text = fc.oneof(

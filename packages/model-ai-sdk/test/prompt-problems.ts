@@ -1,4 +1,4 @@
-import { isWellFormed } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 import type { AiSdkModel } from "../src/index.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: the point is to look at something untyped.

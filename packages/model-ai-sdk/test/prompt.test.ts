@@ -1,10 +1,5 @@
-import {
-  assistantMessage,
-  type Block,
-  createMessage,
-  toolResultMessage,
-  userMessage,
-} from "@holdfast/core";
+import { assistantMessage, type Block, toolResultMessage, userMessage } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
 import { describe, expect, test } from "vitest";
 import { fromAiSdk } from "../src/index.js";
 import { providers, running } from "./providers.js";

@@ -1,5 +1,4 @@
 import {
-  addUsage,
   assistantMessage,
   type Block,
   type Message,
@@ -10,6 +9,7 @@ import {
   toolResultMessage,
   userMessage,
 } from "@holdfast/core";
+import { addUsage } from "@holdfast/core/plugin-kit";
 
 export const weather: ToolSchema = {
   name: "weather",

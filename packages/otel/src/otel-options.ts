@@ -1,4 +1,5 @@
-import { parseOptions, type RuntimeContext, type Slot } from "@holdfast/core";
+import type { RuntimeContext, Slot } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import type { Attributes, MeterProvider, TracerProvider } from "@opentelemetry/api";
 import { z } from "zod";
 import { type ModelDescription, modelDescription } from "./model-description.js";

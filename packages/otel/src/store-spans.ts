@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@holdfast/core";
-import { revisionSeq } from "@holdfast/core";
+import { revisionSeq } from "@holdfast/core/store-kit";
 import type { Context } from "@opentelemetry/api";
 import { attribute } from "./names.js";
 import { endSpan, type SpanOwner, type Telemetry } from "./telemetry.js";

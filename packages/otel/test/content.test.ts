@@ -1,4 +1,5 @@
-import { createMessage, isWellFormed, type Message } from "@holdfast/core";
+import type { Message } from "@holdfast/core";
+import { createMessage, isWellFormed } from "@holdfast/core/plugin-kit";
 import { scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,16 +1,16 @@
 import {
-  askModel,
   ContextOverflowError,
   definePlugin,
   InMemoryAgentStateStore,
   InProcessSessionGate,
-  type Lease,
   ModelError,
   type Plugin,
   type SessionGate,
   StoreUnavailableError,
   userMessage,
 } from "@holdfast/core";
+import { askModel } from "@holdfast/core/plugin-kit";
+import type { Lease } from "@holdfast/core/store-kit";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { SpanStatusCode } from "@opentelemetry/api";
 import { afterEach, expect, test } from "vitest";

@@ -1,11 +1,5 @@
-import {
-  type CallOutcome,
-  CallOutcomes,
-  type ConversationLog,
-  isDiscarded,
-  type LogRecord,
-  type Slot,
-} from "@holdfast/core";
+import type { CallOutcome, ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
 import { type Caller, isSame } from "./caller.js";
 import type { WorkClock } from "./work-clock.js";
 

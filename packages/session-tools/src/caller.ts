@@ -1,4 +1,5 @@
-import { checkId, InvalidInputError, type RuntimeContext, type Slot } from "@holdfast/core";
+import { InvalidInputError, type RuntimeContext, type Slot } from "@holdfast/core";
+import { checkId } from "@holdfast/core/store-kit";
 
 /** In whose name a tool reads: from the running call, never from what the model wrote. */
 export interface Caller {

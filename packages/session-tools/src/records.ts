@@ -1,4 +1,5 @@
-import type { ConversationLog, LogRange, LogRecord, Slot } from "@holdfast/core";
+import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import type { LogRange } from "@holdfast/core/store-kit";
 import type { WorkClock } from "./work-clock.js";
 
 /** Records read at a time; each may have hundreds of kilobytes. */

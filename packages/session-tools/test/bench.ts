@@ -2,16 +2,15 @@ import {
   type ConversationLog,
   type DataBlock,
   InMemoryConversationLog,
-  isExplicitToolResult,
-  type LogDraft,
   type LogMark,
   type Message,
   RuntimeContext,
   type Slot,
   type TextBlock,
   userMessage,
-  validateInput,
 } from "@holdfast/core";
+import { isExplicitToolResult, validateInput } from "@holdfast/core/plugin-kit";
+import type { LogDraft } from "@holdfast/core/store-kit";
 import { sessionHistoryTool } from "../src/history/session-history.js";
 import { sessionListTool } from "../src/list/session-list.js";
 import { sessionSearchTool } from "../src/search/session-search.js";

@@ -1,4 +1,5 @@
-import { assistantMessage, cutIndex, userMessage } from "@holdfast/core";
+import { assistantMessage, userMessage } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import { expect, test } from "vitest";
 import { bench, proposed } from "./bench.js";
 

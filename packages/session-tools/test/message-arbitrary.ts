@@ -1,13 +1,13 @@
-import {
-  type Block,
-  createMessage,
-  type DataBlock,
-  type JsonValue,
-  type Message,
-  type Role,
-  type TextBlock,
-  type ToolResultBlock,
+import type {
+  Block,
+  DataBlock,
+  JsonValue,
+  Message,
+  Role,
+  TextBlock,
+  ToolResultBlock,
 } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 
 /** Over 64 KB of UTF-8, so that a log keeps it apart. */

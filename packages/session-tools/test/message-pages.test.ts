@@ -1,12 +1,12 @@
 import {
   assistantMessage,
   InMemoryConversationLog,
-  isWellFormed,
   type JsonValue,
   type Message,
   toolResultMessage,
   userMessage,
 } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Bench, bench, proposed } from "./bench.js";

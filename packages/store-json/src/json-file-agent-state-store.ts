@@ -1,16 +1,18 @@
 import { join } from "node:path";
-import {
-  type AgentStateStore,
-  checkSlot,
-  type DistributedStore,
-  type LoadedState,
-  type Revision,
-  refuseFusedParts,
-  type Slot,
-  type SlotPage,
-  type SlotQuery,
-  type StateWrite,
+import type {
+  AgentStateStore,
+  DistributedStore,
+  Revision,
+  Slot,
+  SlotPage,
+  SlotQuery,
 } from "@holdfast/core";
+import {
+  checkSlot,
+  type LoadedState,
+  refuseFusedParts,
+  type StateWrite,
+} from "@holdfast/core/store-kit";
 import { VersionedDocuments } from "./document/versioned-documents.js";
 import { FileSessionGate } from "./gate/file-session-gate.js";
 import { Disk } from "./io/disk.js";

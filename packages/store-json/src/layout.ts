@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
-import { describeSlot, pathSegment, type Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { describeSlot, pathSegment } from "@holdfast/core/store-kit";
 import type { Place } from "./document/place.js";
 
 /**

@@ -1,16 +1,14 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  checkLimit,
   InvalidInputError,
-  matchSlot,
-  pathSegment,
   type Slot,
   type SlotInfo,
   type SlotPage,
   type SlotQuery,
   StateCorruptError,
 } from "@holdfast/core";
+import { checkLimit, matchSlot, pathSegment } from "@holdfast/core/store-kit";
 import { documentIds } from "./document/document-ids.js";
 import { journalName, listGenerations, snapshotName, sweptName } from "./document/generation.js";
 import type { DocumentIds } from "./document/record.js";

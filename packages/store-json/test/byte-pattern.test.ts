@@ -1,4 +1,4 @@
-import { literalPattern } from "@holdfast/core";
+import { literalPattern } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BytePattern } from "../src/scan/byte-pattern.js";

@@ -1,4 +1,4 @@
-import { REMEMBERED_OPS } from "@holdfast/core";
+import { REMEMBERED_OPS } from "@holdfast/core/store-kit";
 import { expect, test } from "vitest";
 import { atRest, emptyChain, follow, revisionOf, type SaveStep } from "../src/document/chain.js";
 

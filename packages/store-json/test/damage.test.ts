@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LoadedState, StateCorruptError, StateTooNewError } from "@holdfast/core";
+import { StateCorruptError, StateTooNewError } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";

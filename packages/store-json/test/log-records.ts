@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import type { ConversationLog, LogDraft, LogRecord, Slot } from "@holdfast/core";
+import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
 import { userMessage } from "@holdfast/core";
+import type { LogDraft } from "@holdfast/core/store-kit";
 
 /** The session most log tests use. */
 export const loggedSlot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };

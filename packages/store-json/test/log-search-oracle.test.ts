@@ -3,15 +3,11 @@ import { dirname, join } from "node:path";
 import {
   assistantMessage,
   InMemoryConversationLog,
-  type LogDraft,
-  type LogFinds,
-  type LogHit,
-  type LogPosition,
-  type LogQuery,
   type Message,
   toolResultMessage,
   userMessage,
 } from "@holdfast/core";
+import type { LogDraft, LogFinds, LogHit, LogPosition, LogQuery } from "@holdfast/core/store-kit";
 import { JsonlConversationLog } from "@holdfast/store-json";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -13,14 +13,12 @@ import {
   assistantMessage,
   InMemoryConversationLog,
   type JsonValue,
-  type LogDraft,
-  type LogFinds,
-  type LogPosition,
   type Message,
   type Slot,
   toolResultMessage,
   userMessage,
 } from "@holdfast/core";
+import type { LogDraft, LogFinds, LogPosition } from "@holdfast/core/store-kit";
 import { JsonlConversationLog, type StoreReport } from "@holdfast/store-json";
 import { expect, test } from "vitest";
 import { runLogProcess } from "./log-process.js";

@@ -1,6 +1,6 @@
 import { copyFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { LogSessionPage } from "@holdfast/core";
+import type { LogSessionPage } from "@holdfast/core/store-kit";
 import { JsonlConversationLog, type StoreReport } from "@holdfast/store-json";
 import { expect, test } from "vitest";
 import { logFile, loggedSlot, record } from "./log-records.js";

@@ -3,13 +3,11 @@ import { join } from "node:path";
 import {
   type AgentStateStore,
   type JsonObject,
-  type LoadedState,
   type Revision,
   type Slot,
-  type StateWrite,
   userMessage,
-  uuidv7,
 } from "@holdfast/core";
+import { type LoadedState, type StateWrite, uuidv7 } from "@holdfast/core/store-kit";
 
 /** The session most tests use. */
 export const slot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };

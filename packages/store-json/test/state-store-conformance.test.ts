@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentStateStore, pathSegment, type Slot } from "@holdfast/core";
+import type { AgentStateStore, Slot } from "@holdfast/core";
+import { pathSegment } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { describeAgentStateStore } from "@holdfast/testing";
 import { scaled } from "./scaled.js";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Slot, slotText, userTag } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { slotText, userTag } from "@holdfast/core/store-kit";
 
 /** The tables of one prefix, quoted for use in a statement. */
 export interface Tables {

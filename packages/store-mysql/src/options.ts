@@ -1,4 +1,5 @@
-import { ConfigurationError, parseOptions } from "@holdfast/core";
+import { ConfigurationError } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { MysqlPool } from "./connection/mysql-pool.js";
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Slot, slotKey, slotText, userTag } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { slotKey, slotText, userTag } from "@holdfast/core/store-kit";
 
 /** What is kept of one slot, each under a key of its own. */
 export type SlotPart =

@@ -1,4 +1,4 @@
-import { slotText } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import {
   describeAgentStateStore,
   describeConversationLog,

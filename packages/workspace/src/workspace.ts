@@ -5,8 +5,8 @@ import {
   type Middleware,
   type Plugin,
   type PluginHost,
-  parseOptions,
 } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { LocalFilesystem } from "./filesystem/index.js";
 import { deleteNamespace, deleteOffloaded } from "./offload/delete-files.js";

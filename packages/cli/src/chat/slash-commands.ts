@@ -1,4 +1,5 @@
-import { characterEstimate, checkId, type Usage } from "@holdfast/core";
+import { characterEstimate, type Usage } from "@holdfast/core";
+import { checkId } from "@holdfast/core/store-kit";
 import { messageText } from "../sessions/message-text.js";
 import { readTranscript } from "../sessions/transcript.js";
 import { clip, formatCount, plural } from "../terminal/format.js";

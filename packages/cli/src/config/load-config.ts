@@ -1,7 +1,8 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ConfigurationError, isRecord, parseOptions } from "@holdfast/core";
+import { ConfigurationError } from "@holdfast/core";
+import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";

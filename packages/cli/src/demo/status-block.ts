@@ -1,4 +1,4 @@
-import { cutIndex } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import type { Terminal } from "../terminal/terminal.js";
 
 /** Some lines at the bottom of a terminal that are drawn again and again; other lines go above them. */

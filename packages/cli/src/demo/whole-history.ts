@@ -1,4 +1,5 @@
-import { type LogRecord, type TokenCounter, withBlobs } from "@holdfast/core";
+import type { LogRecord, TokenCounter } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 import type { JsonlConversationLog } from "@holdfast/store-json";
 import { demoSlot } from "./stage.js";
 

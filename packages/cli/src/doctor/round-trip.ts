@@ -1,10 +1,5 @@
-import {
-  AgentState,
-  type DistributedStore,
-  StateCorruptError,
-  userMessage,
-  uuidv7,
-} from "@holdfast/core";
+import { AgentState, type DistributedStore, StateCorruptError, userMessage } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 
 /** Names no agent that a person would have. */
 const SCRATCH = "holdfast.doctor";

@@ -1,4 +1,5 @@
-import { type LoadedState, type Slot, StateCorruptError } from "@holdfast/core";
+import { type Slot, StateCorruptError } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import { alignLog } from "../transfer/align-log.js";
 import { BlobCheck } from "../transfer/blob-check.js";
 import { recordsOf } from "../transfer/portable-record.js";

@@ -1,4 +1,5 @@
-import type { LoadedState, Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import { recordsOf } from "../transfer/portable-record.js";
 import { SessionDigest } from "../transfer/session-digest.js";
 import { SessionPlace } from "../transfer/session-place.js";

@@ -1,4 +1,5 @@
-import type { AgentStateStore, LoadedState, Slot } from "@holdfast/core";
+import type { AgentStateStore, Slot } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 
 /** The state of a session; null when there is none. */
 export async function loadWhole(

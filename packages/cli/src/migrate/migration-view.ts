@@ -1,4 +1,4 @@
-import { describeSlot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import { type Progress, progress } from "../terminal/progress.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";

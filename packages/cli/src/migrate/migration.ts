@@ -1,4 +1,5 @@
-import { HoldfastError, SessionBusyError, type Slot, uuidv7 } from "@holdfast/core";
+import { HoldfastError, SessionBusyError, type Slot } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { compareSession } from "./compare-session.js";
 import { copySession } from "./copy-session.js";
 import { inWorkers } from "./in-workers.js";

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { ConfigurationError, uuidv7 } from "@holdfast/core";
+import { ConfigurationError } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import type { StoreReport } from "@holdfast/store-json";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { checkDirectory, type OpenedStore, openStore, prefixOf } from "../store/open-store.js";

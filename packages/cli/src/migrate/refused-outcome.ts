@@ -1,4 +1,5 @@
-import type { LoadedState, Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import type { SessionVerdict } from "../transfer/session-verdict.js";
 import type { SessionOutcome } from "./session-outcome.js";
 import { sideNote } from "./side-note.js";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { checkId } from "@holdfast/core";
+import { checkId } from "@holdfast/core/store-kit";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { exitCodeOfReport } from "./exit-code-of-report.js";

@@ -1,4 +1,5 @@
-import { type DistributedStore, type Slot, slotText } from "@holdfast/core";
+import type { DistributedStore, Slot } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import type { SessionSummary } from "../transfer/session-digest.js";
 
 /** Sessions remembered; one that was forgotten is compared whole once more. */

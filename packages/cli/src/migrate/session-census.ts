@@ -1,4 +1,5 @@
-import { type DistributedStore, type Slot, slotText } from "@holdfast/core";
+import type { DistributedStore, Slot } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import { inWorkers } from "./in-workers.js";
 import { withRetries } from "./with-retries.js";
 

@@ -1,4 +1,5 @@
-import type { DistributedStore, LoadedState, Slot } from "@holdfast/core";
+import type { DistributedStore, Slot } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import type { SideNote } from "./session-outcome.js";
 
 /** What a store has of a session, for a report. */

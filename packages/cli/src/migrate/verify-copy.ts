@@ -1,9 +1,5 @@
-import {
-  type DistributedStore,
-  type LoadedState,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type DistributedStore, type Slot, StateCorruptError } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import type { SessionSummary } from "../transfer/session-digest.js";
 import { storedSummary } from "../transfer/stored-summary.js";
 import type { SessionOutcome } from "./session-outcome.js";

@@ -1,4 +1,5 @@
-import { LeaseLostError, StateConflictError, StoreError, sleep } from "@holdfast/core";
+import { LeaseLostError, StateConflictError, StoreError } from "@holdfast/core";
+import { sleep } from "@holdfast/core/store-kit";
 
 /** Pauses before the second, third and fourth attempt. */
 const PAUSES_MS = [100, 500, 2_000];

@@ -1,4 +1,5 @@
-import { cutIndex, type JsonObject } from "@holdfast/core";
+import type { JsonObject } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import { failure, type Phrase, useTool } from "./answer.js";
 import { movedOutPaths } from "./moved-out.js";
 import { type Reply, say } from "./reply.js";

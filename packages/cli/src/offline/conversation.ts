@@ -1,4 +1,5 @@
-import { isRecord, type JsonValue, type Message, textOf } from "@holdfast/core";
+import { type JsonValue, type Message, textOf } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import { textIn } from "./text-in.js";
 
 /** A tool call as a summary needs it. */

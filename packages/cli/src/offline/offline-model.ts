@@ -5,9 +5,9 @@ import {
   type Model,
   type ModelChunk,
   type ModelRequest,
-  parseOptions,
   type TokenCounter,
 } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { paced } from "./paced.js";
 import { pieces } from "./pieces.js";

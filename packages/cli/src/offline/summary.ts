@@ -1,4 +1,5 @@
-import { cutIndex, type Message, type ModelRequest } from "@holdfast/core";
+import type { Message, ModelRequest } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import { type Conversation, conversationOf } from "./conversation.js";
 import { itemsOf } from "./items.js";
 import { movedOutPaths } from "./moved-out.js";

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
-import { type DistributedStore, describeSlot, SessionBusyError, type Slot } from "@holdfast/core";
+import { type DistributedStore, SessionBusyError, type Slot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import { loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";

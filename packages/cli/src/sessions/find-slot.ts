@@ -1,10 +1,5 @@
-import {
-  type DistributedStore,
-  describeSlot,
-  type Slot,
-  type SlotInfo,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type DistributedStore, type Slot, type SlotInfo, StateCorruptError } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 

@@ -1,4 +1,4 @@
-import type { LogPosition } from "@holdfast/core";
+import type { LogPosition } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 

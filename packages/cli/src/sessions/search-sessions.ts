@@ -1,11 +1,11 @@
+import type { ConversationLog } from "@holdfast/core";
 import {
   CallOutcomes,
-  type ConversationLog,
   isDiscarded,
   type LogHit,
   type LogPosition,
   slotText,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { safeLine } from "../terminal/safe-text.js";

@@ -1,4 +1,5 @@
-import { AgentState, characterEstimate, type LoadedState, type Slot } from "@holdfast/core";
+import { AgentState, characterEstimate, type Slot } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { formatBytes, formatCount, plural } from "../terminal/format.js";

@@ -1,13 +1,5 @@
-import {
-  type CallOutcome,
-  CallOutcomes,
-  type DistributedStore,
-  isDiscarded,
-  type LogRecord,
-  type Message,
-  type Slot,
-  withBlobs,
-} from "@holdfast/core";
+import type { CallOutcome, DistributedStore, LogRecord, Message, Slot } from "@holdfast/core";
+import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
 import { evictionOf } from "@holdfast/eviction";
 
 /**

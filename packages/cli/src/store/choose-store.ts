@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isRecord } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import type { HoldfastConfig } from "../config/define-config.js";
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";

@@ -1,10 +1,6 @@
 import { stat } from "node:fs/promises";
-import {
-  ConfigurationError,
-  type DistributedStore,
-  InMemoryAgentStateStore,
-  uuidv7,
-} from "@holdfast/core";
+import { ConfigurationError, type DistributedStore, InMemoryAgentStateStore } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import type { StoreReport } from "@holdfast/store-json";
 import type { Redis } from "ioredis";
 import type { Pool, RowDataPacket } from "mysql2/promise";

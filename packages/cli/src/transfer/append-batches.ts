@@ -1,4 +1,5 @@
-import { type ConversationLog, type LogDraft, retryWrite, type Slot } from "@holdfast/core";
+import type { ConversationLog, Slot } from "@holdfast/core";
+import { type LogDraft, retryWrite } from "@holdfast/core/store-kit";
 
 /** An append is sent when it has this much, or this many records. Files recognise a repeat within their last megabyte. */
 const BATCH_BYTES = 524_288;

@@ -1,10 +1,5 @@
-import {
-  blobRef,
-  type ConversationLog,
-  type LogRecord,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type ConversationLog, type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
+import { blobRef } from "@holdfast/core/store-kit";
 
 /** Reads the long texts of a session's log back, each once, and compares them with their hashes. */
 export class BlobCheck {

@@ -1,4 +1,6 @@
-import { checkLogDraft, checkSlot, InvalidInputError, isRecord } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { checkLogDraft, checkSlot } from "@holdfast/core/store-kit";
 import type { SessionLine } from "./session-line.js";
 
 const REVISION = /^(0|[1-9]\d{0,15})\.[0-9a-f]{32}$/;

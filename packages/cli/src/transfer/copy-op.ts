@@ -1,13 +1,5 @@
-import {
-  type AgentStateStore,
-  type LoadedState,
-  type Revision,
-  type Slot,
-  StateConflictError,
-  type StateWrite,
-  saveWithRetry,
-  uuidv7,
-} from "@holdfast/core";
+import { type AgentStateStore, type Revision, type Slot, StateConflictError } from "@holdfast/core";
+import { type LoadedState, type StateWrite, saveWithRetry, uuidv7 } from "@holdfast/core/store-kit";
 
 /** A revision no state ever has: a save based on it is refused. */
 const NEVER = `0.${"0".repeat(32)}`;

@@ -1,12 +1,10 @@
+import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
 import {
   type BlobReference,
-  type ConversationLog,
   extractBlobs,
   type LogDraft,
-  type LogRecord,
-  type Slot,
   withBlobs,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { logRecords } from "./log-records.js";
 
 /** A record on its way from one log to another. */

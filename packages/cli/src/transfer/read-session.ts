@@ -1,4 +1,5 @@
-import { checkSlot, type DistributedStore, type Slot } from "@holdfast/core";
+import type { DistributedStore, Slot } from "@holdfast/core";
+import { checkSlot } from "@holdfast/core/store-kit";
 import { recordsOf } from "./portable-record.js";
 import { SessionDigest } from "./session-digest.js";
 import type { SessionLine } from "./session-line.js";

@@ -1,10 +1,5 @@
-import {
-  describeSlot,
-  type LoadedState,
-  type Message,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type Message, type Slot, StateCorruptError } from "@holdfast/core";
+import { describeSlot, type LoadedState } from "@holdfast/core/store-kit";
 import { type PortableRecord, portableDraft } from "./portable-record.js";
 import type { SessionSummary } from "./session-digest.js";
 import type { SessionHeader, SessionLine } from "./session-line.js";

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
-import type { LoadedState, LogDraft, LogRecord, Revision } from "@holdfast/core";
+import type { LogRecord, Revision } from "@holdfast/core";
+import type { LoadedState, LogDraft } from "@holdfast/core/store-kit";
 import { canonicalText } from "./canonical-text.js";
 
 /** What a session amounts to: two stores that hold the same session say the same. */

@@ -1,4 +1,5 @@
-import type { JsonObject, LogDraft, Message, Revision, Slot } from "@holdfast/core";
+import type { JsonObject, Message, Revision, Slot } from "@holdfast/core";
+import type { LogDraft } from "@holdfast/core/store-kit";
 
 /**
  * A session as lines of NDJSON, for files and pipes. In this order: one header, the messages of the context, the records

@@ -1,4 +1,5 @@
-import { type DistributedStore, type LoadedState, type Slot, StoreError } from "@holdfast/core";
+import { type DistributedStore, type Slot, StoreError } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import { alignLog } from "./align-log.js";
 import { AppendBatches } from "./append-batches.js";
 import { saveCopy } from "./copy-op.js";

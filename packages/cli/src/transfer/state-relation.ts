@@ -1,4 +1,5 @@
-import { type AgentStateStore, type LoadedState, revisionSeq, type Slot } from "@holdfast/core";
+import type { AgentStateStore, Slot } from "@holdfast/core";
+import { type LoadedState, revisionSeq } from "@holdfast/core/store-kit";
 import { hasCopyOf } from "./copy-op.js";
 
 /**

@@ -1,4 +1,5 @@
-import type { DistributedStore, LoadedState, Slot } from "@holdfast/core";
+import type { DistributedStore, Slot } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import { BlobCheck } from "./blob-check.js";
 import { logRecords } from "./log-records.js";
 import { SessionDigest, type SessionSummary } from "./session-digest.js";

@@ -1,13 +1,12 @@
 import {
   type DistributedStore,
-  type Lease,
   LeaseLostError,
   SessionBusyError,
   type SessionGate,
   type Slot,
-  timeLimit,
-  uuidv7,
 } from "@holdfast/core";
+import { timeLimit } from "@holdfast/core/plugin-kit";
+import { type Lease, uuidv7 } from "@holdfast/core/store-kit";
 
 /** How long to wait for one's turn; 0 does not wait. */
 export interface LeaseOptions {

@@ -1,12 +1,11 @@
 import {
   type DistributedStore,
-  describeSlot,
   InvalidInputError,
-  type LoadedState,
   type Slot,
   StateConflictError,
   StateCorruptError,
 } from "@holdfast/core";
+import { describeSlot, type LoadedState } from "@holdfast/core/store-kit";
 import { SessionBody } from "./session-body.js";
 import { SessionDigest, type SessionSummary } from "./session-digest.js";
 import type { SessionHeader, SessionLine } from "./session-line.js";

@@ -1,4 +1,5 @@
-import { type DistributedStore, type LoadedState, type Slot, uuidv7 } from "@holdfast/core";
+import type { DistributedStore, Slot } from "@holdfast/core";
+import { type LoadedState, uuidv7 } from "@holdfast/core/store-kit";
 import { recordOf, sampleMessage } from "./sample-sessions.js";
 
 /** Saves a turn as an agent does: a record, then the state. */

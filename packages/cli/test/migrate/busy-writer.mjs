@@ -1,6 +1,6 @@
 // Saves turns of a few sessions, one after the other, as agents would: the record first, then the state. Ends when told to.
 import { setTimeout as sleep } from "node:timers/promises";
-import { uuidv7 } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 
 const store = new JsonFileAgentStateStore({ root: process.argv[2], durability: "os" });

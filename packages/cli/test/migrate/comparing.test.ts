@@ -1,5 +1,5 @@
 import { readdir, rm } from "node:fs/promises";
-import { uuidv7 } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { tempDirectory } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,6 @@
-import { type DistributedStore, nextRevision, withEncryption } from "@holdfast/core";
+import type { DistributedStore } from "@holdfast/core";
+import { nextRevision } from "@holdfast/core/store-kit";
+import { withEncryption } from "@holdfast/encryption";
 import { describe, expect, test } from "vitest";
 import { addTurn, stateOf } from "./add-turn.js";
 import { memoryParts } from "./memory-parts.js";

@@ -1,7 +1,6 @@
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import {
   type DistributedStore,
-  type Lease,
   LeaseLostError,
   type SessionGate,
   type Slot,
@@ -9,6 +8,7 @@ import {
   StateTooLargeError,
   StoreUnavailableError,
 } from "@holdfast/core";
+import type { Lease } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { eventually, tempDirectory } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";

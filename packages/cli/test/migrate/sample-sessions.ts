@@ -1,13 +1,5 @@
-import {
-  type DistributedStore,
-  type JsonObject,
-  type LogDraft,
-  type Message,
-  nextRevision,
-  type Revision,
-  type Slot,
-  type StateWrite,
-} from "@holdfast/core";
+import type { DistributedStore, JsonObject, Message, Revision, Slot } from "@holdfast/core";
+import { type LogDraft, nextRevision, type StateWrite } from "@holdfast/core/store-kit";
 import { nastyIds } from "@holdfast/testing";
 
 /** A session to be put into a store. */

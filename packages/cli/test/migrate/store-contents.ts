@@ -1,10 +1,5 @@
-import {
-  type DistributedStore,
-  type LogRecord,
-  type Slot,
-  slotText,
-  withBlobs,
-} from "@holdfast/core";
+import type { DistributedStore, LogRecord, Slot } from "@holdfast/core";
+import { slotText, withBlobs } from "@holdfast/core/store-kit";
 import type { SampleSession } from "./sample-sessions.js";
 
 /** Everything a store has of a session, as text to the byte: revision, head, messages, and the log with its long texts. */

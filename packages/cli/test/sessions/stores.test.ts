@@ -1,4 +1,4 @@
-import { describeSlot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import { describe, expect, test } from "vitest";
 import { holdfast } from "../support/in-process.js";
 import { freshStore, storeKinds } from "../support/stores.js";

@@ -1,4 +1,5 @@
-import type { CompactionRequest, CompactionResult, Compactor } from "@holdfast/core";
+import type { CompactionResult, Compactor } from "@holdfast/core";
+import type { CompactionRequest } from "@holdfast/core/plugin-kit";
 import { budgetOf } from "../budget.js";
 import {
   type CompactionOptions,

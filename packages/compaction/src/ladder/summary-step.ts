@@ -1,10 +1,5 @@
-import {
-  addUsage,
-  type CompactionRequest,
-  type Message,
-  type Usage,
-  userMessage,
-} from "@holdfast/core";
+import { type Message, type Usage, userMessage } from "@holdfast/core";
+import { addUsage, type CompactionRequest } from "@holdfast/core/plugin-kit";
 import { isOver } from "../budget.js";
 import { withStaleUsage } from "../context-tokens.js";
 import type { SummaryCut } from "../plan/plan-compaction.js";

@@ -1,4 +1,5 @@
-import type { CompactionRequest, Offloader, Usage } from "@holdfast/core";
+import type { Offloader, Usage } from "@holdfast/core";
+import type { CompactionRequest } from "@holdfast/core/plugin-kit";
 import type { Budget } from "../budget.js";
 import type { CompactionSettings } from "../compaction-options.js";
 import type { ContextTokens, TokenMeter } from "../context-tokens.js";

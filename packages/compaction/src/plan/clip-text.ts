@@ -1,4 +1,4 @@
-import { cutIndex } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 
 /** Head and tail of a text with `between` in the middle: `maxChars` in all, as far as `between` leaves room. */
 export function clipText(text: string, maxChars: number, between: string): string {

@@ -1,4 +1,5 @@
-import { adoptMessage, type Message, type TextBlock, type ToolResultBlock } from "@holdfast/core";
+import type { Message, TextBlock, ToolResultBlock } from "@holdfast/core";
+import { adoptMessage } from "@holdfast/core/plugin-kit";
 import type { Prune } from "../compaction-options.js";
 import { clipText } from "./clip-text.js";
 

@@ -1,4 +1,5 @@
-import { adoptMessage, isRecord, type JsonValue, type Message } from "@holdfast/core";
+import type { JsonValue, Message } from "@holdfast/core";
+import { adoptMessage, isRecord } from "@holdfast/core/plugin-kit";
 import type { TruncateArgs } from "../compaction-options.js";
 import { clipText } from "./clip-text.js";
 

@@ -1,16 +1,18 @@
 import {
-  addUsage,
-  askModel,
-  type CompactionRequest,
   type Message,
   type Model,
-  type ModelAnswer,
   type ModelRequest,
   repairToolPairs,
-  timeLimit,
   type Usage,
   userMessage,
 } from "@holdfast/core";
+import {
+  addUsage,
+  askModel,
+  type CompactionRequest,
+  type ModelAnswer,
+  timeLimit,
+} from "@holdfast/core/plugin-kit";
 import type { CompactionSettings } from "../compaction-options.js";
 import type { TokenMeter } from "../context-tokens.js";
 import { fill, type ReadSummaryFormat } from "./summary-format.js";

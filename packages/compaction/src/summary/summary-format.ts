@@ -1,10 +1,5 @@
-import {
-  isRecord,
-  type JsonObject,
-  jsonSchemaOf,
-  type ToolInputSchema,
-  validateInput,
-} from "@holdfast/core";
+import type { JsonObject, ToolInputSchema } from "@holdfast/core";
+import { isRecord, jsonSchemaOf, validateInput } from "@holdfast/core/plugin-kit";
 import type { SummaryFormat } from "../compaction-options.js";
 import { defaultSummaryPrompt, structuredSummaryPrompt } from "./default-prompt.js";
 

@@ -1,4 +1,4 @@
-import { cutIndex } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 
 /** What stands between two texts. */
 const SEPARATOR_TOKENS = 2;

@@ -1,4 +1,5 @@
-import { type TokenCounter, tokenCounterOf } from "@holdfast/core";
+import type { TokenCounter } from "@holdfast/core";
+import { tokenCounterOf } from "@holdfast/core/plugin-kit";
 import { countInPieces } from "./count-in-pieces.js";
 import { loadPeer } from "./load-peer.js";
 import { type BpeCounterOptions, encodingOf } from "./token-encoding.js";

@@ -1,4 +1,4 @@
-import { parseOptions } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import * as z from "zod";
 
 /** A vocabulary: `o200k_base` from GPT-4o on, `cl100k_base` for GPT-4 and GPT-3.5. */

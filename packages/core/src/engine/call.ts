@@ -12,18 +12,18 @@ import type { RunStep } from "../middleware/middleware.js";
 import type { Subscription } from "../ports/signal-bus.js";
 import { checkId, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
-import { type AgentParts, backgroundEvent } from "./agent-parts.js";
 import type { EventBuffer } from "./agent-run.js";
-import type { ArrivalOrder } from "./arrival-order.js";
+import { type AgentParts, backgroundEvent } from "./assemble/agent-parts.js";
+import { onion } from "./assemble/compose.js";
+import { observer } from "./assemble/observer.js";
 import { type CallInput, type ReadInput, readInput } from "./call-input.js";
-import { UsageMeter } from "./call-scope.js";
-import { recallReply } from "./finished-calls.js";
-import type { ActiveCall, Lifecycle } from "./lifecycle.js";
-import { observer } from "./observer.js";
-import { onion } from "./onion.js";
-import { OpenSession } from "./open-session.js";
-import type { StateCache } from "./state-cache.js";
-import { StopSwitch } from "./stop-switch.js";
+import { UsageMeter } from "./loop/call-scope.js";
+import type { ArrivalOrder } from "./session/arrival-order.js";
+import { recallReply } from "./session/finished-calls.js";
+import type { ActiveCall, Lifecycle } from "./session/lifecycle.js";
+import { OpenSession } from "./session/open-session.js";
+import type { StateCache } from "./session/state-cache.js";
+import { StopSwitch } from "./session/stop-switch.js";
 import { Turn, type TurnCall } from "./turn.js";
 
 /** What an agent shares with its calls. */

@@ -12,18 +12,18 @@ import type { Message } from "../message/message.js";
 import { textOf } from "../message/read-message.js";
 import type { CallOutcome } from "../ports/conversation-log.js";
 import { describeSlot, type Slot } from "../slot/slot.js";
+import { onion } from "./assemble/compose.js";
 import type { CallHost } from "./call.js";
 import type { ReadInput } from "./call-input.js";
-import { type CallScope, stepOf, type UsageMeter } from "./call-scope.js";
-import { closeCalls } from "./close-calls.js";
-import { rememberReply, rememberUnfinished, wasCutShort } from "./finished-calls.js";
-import { withFreshIds } from "./fresh-ids.js";
-import { type LoopEnd, runLoop } from "./loop.js";
-import { onion } from "./onion.js";
-import type { OpenSession } from "./open-session.js";
-import { resume } from "./resume.js";
-import { recordUnsaved, type SaveOptions, saveSession } from "./save-session.js";
-import type { StopSwitch } from "./stop-switch.js";
+import { type CallScope, stepOf, type UsageMeter } from "./loop/call-scope.js";
+import { type LoopEnd, runLoop } from "./loop/loop.js";
+import { recordUnsaved, type SaveOptions, saveSession } from "./save/save-session.js";
+import { rememberReply, rememberUnfinished, wasCutShort } from "./session/finished-calls.js";
+import { withFreshIds } from "./session/fresh-ids.js";
+import type { OpenSession } from "./session/open-session.js";
+import type { StopSwitch } from "./session/stop-switch.js";
+import { closeCalls } from "./tools/close-calls.js";
+import { resume } from "./tools/resume.js";
 
 /** What a turn needs of the call it belongs to. */
 export interface TurnCall {

@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
-import { AgentState, type AgentStateSource, RuntimeContext, userMessage } from "../../src/index.js";
+import type { AgentStateSource } from "../../src/context/runtime-context.js";
+import { AgentState, RuntimeContext, userMessage } from "../../src/index.js";
 
 class Tenant {
   readonly name: string;

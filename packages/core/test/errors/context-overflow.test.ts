@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  asContextOverflow,
-  ContextOverflowError,
-  isContextOverflow,
-  ModelError,
-} from "../../src/index.js";
+import { ContextOverflowError, ModelError } from "../../src/index.js";
+import { asContextOverflow, isContextOverflow } from "../../src/plugin-kit/index.js";
 
 /** As the AI SDK's providers throw it. */
 function apiCallError(statusCode: number, data: unknown, message?: string): Error {

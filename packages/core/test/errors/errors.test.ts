@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
+import { hasErrorCode } from "../../src/errors/holdfast-error.js";
 import * as core from "../../src/index.js";
-import { type ErrorCode, HoldfastError, hasErrorCode, StoreError } from "../../src/index.js";
+import { type ErrorCode, HoldfastError, StoreError } from "../../src/index.js";
 
 type Core = typeof core;
 const here: Core = core;

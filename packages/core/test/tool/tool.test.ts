@@ -4,15 +4,13 @@ import { z } from "zod";
 import {
   ConfigurationError,
   type InferInput,
-  isExplicitToolResult,
-  isSuspended,
   RuntimeContext,
   suspend,
   type Tool,
   tool,
   toolResult,
-  validateInput,
 } from "../../src/index.js";
+import { isExplicitToolResult, isSuspended, validateInput } from "../../src/plugin-kit/index.js";
 
 /** A Standard Schema of a library that cannot describe itself; it wants a string and makes it a number. */
 const bare: StandardSchemaV1<string, number> = {
@@ -245,7 +243,7 @@ describe("what a tool may return", () => {
 
   test("their brands are known to a second copy of the package", async () => {
     vi.resetModules();
-    const other = await import("../../src/index.js");
+    const other = await import("../../src/tool/tool.js");
     expect(other.suspend).not.toBe(suspend);
     expect(isSuspended(other.suspend())).toBe(true);
     expect(other.isSuspended(suspend())).toBe(true);

@@ -1,4 +1,5 @@
-import { isRecord, type JsonObject, toJsonValue } from "@holdfast/core";
+import type { JsonObject } from "@holdfast/core";
+import { isRecord, toJsonValue } from "@holdfast/core/plugin-kit";
 import { cleanText } from "./clean-text.js";
 
 /** Under these keys stand values, not schemas. */

@@ -1,4 +1,4 @@
-import { cutIndex } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 
 /**
  * What a reader does not see but a model does: control characters but for tab and line break, zero-width and

@@ -1,4 +1,5 @@
-import { isRecord, type JsonObject, type ToolInputSchema } from "@holdfast/core";
+import type { JsonObject, ToolInputSchema } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 
 /**
  * The input of a tool whose server checks it: here it must be an object and have what the schema requires, so that a call

@@ -1,4 +1,4 @@
-import { longestTimerMs } from "@holdfast/core";
+import { longestTimerMs } from "@holdfast/core/store-kit";
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { backoffMs } from "./backoff.js";

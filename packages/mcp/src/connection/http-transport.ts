@@ -1,4 +1,5 @@
-import { isRecord, longestTimerMs } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { longestTimerMs } from "@holdfast/core/store-kit";
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { timeLimit } from "@holdfast/core";
+import { timeLimit } from "@holdfast/core/plugin-kit";
 import { Client } from "@modelcontextprotocol/client";
 import { cleanText } from "../catalogue/clean-text.js";
 import type { ServerSettings } from "../options/server-settings.js";

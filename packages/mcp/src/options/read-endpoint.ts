@@ -1,4 +1,5 @@
-import { ConfigurationError, isRecord } from "@holdfast/core";
+import { ConfigurationError } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import type { Endpoint } from "./server-settings.js";
 
 /**

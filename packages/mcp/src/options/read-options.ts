@@ -1,4 +1,6 @@
-import { ConfigurationError, isRecord, longestTimerMs, parseOptions } from "@holdfast/core";
+import { ConfigurationError } from "@holdfast/core";
+import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
+import { longestTimerMs } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import type { McpToolsOptions } from "./mcp-tools-options.js";
 import { readEndpoint } from "./read-endpoint.js";

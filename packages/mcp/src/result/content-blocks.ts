@@ -1,4 +1,5 @@
-import { type DataBlock, isRecord, type TextBlock } from "@holdfast/core";
+import type { DataBlock, TextBlock } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import { cleanText } from "../catalogue/clean-text.js";
 
 type Block = TextBlock | DataBlock;

@@ -1,4 +1,5 @@
-import { cutIndex, type DataBlock, type TextBlock } from "@holdfast/core";
+import type { DataBlock, TextBlock } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 
 type Block = TextBlock | DataBlock;
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ExplicitToolResult, isRecord, type TextBlock, toolResult } from "@holdfast/core";
+import { type ExplicitToolResult, type TextBlock, toolResult } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import { contentBlocks } from "./content-blocks.js";
 import { fitBlocks } from "./fit-blocks.js";
 

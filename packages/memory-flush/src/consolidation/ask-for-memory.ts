@@ -1,11 +1,5 @@
-import {
-  addUsage,
-  askModel,
-  type EventBody,
-  isContextOverflow,
-  type ModelAnswer,
-  type Usage,
-} from "@holdfast/core";
+import type { EventBody, Usage } from "@holdfast/core";
+import { addUsage, askModel, isContextOverflow, type ModelAnswer } from "@holdfast/core/plugin-kit";
 import { MEMORY_FILE } from "../files/memory-files.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { fitsTokens, linePieces } from "../quote/cut-text.js";

@@ -1,12 +1,6 @@
-import {
-  addUsage,
-  type FileNamespace,
-  type Lease,
-  SessionBusyError,
-  StateConflictError,
-  type Usage,
-  uuidv7,
-} from "@holdfast/core";
+import { SessionBusyError, StateConflictError, type Usage } from "@holdfast/core";
+import { addUsage, type FileNamespace } from "@holdfast/core/plugin-kit";
+import { type Lease, uuidv7 } from "@holdfast/core/store-kit";
 import { believable } from "../clock-skew.js";
 import { failureOf, MemoryFailure } from "../failure-of.js";
 import type { MemoryParts } from "../memory-parts.js";

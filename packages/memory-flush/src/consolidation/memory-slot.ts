@@ -1,4 +1,5 @@
-import type { FileNamespace, Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 
 /**
  * What a memory goes by in leases and watermarks: the user, or the session where there is none, whichever agent is at work,

@@ -1,4 +1,5 @@
-import type { FileInfo, FileNamespace, TokenCounter } from "@holdfast/core";
+import type { TokenCounter } from "@holdfast/core";
+import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
 import { dayPath, type MemoryFiles } from "../files/memory-files.js";
 import { withoutNoteEnds } from "../files/note-end.js";
 import { cutMiddle } from "../quote/cut-text.js";

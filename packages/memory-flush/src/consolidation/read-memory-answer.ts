@@ -1,4 +1,5 @@
-import type { ModelAnswer, TokenCounter } from "@holdfast/core";
+import type { TokenCounter } from "@holdfast/core";
+import type { ModelAnswer } from "@holdfast/core/plugin-kit";
 import { MemoryFailure } from "../failure-of.js";
 import { anyHeadOf, headOf } from "../quote/cut-text.js";
 import { plainText } from "../quote/plain-text.js";

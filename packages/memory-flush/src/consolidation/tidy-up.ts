@@ -1,4 +1,6 @@
-import { type FileNamespace, SessionBusyError, type Slot, uuidv7 } from "@holdfast/core";
+import { SessionBusyError, type Slot } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { believable } from "../clock-skew.js";
 import { dayPath } from "../files/memory-files.js";
 import { SlotEntries } from "../flush/slot-entries.js";

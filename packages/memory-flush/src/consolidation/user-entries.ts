@@ -1,4 +1,6 @@
-import { type FileNamespace, type JsonObject, type KeyValueStore, slotKey } from "@holdfast/core";
+import type { JsonObject, KeyValueStore } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { slotKey } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import { memorySlot } from "./memory-slot.js";
 

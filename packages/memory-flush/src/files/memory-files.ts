@@ -1,4 +1,5 @@
-import type { FileInfo, FileNamespace, Filesystem } from "@holdfast/core";
+import type { Filesystem } from "@holdfast/core";
+import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
 import { plainLine } from "../quote/plain-text.js";
 import { KeyedQueue } from "./keyed-queue.js";
 

@@ -1,11 +1,11 @@
 import {
-  askModel,
   type EventBody,
   InvalidInputError,
   type Slot,
   StateTooLargeError,
   type Usage,
 } from "@holdfast/core";
+import { askModel } from "@holdfast/core/plugin-kit";
 import { MemoryFailure } from "../failure-of.js";
 import { dayPath, MAX_DAY_BYTES, type MemoryFiles } from "../files/memory-files.js";
 import { withoutNoteEnds } from "../files/note-end.js";

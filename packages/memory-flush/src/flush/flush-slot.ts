@@ -1,12 +1,6 @@
-import {
-  addUsage,
-  isContextOverflow,
-  ModelError,
-  type Slot,
-  StateConflictError,
-  type Usage,
-  uuidv7,
-} from "@holdfast/core";
+import { ModelError, type Slot, StateConflictError, type Usage } from "@holdfast/core";
+import { addUsage, isContextOverflow } from "@holdfast/core/plugin-kit";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { failureOf } from "../failure-of.js";
 import { archivePath, dayPath } from "../files/memory-files.js";
 import { noteEnd } from "../files/note-end.js";

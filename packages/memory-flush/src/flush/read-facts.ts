@@ -1,4 +1,4 @@
-import { cutIndex, type ModelAnswer } from "@holdfast/core";
+import { cutIndex, type ModelAnswer } from "@holdfast/core/plugin-kit";
 import { plainLine } from "../quote/plain-text.js";
 
 const MAX_FACTS = 50;

@@ -1,11 +1,5 @@
-import {
-  CallOutcomes,
-  type ConversationLog,
-  isDiscarded,
-  type LogRecord,
-  type Slot,
-  withBlobs,
-} from "@holdfast/core";
+import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
 import { renderMessage } from "./render-message.js";
 
 /** A message as it is quoted, and its place in the log. */

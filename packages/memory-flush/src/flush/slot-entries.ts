@@ -1,4 +1,5 @@
-import { type KeyValueStore, type Slot, StateConflictError, slotKey, uuidv7 } from "@holdfast/core";
+import { type KeyValueStore, type Slot, StateConflictError } from "@holdfast/core";
+import { slotKey, uuidv7 } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import { believable } from "../clock-skew.js";
 import { retryPauseMs } from "../retry-pause.js";

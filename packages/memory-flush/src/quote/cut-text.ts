@@ -1,4 +1,5 @@
-import { cutIndex, type TokenCounter } from "@holdfast/core";
+import type { TokenCounter } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 
 /** More characters than a token stands for in any text worth reading: longer texts need not be counted whole. */
 const CHARS_PER_TOKEN = 16;

@@ -1,4 +1,4 @@
-import { markQuoter } from "@holdfast/core";
+import { markQuoter } from "@holdfast/core/plugin-kit";
 
 /** The marks that quoted text stands in, here and in the system prompt of a workspace. */
 const NAMES = ["memory", "notes", "conversation", "message", "call", "result"] as const;

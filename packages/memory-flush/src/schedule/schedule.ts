@@ -1,4 +1,4 @@
-import { longestTimerMs, sleep } from "@holdfast/core";
+import { longestTimerMs, sleep } from "@holdfast/core/store-kit";
 import { believable } from "../clock-skew.js";
 import { BoundedMap } from "./bounded-map.js";
 

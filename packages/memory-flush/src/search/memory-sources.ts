@@ -1,4 +1,4 @@
-import type { FileInfo, FileNamespace } from "@holdfast/core";
+import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
 import { MEMORY_FILE, type MemoryFiles, PREVIOUS_MEMORY_FILE } from "../files/memory-files.js";
 
 /** A file of the memory with what is in it. */

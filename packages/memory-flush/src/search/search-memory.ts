@@ -1,4 +1,4 @@
-import type { FileNamespace } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import type { MemoryFiles } from "../files/memory-files.js";
 import { BestMatches } from "./best-matches.js";
 import { lineBlocks } from "./line-blocks.js";

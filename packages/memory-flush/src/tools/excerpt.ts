@@ -1,4 +1,5 @@
-import { cutIndex, literalPattern } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
+import { literalPattern } from "@holdfast/core/store-kit";
 
 /** As much of a long text as `maxChars` allows, around the first of `terms` that is in it; `…` where something was left out. */
 export function excerpt(text: string, terms: readonly string[], maxChars: number): string {

@@ -1,4 +1,5 @@
-import type { FileNamespace, TextBlock, Tool } from "@holdfast/core";
+import type { TextBlock, Tool } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { MEMORY_FILE, type MemoryFiles } from "../files/memory-files.js";
 import { checkMemoryPath } from "./memory-path.js";

@@ -1,4 +1,5 @@
-import { checkFilePath, InvalidInputError } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import { checkFilePath } from "@holdfast/core/plugin-kit";
 import { MEMORY_FILE, NOTES_DIRECTORY } from "../files/memory-files.js";
 
 /** Nothing that a filesystem of another system takes for a separator, a drive or a stream. */

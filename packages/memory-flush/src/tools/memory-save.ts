@@ -1,4 +1,6 @@
-import { type FileNamespace, slotKey, type Tool } from "@holdfast/core";
+import type { Tool } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { slotKey } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import { memorySlot } from "../consolidation/memory-slot.js";
 import { KeyedQueue } from "../files/keyed-queue.js";

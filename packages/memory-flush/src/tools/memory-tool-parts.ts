@@ -1,4 +1,5 @@
-import type { FileNamespace, TokenCounter } from "@holdfast/core";
+import type { TokenCounter } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import type { MemoryFiles } from "../files/memory-files.js";
 
 /** What the memory's tools work with. */

@@ -1,6 +1,4 @@
 import {
-  checkId,
-  type FileNamespace,
   HoldfastError,
   type InferInput,
   type RuntimeContext,
@@ -10,6 +8,8 @@ import {
   tool,
   toolResult,
 } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { checkId } from "@holdfast/core/store-kit";
 
 /** What a tool of the memory is told about the call it runs in. */
 export interface MemoryToolContext {

@@ -1,12 +1,11 @@
 import {
   characterEstimate,
-  type FileNamespace,
   type Filesystem,
   InMemoryFilesystem,
-  isExplicitToolResult,
   RuntimeContext,
   type TextBlock,
 } from "@holdfast/core";
+import { type FileNamespace, isExplicitToolResult } from "@holdfast/core/plugin-kit";
 import { MemoryFiles } from "../../src/files/memory-files.js";
 import { type MemoryToolParts, memoryTools } from "../../src/tools/memory-tools.js";
 

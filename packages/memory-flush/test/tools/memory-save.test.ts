@@ -1,9 +1,5 @@
-import {
-  characterEstimate,
-  type FileNamespace,
-  InMemoryFilesystem,
-  StoreUnavailableError,
-} from "@holdfast/core";
+import { characterEstimate, InMemoryFilesystem, StoreUnavailableError } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { notesIn } from "../../src/search/note-reader.js";

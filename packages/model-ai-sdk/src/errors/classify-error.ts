@@ -1,4 +1,5 @@
-import { asContextOverflow, ContextOverflowError, HoldfastError, ModelError } from "@holdfast/core";
+import { ContextOverflowError, HoldfastError, ModelError } from "@holdfast/core";
+import { asContextOverflow } from "@holdfast/core/plugin-kit";
 import { type ErrorFacts, errorFacts, hasSdkMarker } from "./error-facts.js";
 import { judge } from "./error-kind.js";
 import { withoutQuotations } from "./provider-words.js";

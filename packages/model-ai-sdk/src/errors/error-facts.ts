@@ -1,4 +1,4 @@
-import { isRecord } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import { ReportedError } from "../stream/reported-error.js";
 import { spokenFields, withoutQuotations } from "./provider-words.js";
 

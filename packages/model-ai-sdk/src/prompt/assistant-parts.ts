@@ -1,10 +1,5 @@
-import {
-  type Block,
-  isRecord,
-  type JsonValue,
-  type Message,
-  type ThinkingBlock,
-} from "@holdfast/core";
+import type { Block, JsonValue, Message, ThinkingBlock } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import { metadataField, metadataFor, type PartMetadata } from "../provider-metadata.js";
 import { fileData, mention, sendable } from "./data-part.js";
 import type { AssistantPart } from "./prompt.js";

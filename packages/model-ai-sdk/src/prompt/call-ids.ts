@@ -1,4 +1,5 @@
-import { isRecord, type Message } from "@holdfast/core";
+import type { Message } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import type { Dialect } from "../dialect.js";
 
 /** What Anthropic and OpenAI take, of whose APIs Chat Completions has the shortest; Mistral is narrower. */

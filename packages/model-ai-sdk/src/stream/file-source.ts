@@ -1,4 +1,5 @@
-import { type DataSource, isRecord } from "@holdfast/core";
+import type { DataSource } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 
 /** Where a generated file is: bare bytes or base64 in V2 and V3, tagged in V4; null for what is neither. */
 export function fileSource(data: unknown): DataSource | null {

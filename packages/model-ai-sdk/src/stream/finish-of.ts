@@ -1,4 +1,5 @@
-import { isRecord, type Usage } from "@holdfast/core";
+import type { Usage } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import type { SpecVersion } from "../language-model.js";
 import { metadataField, readMetadata } from "../provider-metadata.js";
 

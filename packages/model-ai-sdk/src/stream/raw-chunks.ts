@@ -1,4 +1,4 @@
-import { isRecord } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import { ReportedError } from "./reported-error.js";
 
 /**

@@ -1,4 +1,5 @@
-import { isRecord, type JsonValue, type ModelChunk, toJsonValue } from "@holdfast/core";
+import type { JsonValue, ModelChunk } from "@holdfast/core";
+import { isRecord, toJsonValue } from "@holdfast/core/plugin-kit";
 import type { SpecVersion } from "../language-model.js";
 import {
   keepMetadata,

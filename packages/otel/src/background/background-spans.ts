@@ -1,4 +1,5 @@
-import { type AgentEvent, type Slot, slotText } from "@holdfast/core";
+import type { AgentEvent, Slot } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import {
   type Context,
   context,

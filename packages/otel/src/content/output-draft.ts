@@ -1,4 +1,5 @@
-import { type Block, createMessage, type ModelChunk } from "@holdfast/core";
+import type { Block, ModelChunk } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
 import { messagesJson } from "./messages-json.js";
 
 /** Gathers what a model writes, as far as it will be shown. */

@@ -1,13 +1,13 @@
 import {
-  cutIndex,
   type DataBlock,
   type DataSource,
   InvalidInputError,
   type LogRecord,
   type Message,
-  messageProblem,
   type TextBlock,
 } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
+import { messageProblem } from "@holdfast/core/store-kit";
 import { BlobPaths, type Path } from "../render/blob-paths.js";
 import { BlobReader } from "../render/blob-reader.js";
 import type { FoundMessage } from "./find-message.js";

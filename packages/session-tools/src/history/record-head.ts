@@ -1,4 +1,5 @@
-import { cutIndex, type LogRecord } from "@holdfast/core";
+import type { LogRecord } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import type { MessageRecord } from "../message-record.js";
 
 /** Characters of a name that are shown. */

@@ -1,10 +1,5 @@
-import {
-  type ConversationLog,
-  type LogRecord,
-  messageProblem,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type ConversationLog, type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
+import { messageProblem } from "@holdfast/core/store-kit";
 import type { CallStates } from "../call-states.js";
 import { isMessage, type MessageRecord } from "../message-record.js";
 import { BlobPaths } from "../render/blob-paths.js";

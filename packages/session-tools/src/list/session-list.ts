@@ -1,4 +1,5 @@
-import type { LogSession, Tool } from "@holdfast/core";
+import type { Tool } from "@holdfast/core";
+import type { LogSession } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import { CallStates } from "../call-states.js";
 import { type Caller, isSame, wishedScope } from "../caller.js";

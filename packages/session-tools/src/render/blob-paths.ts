@@ -1,4 +1,5 @@
-import type { BlobReference, LogRecord } from "@holdfast/core";
+import type { LogRecord } from "@holdfast/core";
+import type { BlobReference } from "@holdfast/core/store-kit";
 
 /** Where in a value something is. */
 export type Path = BlobReference["path"];

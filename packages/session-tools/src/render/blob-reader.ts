@@ -1,11 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  type ConversationLog,
-  cutIndex,
-  describeSlot,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type ConversationLog, type Slot, StateCorruptError } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
+import { describeSlot } from "@holdfast/core/store-kit";
 import type { WorkClock } from "../work-clock.js";
 
 /** Characters that are hashed at once, before others may work. */

@@ -1,4 +1,4 @@
-import { cutIndex } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import type { BlobReader } from "./blob-reader.js";
 import type { Part } from "./part.js";
 import { partChunks } from "./part-chunks.js";

@@ -1,9 +1,5 @@
-import {
-  type DataBlock,
-  messageProblem,
-  type TextBlock,
-  type ToolResultBlock,
-} from "@holdfast/core";
+import type { DataBlock, TextBlock, ToolResultBlock } from "@holdfast/core";
+import { messageProblem } from "@holdfast/core/store-kit";
 import type { MessageRecord } from "../message-record.js";
 import { isSessionTool } from "../tool-names.js";
 import { BlobPaths, type Path } from "./blob-paths.js";

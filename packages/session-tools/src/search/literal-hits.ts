@@ -1,4 +1,5 @@
-import { literalPattern, StateCorruptError } from "@holdfast/core";
+import { StateCorruptError } from "@holdfast/core";
+import { literalPattern } from "@holdfast/core/store-kit";
 import { isMessage, type MessageRecord } from "../message-record.js";
 import { BlobReader } from "../render/blob-reader.js";
 import { renderMessage } from "../render/render-message.js";

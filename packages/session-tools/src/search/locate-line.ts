@@ -1,4 +1,4 @@
-import { cutIndex } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import type { BlobReader } from "../render/blob-reader.js";
 import type { Part } from "../render/part.js";
 import { partChunks } from "../render/part-chunks.js";

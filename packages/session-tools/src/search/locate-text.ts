@@ -1,4 +1,4 @@
-import { literalPattern } from "@holdfast/core";
+import { literalPattern } from "@holdfast/core/store-kit";
 import type { BlobReader } from "../render/blob-reader.js";
 import type { Part } from "../render/part.js";
 import { partChunks } from "../render/part-chunks.js";

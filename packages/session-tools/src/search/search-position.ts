@@ -1,4 +1,5 @@
-import { checkId, InvalidInputError } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import { checkId } from "@holdfast/core/store-kit";
 import type { SessionScope } from "../caller.js";
 
 /** How far a search has come. */

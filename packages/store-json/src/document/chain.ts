@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type JsonValue, REMEMBERED_OPS, type Revision } from "@holdfast/core";
+import type { JsonValue, Revision } from "@holdfast/core";
+import { REMEMBERED_OPS } from "@holdfast/core/store-kit";
 import type { EndRecord, SaveRecord } from "./record.js";
 
 /** What is known of one field of the head without holding it. */

@@ -1,4 +1,5 @@
-import { applyWrite, type JsonObject, type JsonValue, type Message } from "@holdfast/core";
+import type { JsonObject, JsonValue, Message } from "@holdfast/core";
+import { applyWrite } from "@holdfast/core/store-kit";
 import type { JournalRecord, SaveRecord } from "./record.js";
 
 /** A document's contents while its generation is read. */

@@ -1,4 +1,5 @@
-import { nextRevision, type Revision, StateConflictError, uuidv7 } from "@holdfast/core";
+import { type Revision, StateConflictError } from "@holdfast/core";
+import { nextRevision, uuidv7 } from "@holdfast/core/store-kit";
 import type { Disk } from "../io/disk.js";
 import { ioReason, unavailable, unknownOutcome } from "../io/io-error.js";
 import { LruMap } from "../io/lru-map.js";

@@ -1,4 +1,5 @@
-import { isRecord, type JsonValue, type Message, type Revision } from "@holdfast/core";
+import type { JsonValue, Message, Revision } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import { encodeLine } from "./record-line.js";
 
 /** Who a document belongs to; stored with it and compared when it is read. */

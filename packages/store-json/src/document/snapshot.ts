@@ -1,4 +1,5 @@
-import { isRecord, type JsonValue, type Message, type Revision } from "@holdfast/core";
+import type { JsonValue, Message, Revision } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import type { Chain } from "./chain.js";
 import type { Contents } from "./contents.js";
 import type { DocumentIds } from "./record.js";

@@ -1,9 +1,5 @@
-import {
-  type LoadedState,
-  type Revision,
-  StateCorruptError,
-  StoreUnavailableError,
-} from "@holdfast/core";
+import { type Revision, StateCorruptError, StoreUnavailableError } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import type { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
 import { KeyedQueue } from "../io/keyed-queue.js";

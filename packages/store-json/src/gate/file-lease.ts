@@ -1,4 +1,5 @@
-import { type Lease, LeaseLostError } from "@holdfast/core";
+import { LeaseLostError } from "@holdfast/core";
+import type { Lease } from "@holdfast/core/store-kit";
 import type { Ticket } from "./ticket.js";
 import type { TicketDirectory } from "./ticket-directory.js";
 

@@ -1,15 +1,13 @@
 import { resolve } from "node:path";
+import { InProcessSessionGate, type SessionGate, type Slot } from "@holdfast/core";
 import {
   type AcquireRequest,
   checkSlot,
   DEFAULT_MAX_QUEUE,
   describeSlot,
-  InProcessSessionGate,
   type Lease,
-  type SessionGate,
-  type Slot,
   slotText,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
 import { slotDirectory } from "../layout.js";

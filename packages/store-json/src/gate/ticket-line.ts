@@ -1,11 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  type AcquireRequest,
-  DEFAULT_MAX_QUEUE,
-  describeSlot,
-  SessionBusyError,
-  type Slot,
-} from "@holdfast/core";
+import { SessionBusyError, type Slot } from "@holdfast/core";
+import { type AcquireRequest, DEFAULT_MAX_QUEUE, describeSlot } from "@holdfast/core/store-kit";
 import { DirectoryChange } from "../io/directory-change.js";
 import { ownIdentity, type ProcessIdentity } from "../process/process-identity.js";
 import { FileLease } from "./file-lease.js";

@@ -1,4 +1,4 @@
-import { isRecord } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
 import type { ProcessIdentity } from "../process/process-identity.js";
 
 /** A place in the line for a slot. The lowest number whose holder lives has the lease. */

@@ -1,18 +1,17 @@
 import { resolve } from "node:path";
+import type { JsonValue, KeyValueStore } from "@holdfast/core";
 import {
   checkKey,
   checkLimit,
   checkNamespace,
   checkValue,
-  type JsonValue,
   type KeyPage,
   type KeyQuery,
   type KeyValueCondition,
-  type KeyValueStore,
   MAX_VALUE_BYTES,
   uuidv7,
   type VersionedValue,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { VersionedDocuments } from "../document/versioned-documents.js";
 import { Disk } from "../io/disk.js";
 import { inParallel } from "../io/in-parallel.js";

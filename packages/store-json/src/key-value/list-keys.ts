@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type KeyPage, type KeyQuery, StateCorruptError } from "@holdfast/core";
+import { StateCorruptError } from "@holdfast/core";
+import type { KeyPage, KeyQuery } from "@holdfast/core/store-kit";
 import { documentIds } from "../document/document-ids.js";
 import { sweepDeleted } from "../document/sweep-deleted.js";
 import { inParallel } from "../io/in-parallel.js";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { pathSegment } from "@holdfast/core";
+import { pathSegment } from "@holdfast/core/store-kit";
 import type { Place } from "../document/place.js";
 import { parentsUpTo } from "../layout.js";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
 import {
-  type ConversationLog,
   checkLimit,
   checkLogDraft,
   checkSlot,
@@ -9,11 +9,9 @@ import {
   type LogFinds,
   type LogQuery,
   type LogRange,
-  type LogRecord,
   type LogSessionPage,
   type LogSessionQuery,
-  type Slot,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
 import { KeyedQueue } from "../io/keyed-queue.js";

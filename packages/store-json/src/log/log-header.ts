@@ -1,5 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
-import { isRecord, type Slot, StateCorruptError, StateTooNewError, uuidv7 } from "@holdfast/core";
+import { type Slot, StateCorruptError, StateTooNewError } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { readStretch } from "../io/read-stretch.js";
 
 /** The first line of a log file, which says whose log it is. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { describeSlot, pathSegment, type Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { describeSlot, pathSegment } from "@holdfast/core/store-kit";
 import { parentsUpTo } from "../layout.js";
 
 /** Where the log of a session lives and what to call it. */

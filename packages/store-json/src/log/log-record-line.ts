@@ -1,11 +1,5 @@
-import {
-  extractBlobs,
-  type LogDraft,
-  type LogRecord,
-  readLogRecord,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
+import { extractBlobs, type LogDraft, readLogRecord } from "@holdfast/core/store-kit";
 
 /** A record ready to be written. */
 export interface EncodedRecord {

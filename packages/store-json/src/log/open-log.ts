@@ -1,5 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { type LogRecord, type Slot, slotText } from "@holdfast/core";
+import type { LogRecord, Slot } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
 import { corrupt, isHeaderLine, readHeader } from "./log-header.js";

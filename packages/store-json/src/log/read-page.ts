@@ -1,4 +1,5 @@
-import type { LogRange, LogRecord } from "@holdfast/core";
+import type { LogRecord } from "@holdfast/core";
+import type { LogRange } from "@holdfast/core/store-kit";
 import type { ReportSink } from "../report.js";
 import { lineStartFrom, linesBackward, linesForward } from "./log-lines.js";
 import { type OpenLog, recordIn } from "./open-log.js";

@@ -1,13 +1,12 @@
 import { createReadStream } from "node:fs";
+import { type LogRecord, StateCorruptError } from "@holdfast/core";
 import {
   type BlobReference,
   isSearched,
-  type LogRecord,
-  StateCorruptError,
   searchableText,
   snippetAround,
   withBlobs,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
 import { blobFile, readBlob } from "./blob-files.js";

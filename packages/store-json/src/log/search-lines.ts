@@ -1,4 +1,5 @@
-import { type LogHit, type LogRecord, messageProblem } from "@holdfast/core";
+import type { LogRecord } from "@holdfast/core";
+import { type LogHit, messageProblem } from "@holdfast/core/store-kit";
 import type { LogLine } from "./log-lines.js";
 import { type OpenLog, recordIn } from "./open-log.js";
 import { type LogSearch, snippetIn } from "./search-blobs.js";

@@ -4,7 +4,7 @@ import {
   type LogFinds,
   type LogHit,
   type LogQuery,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { ReportSink } from "../report.js";
 import { probeOf } from "../scan/probe.js";
 import type { Scanner } from "../scan/scanner.js";

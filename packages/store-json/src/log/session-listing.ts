@@ -1,12 +1,12 @@
+import { InvalidInputError } from "@holdfast/core";
 import {
   checkLimit,
   checkSessionQuery,
   DEFAULT_LOG_LIMIT,
-  InvalidInputError,
   type LogSession,
   type LogSessionPage,
   type LogSessionQuery,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { ReportSink } from "../report.js";
 import { logDirectory } from "./log-place.js";
 import { withFile } from "./open-log.js";

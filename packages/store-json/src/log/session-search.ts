@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import type { LogHit, LogPosition } from "@holdfast/core";
+import type { LogHit, LogPosition } from "@holdfast/core/store-kit";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
 import { candidateLines, everyLine } from "./candidate-lines.js";

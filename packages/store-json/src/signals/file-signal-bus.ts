@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import type { SignalBus, Slot } from "@holdfast/core";
 import {
   checkId,
   checkSlot,
   deepFreeze,
   describeSlot,
   type Signal,
-  type SignalBus,
-  type Slot,
   type Subscription,
   slotText,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { unavailable } from "../io/io-error.js";
 import { checkOptions, fileOptionRules } from "../options.js";
 import { callMailboxes, Mailbox } from "./mailbox.js";

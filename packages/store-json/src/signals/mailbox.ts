@@ -1,6 +1,8 @@
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isRecord, pathSegment, type Slot, uuidv7 } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { pathSegment, uuidv7 } from "@holdfast/core/store-kit";
 import { DirectoryChange } from "../io/directory-change.js";
 import { Disk, removeFile } from "../io/disk.js";
 import { isMissing } from "../io/io-error.js";

@@ -2,7 +2,8 @@
 // again whenever somebody else was first. Starts after its own last number. Says `ack <number>` for what was acknowledged.
 import { randomBytes } from "node:crypto";
 import { writeSync } from "node:fs";
-import { StateConflictError, textOf, userMessage, uuidv7 } from "@holdfast/core";
+import { StateConflictError, textOf, userMessage } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 
 const [root, name, lastText, headBytes] = process.argv.slice(2);

@@ -2,7 +2,8 @@
 // counted them. The head changes with every turn, so that generations end on the way.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { userMessage, uuidv7 } from "@holdfast/core";
+import { userMessage } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 
 const [root, messagesText, turnsText] = process.argv.slice(2);

@@ -2,7 +2,8 @@
 // what was acknowledged: `intent <turn> <hash of the state>`, `ack <turn> <revision>`, `failed <turn> <code>`.
 import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
-import { StoreError, userMessage, uuidv7 } from "@holdfast/core";
+import { StoreError, userMessage } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 
 const [root, turnsText, bytesText, seedText] = process.argv.slice(2);

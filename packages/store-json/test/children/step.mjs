@@ -2,7 +2,8 @@
 // that its generation ends, or `list`.
 // Says `ready`, then what came of it.
 import { readFileSync } from "node:fs";
-import { StateConflictError, userMessage, uuidv7 } from "@holdfast/core";
+import { StateConflictError, userMessage } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 
 const [root, step, text] = process.argv.slice(2);

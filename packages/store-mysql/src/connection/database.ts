@@ -1,4 +1,5 @@
-import { StoreUnavailableError, sleep, withDeadline } from "@holdfast/core";
+import { StoreUnavailableError } from "@holdfast/core";
+import { sleep, withDeadline } from "@holdfast/core/store-kit";
 import type { Tables } from "../keys.js";
 import type { Row } from "./cells.js";
 import type { Connections } from "./connections.js";

@@ -1,4 +1,4 @@
-import { longestTimerMs } from "@holdfast/core";
+import { longestTimerMs } from "@holdfast/core/store-kit";
 
 /** A sleep that somebody else may end; a ring while nobody sleeps ends the next one at once. */
 export class Alarm {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Slot, slotText } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import { slotHash } from "../keys.js";
 import { Alarm } from "./alarm.js";
 

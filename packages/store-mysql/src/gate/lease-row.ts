@@ -1,4 +1,5 @@
-import { describeSlot, type Revision } from "@holdfast/core";
+import type { Revision } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { SLOT_COLUMNS, slotValues } from "../state/state-row.js";
 import type { Claim } from "./claim.js";

@@ -1,10 +1,10 @@
+import { LeaseLostError } from "@holdfast/core";
 import {
   describeSlot,
   type Lease,
-  LeaseLostError,
   type LoadedState,
   longestTimerMs,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { Claim } from "./claim.js";
 
 /** What a lease asks of its gate when it ends. */

@@ -1,17 +1,19 @@
 import {
-  type AcquireRequest,
-  checkSlot,
-  DEFAULT_MAX_QUEUE,
-  describeSlot,
   InvalidIdError,
-  type Lease,
   type SessionGate,
   type Slot,
   StoreError,
   StoreUnavailableError,
-  slotText,
   UnknownOutcomeError,
 } from "@holdfast/core";
+import {
+  type AcquireRequest,
+  checkSlot,
+  DEFAULT_MAX_QUEUE,
+  describeSlot,
+  type Lease,
+  slotText,
+} from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import {

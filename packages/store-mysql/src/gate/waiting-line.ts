@@ -1,4 +1,5 @@
-import { describeSlot, SessionBusyError, type Slot } from "@holdfast/core";
+import { SessionBusyError, type Slot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import { asNumber, asText } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";

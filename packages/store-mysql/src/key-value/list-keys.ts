@@ -1,4 +1,4 @@
-import { checkLimit, type KeyPage, type KeyQuery } from "@holdfast/core";
+import { checkLimit, type KeyPage, type KeyQuery } from "@holdfast/core/store-kit";
 import { asBytes, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { HEAD_BYTES, headOf } from "./value-place.js";

@@ -1,17 +1,19 @@
 import { randomBytes } from "node:crypto";
 import {
-  checkValue,
   type JsonValue,
-  type KeyPage,
-  type KeyQuery,
-  type KeyValueCondition,
   type KeyValueStore,
   StateConflictError,
   StateCorruptError,
   UnknownOutcomeError,
+} from "@holdfast/core";
+import {
+  checkValue,
+  type KeyPage,
+  type KeyQuery,
+  type KeyValueCondition,
   type VersionedValue,
   withDeadline,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { asBytes, asText } from "../connection/cells.js";
 import { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";

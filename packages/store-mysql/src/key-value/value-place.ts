@@ -1,4 +1,4 @@
-import { checkKey, describeKey, namespaceText } from "@holdfast/core";
+import { checkKey, describeKey, namespaceText } from "@holdfast/core/store-kit";
 import { digest } from "../keys.js";
 
 /** Where a value is kept. */

@@ -1,4 +1,5 @@
-import { checkId, checkLimit, type SlotInfo, type SlotPage, type SlotQuery } from "@holdfast/core";
+import type { SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
+import { checkId, checkLimit } from "@holdfast/core/store-kit";
 import { asBytes, asNumber, asText, asTextOrNull, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";

@@ -3,7 +3,7 @@ import {
   checkSessionQuery,
   type LogSessionPage,
   type LogSessionQuery,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { readCursor, writeCursor } from "../listing/list-position.js";
 import { MOST_LISTED } from "../listing/list-slots.js";

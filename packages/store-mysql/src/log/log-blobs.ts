@@ -1,4 +1,5 @@
-import { blobRef, describeSlot, type Slot, StateCorruptError } from "@holdfast/core";
+import { type Slot, StateCorruptError } from "@holdfast/core";
+import { blobRef, describeSlot } from "@holdfast/core/store-kit";
 import { asBytes, asNumber } from "../connection/cells.js";
 import type { Database, Transaction } from "../connection/database.js";
 import { rowBatches } from "../connection/row-batches.js";

@@ -1,16 +1,14 @@
+import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
 import {
-  type ConversationLog,
   checkSlot,
   describeSlot,
   type LogDraft,
   type LogFinds,
   type LogQuery,
   type LogRange,
-  type LogRecord,
   type LogSessionPage,
   type LogSessionQuery,
-  type Slot,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import { slotHash } from "../keys.js";

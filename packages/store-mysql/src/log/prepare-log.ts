@@ -1,12 +1,11 @@
+import { type Slot, StateTooLargeError } from "@holdfast/core";
 import {
   checkLogDraft,
   describeSlot,
   extractBlobs,
   type LogDraft,
   logRecordText,
-  type Slot,
-  StateTooLargeError,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 
 /** Records ready to be written, copied: what the caller does with the drafts afterwards changes nothing. */
 export interface PreparedLog {

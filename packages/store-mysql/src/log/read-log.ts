@@ -1,13 +1,11 @@
+import { type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
 import {
   checkLimit,
   DEFAULT_LOG_LIMIT,
   describeSlot,
   type LogRange,
-  type LogRecord,
   readLogRecord,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { asNumber, asText, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";

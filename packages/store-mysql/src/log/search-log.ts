@@ -5,7 +5,7 @@ import {
   type LogHit,
   type LogPosition,
   type LogQuery,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { likePattern } from "./like-pattern.js";
 import { SearchBudget, type SearchLimits, searchLimits } from "./search-budget.js";

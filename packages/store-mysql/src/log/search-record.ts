@@ -1,14 +1,12 @@
+import { type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
 import {
   isSearched,
   type LogHit,
-  type LogRecord,
   messageProblem,
-  type Slot,
-  StateCorruptError,
   searchableText,
   snippetAround,
   withBlobs,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { readBlob } from "./log-blobs.js";
 import { recordIn } from "./read-log.js";

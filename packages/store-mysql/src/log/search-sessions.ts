@@ -1,4 +1,5 @@
-import type { LogQuery, Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import type { LogQuery } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { LIST_START, type ListPosition } from "../listing/list-position.js";
 import { type LoggedSession, loggedSession, loggedSessions } from "./logged-sessions.js";

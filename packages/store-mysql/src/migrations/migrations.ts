@@ -1,4 +1,4 @@
-import { parseOptions } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { tableNames } from "../keys.js";
 import { tablePrefixSchema } from "../options.js";

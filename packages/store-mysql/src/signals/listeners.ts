@@ -1,4 +1,4 @@
-import type { Signal } from "@holdfast/core";
+import type { Signal } from "@holdfast/core/store-kit";
 import type { SignalEntry } from "./signal-entry.js";
 
 interface Listener {

@@ -1,4 +1,5 @@
-import { describeSlot, type Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import { asBytes, asNumber, asText } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";

@@ -1,15 +1,13 @@
+import { type SignalBus, type Slot, UnknownOutcomeError } from "@holdfast/core";
 import {
   checkId,
   checkSlot,
   type ListenOptions,
   type Signal,
-  type SignalBus,
-  type Slot,
   type Subscription,
   slotText,
-  UnknownOutcomeError,
   uuidv7,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import { Claim } from "../gate/claim.js";

@@ -1,4 +1,5 @@
-import { deepFreeze, isRecord, type Signal } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { deepFreeze, type Signal } from "@holdfast/core/store-kit";
 
 /** A signal beside a token: one line of JSON. The id tells a repeated one. */
 export interface SignalEntry {

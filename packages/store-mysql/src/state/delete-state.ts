@@ -1,4 +1,5 @@
-import { describeSlot, type Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";
 import { deleteEmptyRow } from "./state-row.js";

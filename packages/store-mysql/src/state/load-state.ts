@@ -1,13 +1,12 @@
 import {
-  describeSlot,
-  isRecord,
   type JsonObject,
-  type LoadedState,
   type Message,
   type Revision,
   type Slot,
   StateCorruptError,
 } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { describeSlot, type LoadedState } from "@holdfast/core/store-kit";
 import { asNumber, asText, asTextOrNull, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";

@@ -1,14 +1,12 @@
-import {
-  type AgentStateStore,
-  checkSlot,
-  type DistributedStore,
-  type LoadedState,
-  type Revision,
-  type Slot,
-  type SlotPage,
-  type SlotQuery,
-  type StateWrite,
+import type {
+  AgentStateStore,
+  DistributedStore,
+  Revision,
+  Slot,
+  SlotPage,
+  SlotQuery,
 } from "@holdfast/core";
+import { checkSlot, type LoadedState, type StateWrite } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import { MysqlSessionGate } from "../gate/mysql-session-gate.js";

@@ -1,4 +1,5 @@
-import { InvalidInputError, REMEMBERED_OPS, type Revision } from "@holdfast/core";
+import { InvalidInputError, type Revision } from "@holdfast/core";
+import { REMEMBERED_OPS } from "@holdfast/core/store-kit";
 import { digest } from "../keys.js";
 
 /** Bytes of the hash of an op, and of an entry: the hash, the number of the revision, its 128 random bits. */

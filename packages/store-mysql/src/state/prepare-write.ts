@@ -1,12 +1,5 @@
-import {
-  applyWrite,
-  describeSlot,
-  InvalidInputError,
-  nextRevision,
-  type Revision,
-  type Slot,
-  type StateWrite,
-} from "@holdfast/core";
+import { InvalidInputError, type Revision, type Slot } from "@holdfast/core";
+import { applyWrite, describeSlot, nextRevision, type StateWrite } from "@holdfast/core/store-kit";
 import { type PreparedLog, prepareLog } from "../log/prepare-log.js";
 import type { MessageRow } from "./message-rows.js";
 import { opEntry } from "./op-ring.js";

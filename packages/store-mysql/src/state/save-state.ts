@@ -1,4 +1,5 @@
-import { describeSlot, leaseLost, type Revision, type Slot, stateConflict } from "@holdfast/core";
+import type { Revision, Slot } from "@holdfast/core";
+import { describeSlot, leaseLost, stateConflict } from "@holdfast/core/store-kit";
 import { asBytes, asNumber, asTextOrNull } from "../connection/cells.js";
 import type { Database, Transaction } from "../connection/database.js";
 import type { WriteResult } from "../connection/session.js";

@@ -1,4 +1,5 @@
-import { logRecordText, userMessage } from "@holdfast/core";
+import { userMessage } from "@holdfast/core";
+import { logRecordText } from "@holdfast/core/store-kit";
 import { MysqlConversationLog } from "@holdfast/store-mysql";
 import { eventually } from "@holdfast/testing";
 import { createPool } from "mysql2/promise";

@@ -1,4 +1,5 @@
-import { type LogDraft, type Slot, userMessage } from "@holdfast/core";
+import { type Slot, userMessage } from "@holdfast/core";
+import type { LogDraft } from "@holdfast/core/store-kit";
 
 /** The slot most tests use. */
 export const loggedSlot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };

@@ -1,4 +1,4 @@
-import type { LogSession } from "@holdfast/core";
+import type { LogSession } from "@holdfast/core/store-kit";
 import { MysqlAgentStateStore, MysqlConversationLog } from "@holdfast/store-mysql";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";

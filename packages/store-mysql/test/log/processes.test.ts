@@ -1,4 +1,5 @@
-import { type LogRecord, withBlobs } from "@holdfast/core";
+import type { LogRecord } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 import { MysqlConversationLog } from "@holdfast/store-mysql";
 import { eventually, type SpawnedScript, spawnScript } from "@holdfast/testing";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";

@@ -1,4 +1,4 @@
-import type { LogFinds, LogHit, LogPosition, LogQuery } from "@holdfast/core";
+import type { LogFinds, LogHit, LogPosition, LogQuery } from "@holdfast/core/store-kit";
 import { openDatabase } from "../../src/connection/open-database.js";
 import { type SearchLimits, searchLimits } from "../../src/log/search-budget.js";
 import { searchLog } from "../../src/log/search-log.js";

@@ -1,4 +1,5 @@
-import { InMemoryConversationLog, type LogFinds, textOf, toolResultMessage } from "@holdfast/core";
+import { InMemoryConversationLog, textOf, toolResultMessage } from "@holdfast/core";
+import type { LogFinds } from "@holdfast/core/store-kit";
 import { MysqlConversationLog } from "@holdfast/store-mysql";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";

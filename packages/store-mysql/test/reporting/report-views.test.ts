@@ -1,4 +1,5 @@
-import { assistantMessage, type LogDraft, type Usage } from "@holdfast/core";
+import { assistantMessage, type Usage } from "@holdfast/core";
+import type { LogDraft } from "@holdfast/core/store-kit";
 import { MysqlConversationLog, migrate, migrationStatements } from "@holdfast/store-mysql";
 import { createPool } from "mysql2/promise";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";

@@ -1,4 +1,5 @@
-import { type Signal, userMessage } from "@holdfast/core";
+import { userMessage } from "@holdfast/core";
+import type { Signal } from "@holdfast/core/store-kit";
 import { MysqlDistributedStore } from "@holdfast/store-mysql";
 import { eventually } from "@holdfast/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";

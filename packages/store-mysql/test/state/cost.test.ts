@@ -1,4 +1,5 @@
-import { userMessage, uuidv7 } from "@holdfast/core";
+import { userMessage } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { MysqlDistributedStore } from "@holdfast/store-mysql";
 import { createPool } from "mysql2/promise";
 import { expect, inject, test } from "vitest";

@@ -1,4 +1,5 @@
-import { InvalidInputError, nextRevision, REMEMBERED_OPS } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import { nextRevision, REMEMBERED_OPS } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { opEntry, RING_BYTES, revisionInRing } from "../../src/state/op-ring.js";

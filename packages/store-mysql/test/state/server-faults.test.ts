@@ -1,12 +1,6 @@
 import { inspect } from "node:util";
-import {
-  type LoadedState,
-  type Revision,
-  type Slot,
-  StateConflictError,
-  StoreError,
-  saveWithRetry,
-} from "@holdfast/core";
+import { type Revision, type Slot, StateConflictError, StoreError } from "@holdfast/core";
+import { type LoadedState, saveWithRetry } from "@holdfast/core/store-kit";
 import { MysqlDistributedStore } from "@holdfast/store-mysql";
 import { eventually } from "@holdfast/testing";
 import { privateMariadb } from "@holdfast/testing/servers";

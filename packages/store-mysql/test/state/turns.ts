@@ -1,13 +1,5 @@
-import {
-  AgentState,
-  type JsonObject,
-  type LogDraft,
-  type Message,
-  type Slot,
-  type StateWrite,
-  userMessage,
-  uuidv7,
-} from "@holdfast/core";
+import { AgentState, type JsonObject, type Message, type Slot, userMessage } from "@holdfast/core";
+import { type LogDraft, type StateWrite, uuidv7 } from "@holdfast/core/store-kit";
 
 /** A slot of its own. */
 export function slotNamed(sessionId: string, userId: string | null = "user"): Slot {

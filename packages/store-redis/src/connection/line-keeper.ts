@@ -1,4 +1,4 @@
-import { sleep, withDeadline } from "@holdfast/core";
+import { sleep, withDeadline } from "@holdfast/core/store-kit";
 import type { Openable } from "./line.js";
 
 const longestPauseMs = 500;

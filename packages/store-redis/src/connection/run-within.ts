@@ -1,10 +1,5 @@
-import {
-  HoldfastError,
-  StoreUnavailableError,
-  sleep,
-  UnknownOutcomeError,
-  withDeadline,
-} from "@holdfast/core";
+import { HoldfastError, StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
+import { sleep, withDeadline } from "@holdfast/core/store-kit";
 import { classifyError, type Failure } from "./classify-error.js";
 import type { Openable } from "./line.js";
 import { type LineKeeper, pauseAfter } from "./line-keeper.js";

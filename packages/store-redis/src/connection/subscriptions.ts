@@ -1,4 +1,4 @@
-import { sleep, withDeadline } from "@holdfast/core";
+import { sleep, withDeadline } from "@holdfast/core/store-kit";
 import type { LineTiming, Link, SubscriberLine } from "./line.js";
 import { LineKeeper } from "./line-keeper.js";
 import type { ChannelListener, ChannelSubscription } from "./redis-connection.js";

@@ -1,4 +1,5 @@
-import { describeSlot, type Revision, type Slot } from "@holdfast/core";
+import type { Revision, Slot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
 import { lineKeys, slotKeys } from "../keys.js";
 import { slotField } from "../state/stored-state.js";

@@ -1,4 +1,5 @@
-import { describeSlot, type Lease, LeaseLostError, type LoadedState } from "@holdfast/core";
+import { LeaseLostError } from "@holdfast/core";
+import { describeSlot, type Lease, type LoadedState } from "@holdfast/core/store-kit";
 import { Heartbeat } from "./heartbeat.js";
 import type { Caller, LineCommands } from "./line-commands.js";
 import type { Receiver } from "./node-channel.js";

@@ -1,14 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { HoldfastError, type SessionGate, type Slot, StoreUnavailableError } from "@holdfast/core";
 import {
   type AcquireRequest,
   checkSlot,
-  HoldfastError,
   type Lease,
   type LoadedState,
-  type SessionGate,
-  type Slot,
-  StoreUnavailableError,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { connect } from "../connection/connect.js";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
 import { type RedisLeaseOptions, type RedisPartOptions, readOptions } from "../options.js";

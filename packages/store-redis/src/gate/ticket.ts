@@ -1,12 +1,5 @@
-import {
-  type AcquireRequest,
-  DEFAULT_MAX_QUEUE,
-  describeSlot,
-  SessionBusyError,
-  type Slot,
-  StoreError,
-  StoreUnavailableError,
-} from "@holdfast/core";
+import { SessionBusyError, type Slot, StoreError, StoreUnavailableError } from "@holdfast/core";
+import { type AcquireRequest, DEFAULT_MAX_QUEUE, describeSlot } from "@holdfast/core/store-kit";
 import { Heartbeat } from "./heartbeat.js";
 import type { Caller, EntryAnswer, LineCommands } from "./line-commands.js";
 import type { NodeChannel, Receiver } from "./node-channel.js";

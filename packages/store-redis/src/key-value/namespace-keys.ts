@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { namespaceText } from "@holdfast/core";
+import { namespaceText } from "@holdfast/core/store-kit";
 
 /** Where a namespace is kept: all its keys have one hash tag and so live on the same node. */
 export interface NamespaceKeys {

@@ -1,20 +1,22 @@
 import {
+  InvalidInputError,
+  type JsonValue,
+  type KeyValueStore,
+  StateConflictError,
+  StateCorruptError,
+} from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
+import {
   checkKey,
   checkLimit,
   checkValue,
   describeKey,
-  InvalidInputError,
-  isWellFormed,
-  type JsonValue,
   type KeyPage,
   type KeyQuery,
   type KeyValueCondition,
-  type KeyValueStore,
-  StateConflictError,
-  StateCorruptError,
   uuidv7,
   type VersionedValue,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { connect } from "../connection/connect.js";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import type { Script } from "../connection/script.js";

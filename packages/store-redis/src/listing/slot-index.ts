@@ -1,13 +1,6 @@
 import { createHash } from "node:crypto";
-import {
-  checkLimit,
-  matchSlot,
-  type Slot,
-  type SlotInfo,
-  type SlotPage,
-  type SlotQuery,
-  slotKey,
-} from "@holdfast/core";
+import type { Slot, SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
+import { checkLimit, matchSlot, slotKey } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { agentIndexKey, agentsKey, partKey, userIndexKey } from "../keys.js";
 import { entryPage, PARALLEL } from "./entry-page.js";

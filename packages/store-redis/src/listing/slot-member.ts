@@ -1,4 +1,5 @@
-import { checkSlot, HoldfastError, type Slot } from "@holdfast/core";
+import { HoldfastError, type Slot } from "@holdfast/core";
+import { checkSlot } from "@holdfast/core/store-kit";
 
 /** A slot as an entry of an index. */
 export function slotMember({ agentId, userId, sessionId }: Slot): string {

@@ -1,15 +1,12 @@
+import { type LogRecord, type Message, type Slot, StateTooLargeError } from "@holdfast/core";
 import {
   type BlobReference,
   checkLogDraft,
   describeSlot,
   extractBlobs,
   type LogDraft,
-  type LogRecord,
   logRecordText,
-  type Message,
-  type Slot,
-  StateTooLargeError,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 
 /** Largest record without its long texts, which are kept apart: bytes of its JSON in UTF-8. */
 const MAX_RECORD_BYTES = 16_777_216;

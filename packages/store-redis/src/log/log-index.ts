@@ -1,11 +1,11 @@
+import type { Slot } from "@holdfast/core";
 import {
   checkLimit,
   checkSessionQuery,
   type LogSessionPage,
   type LogSessionQuery,
-  type Slot,
   slotText,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { logIndexKey, partKey } from "../keys.js";
 import { entryPage, PARALLEL } from "../listing/entry-page.js";

@@ -1,4 +1,5 @@
-import { describeSlot, type Slot, StateCorruptError } from "@holdfast/core";
+import { type Slot, StateCorruptError } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { partKey } from "../keys.js";
 

@@ -1,20 +1,22 @@
 import {
   type ConversationLog,
+  InvalidInputError,
+  type LogRecord,
+  type Message,
+  type Slot,
+} from "@holdfast/core";
+import {
   checkLimit,
   checkSlot,
   DEFAULT_LOG_LIMIT,
   describeSlot,
-  InvalidInputError,
   type LogDraft,
   type LogFinds,
   type LogQuery,
   type LogRange,
-  type LogRecord,
   type LogSessionPage,
   type LogSessionQuery,
-  type Message,
-  type Slot,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { connect } from "../connection/connect.js";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { defineScript } from "../connection/script.js";

@@ -1,11 +1,11 @@
+import type { Slot } from "@holdfast/core";
 import {
   checkLimit,
   checkLogQuery,
   type LogFinds,
   type LogHit,
   type LogQuery,
-  type Slot,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import type { LogIndex } from "./log-index.js";
 import { SEARCH_LIMITS, SearchBudget, type SearchLimits } from "./search-budget.js";

@@ -1,12 +1,10 @@
+import { type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
 import {
   isSearched,
-  type LogRecord,
   messageProblem,
-  type Slot,
-  StateCorruptError,
   searchableText,
   snippetAround,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { type BlobPart, readBlobPart } from "./read-blob.js";
 import type { SearchBudget } from "./search-budget.js";

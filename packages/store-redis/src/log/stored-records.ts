@@ -1,10 +1,5 @@
-import {
-  describeSlot,
-  type LogRecord,
-  readLogRecord,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
+import { describeSlot, readLogRecord } from "@holdfast/core/store-kit";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
 import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";

@@ -1,4 +1,5 @@
-import { describeSlot, type Slot, StoreUnavailableError } from "@holdfast/core";
+import { type Slot, StoreUnavailableError } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";

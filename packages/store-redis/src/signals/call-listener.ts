@@ -1,4 +1,4 @@
-import { deepFreeze, type Signal } from "@holdfast/core";
+import { deepFreeze, type Signal } from "@holdfast/core/store-kit";
 import type { SentSignal } from "../gate/sent-signal.js";
 
 /** Hands signals to a handler: each once, by whichever ways it comes, until closed. */

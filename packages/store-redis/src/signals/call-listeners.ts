@@ -1,4 +1,5 @@
-import { type Slot, slotText } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import type { SentSignal } from "../gate/sent-signal.js";
 import type { CallListener } from "./call-listener.js";
 

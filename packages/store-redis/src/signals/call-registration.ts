@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { describeSlot, type Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { Heartbeat } from "../gate/heartbeat.js";
 import { leaveScript } from "../gate/line-scripts.js";

@@ -1,3 +1,4 @@
+import { type SignalBus, type Slot, StateTooLargeError } from "@holdfast/core";
 import {
   checkId,
   checkSlot,
@@ -5,12 +6,9 @@ import {
   type ListenOptions,
   MAX_VALUE_BYTES,
   type Signal,
-  type SignalBus,
-  type Slot,
-  StateTooLargeError,
   type Subscription,
   uuidv7,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { connect } from "../connection/connect.js";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { NodeChannel } from "../gate/node-channel.js";

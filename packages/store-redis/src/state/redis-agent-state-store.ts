@@ -1,17 +1,19 @@
+import type {
+  AgentStateStore,
+  DistributedStore,
+  Revision,
+  Slot,
+  SlotPage,
+  SlotQuery,
+} from "@holdfast/core";
 import {
-  type AgentStateStore,
   checkSlot,
-  type DistributedStore,
   describeSlot,
   type LoadedState,
   leaseLost,
-  type Revision,
-  type Slot,
-  type SlotPage,
-  type SlotQuery,
   type StateWrite,
   stateConflict,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { connect } from "../connection/connect.js";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";

@@ -1,14 +1,12 @@
 import {
-  describeSlot,
   InvalidInputError,
   type JsonObject,
   type Message,
-  nextRevision,
   type Slot,
   StateCorruptError,
   StateTooLargeError,
-  type StateWrite,
 } from "@holdfast/core";
+import { describeSlot, nextRevision, type StateWrite } from "@holdfast/core/store-kit";
 import { slotField } from "./stored-state.js";
 
 /** Heads hold what is small; one is written whole with every save. */

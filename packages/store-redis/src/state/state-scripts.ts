@@ -1,4 +1,4 @@
-import { REMEMBERED_OPS } from "@holdfast/core";
+import { REMEMBERED_OPS } from "@holdfast/core/store-kit";
 import { defineScript, type Script } from "../connection/script.js";
 import { lineLua } from "../gate/line-lua.js";
 import { appendLogLua } from "../log/append-log.js";

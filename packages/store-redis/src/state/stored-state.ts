@@ -1,12 +1,6 @@
-import {
-  describeSlot,
-  isRecord,
-  type JsonObject,
-  type LoadedState,
-  type Message,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
+import { type JsonObject, type Message, type Slot, StateCorruptError } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { describeSlot, type LoadedState } from "@holdfast/core/store-kit";
 import type { RedisReply } from "../connection/redis-connection.js";
 
 /** The raw ids as they are stored with a state, whose key is only a hash of them. */

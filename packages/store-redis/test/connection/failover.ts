@@ -1,4 +1,5 @@
-import { StoreError, sleep } from "@holdfast/core";
+import { StoreError } from "@holdfast/core";
+import { sleep } from "@holdfast/core/store-kit";
 import { expect } from "vitest";
 import type { RedisConnection } from "../../src/connection/redis-connection.js";
 import { append } from "./scripts.js";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { StoreError, sleep } from "@holdfast/core";
+import { StoreError } from "@holdfast/core";
+import { sleep } from "@holdfast/core/store-kit";
 
 /** How calls ended. */
 export interface Outcomes {

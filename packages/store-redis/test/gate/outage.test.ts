@@ -1,4 +1,5 @@
-import { describeSlot, HoldfastError, StoreUnavailableError } from "@holdfast/core";
+import { HoldfastError, StoreUnavailableError } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
 import { eventually } from "@holdfast/testing";
 import { privateRedis, tcpProxy } from "@holdfast/testing/servers";
 import { expect, test } from "vitest";

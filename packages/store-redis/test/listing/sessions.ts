@@ -1,4 +1,5 @@
-import { type Slot, type SlotQuery, slotText } from "@holdfast/core";
+import type { Slot, SlotQuery } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import { Redis } from "ioredis";
 import { afterAll, inject } from "vitest";
 import { connect } from "../../src/connection/connect.js";

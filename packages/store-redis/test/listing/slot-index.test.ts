@@ -1,4 +1,5 @@
-import { InvalidInputError, slotText } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { agentIndexKey, userIndexKey } from "../../src/keys.js";

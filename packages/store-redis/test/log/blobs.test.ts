@@ -1,4 +1,6 @@
-import { isWellFormed, StateCorruptError, StoreUnavailableError, withBlobs } from "@holdfast/core";
+import { StateCorruptError, StoreUnavailableError } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
+import { withBlobs } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { partKey } from "../../src/keys.js";

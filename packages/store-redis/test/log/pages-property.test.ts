@@ -1,4 +1,4 @@
-import type { LogSession } from "@holdfast/core";
+import type { LogSession } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, expect, inject, test } from "vitest";

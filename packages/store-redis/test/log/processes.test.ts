@@ -1,4 +1,5 @@
-import { type LogRecord, withBlobs } from "@holdfast/core";
+import type { LogRecord } from "@holdfast/core";
+import { withBlobs } from "@holdfast/core/store-kit";
 import { spawnScript } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { ownPrefix, redisLogs } from "./redis-logs.js";

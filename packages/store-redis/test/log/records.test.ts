@@ -1,9 +1,5 @@
-import {
-  type LogDraft,
-  logRecordText,
-  StateCorruptError,
-  StateTooLargeError,
-} from "@holdfast/core";
+import { StateCorruptError, StateTooLargeError } from "@holdfast/core";
+import { type LogDraft, logRecordText } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { partKey } from "../../src/keys.js";

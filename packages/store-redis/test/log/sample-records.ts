@@ -1,11 +1,5 @@
-import {
-  type LogDraft,
-  type LogMark,
-  type Message,
-  type Slot,
-  userMessage,
-  uuidv7,
-} from "@holdfast/core";
+import { type LogMark, type Message, type Slot, userMessage } from "@holdfast/core";
+import { type LogDraft, uuidv7 } from "@holdfast/core/store-kit";
 
 /** The slot most tests use. */
 export const slot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };

@@ -1,4 +1,4 @@
-import type { LogFinds, LogHit, LogPosition, LogQuery } from "@holdfast/core";
+import type { LogFinds, LogHit, LogPosition, LogQuery } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../../src/connection/redis-connection.js";
 import { LogIndex } from "../../src/log/log-index.js";
 import { SEARCH_LIMITS, type SearchLimits } from "../../src/log/search-budget.js";

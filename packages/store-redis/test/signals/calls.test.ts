@@ -1,4 +1,5 @@
-import { type Signal, userMessage } from "@holdfast/core";
+import { userMessage } from "@holdfast/core";
+import type { Signal } from "@holdfast/core/store-kit";
 import { eventually } from "@holdfast/testing";
 import { privateRedis } from "@holdfast/testing/servers";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { uuidv7 } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { privateRedis } from "@holdfast/testing/servers";
 import { expect, test } from "vitest";
 import { partKey } from "../../src/keys.js";

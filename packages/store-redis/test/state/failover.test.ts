@@ -1,4 +1,5 @@
-import { StoreError, saveWithRetry, textOf } from "@holdfast/core";
+import { StoreError, textOf } from "@holdfast/core";
+import { saveWithRetry } from "@holdfast/core/store-kit";
 import { privateRedisCluster } from "@holdfast/testing/servers";
 import { Cluster } from "ioredis";
 import { expect, test } from "vitest";

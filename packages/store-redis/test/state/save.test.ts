@@ -1,5 +1,4 @@
 import {
-  type LogDraft,
   type Message,
   StateConflictError,
   StateTooLargeError,
@@ -7,8 +6,8 @@ import {
   textOf,
   UnknownOutcomeError,
   userMessage,
-  uuidv7,
 } from "@holdfast/core";
+import { type LogDraft, uuidv7 } from "@holdfast/core/store-kit";
 import { eventually } from "@holdfast/testing";
 import { privateRedis, tcpProxy } from "@holdfast/testing/servers";
 import fc from "fast-check";

@@ -1,5 +1,7 @@
-import type { LoadedState, Message, Slot, StateWrite } from "@holdfast/core";
-import { AgentState, userMessage, uuidv7 } from "@holdfast/core";
+import type { Message, Slot } from "@holdfast/core";
+import { AgentState, userMessage } from "@holdfast/core";
+import type { LoadedState, StateWrite } from "@holdfast/core/store-kit";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import type { RedisServer } from "@holdfast/testing/servers";
 import type { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, inject } from "vitest";

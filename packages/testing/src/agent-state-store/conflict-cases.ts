@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type AgentStateStore, revisionSeq, textOf, userMessage } from "@holdfast/core";
+import { type AgentStateStore, textOf, userMessage } from "@holdfast/core";
+import { revisionSeq } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";

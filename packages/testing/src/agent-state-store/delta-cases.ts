@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { AgentState, type StateWrite, StoreError, userMessage, uuidv7 } from "@holdfast/core";
+import { AgentState, StoreError, userMessage } from "@holdfast/core";
+import { type StateWrite, uuidv7 } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { rejectionOf } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { AgentStateStore, LoadedState, SessionGate } from "@holdfast/core";
+import type { AgentStateStore, SessionGate } from "@holdfast/core";
+import type { LoadedState } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";

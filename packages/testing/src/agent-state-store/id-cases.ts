@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type AgentStateStore, type Slot, slotText, textOf, userMessage } from "@holdfast/core";
+import { type AgentStateStore, type Slot, textOf, userMessage } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type AgentStateStore, type Slot, type SlotQuery, slotText } from "@holdfast/core";
+import type { AgentStateStore, Slot, SlotQuery } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
 import { firstWrite } from "./state-writes.js";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { nextRevision, REMEMBERED_OPS, type Revision, type StateWrite } from "@holdfast/core";
+import type { Revision } from "@holdfast/core";
+import { nextRevision, REMEMBERED_OPS, type StateWrite } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type Message, revisionSeq, userMessage } from "@holdfast/core";
+import { type Message, userMessage } from "@holdfast/core";
+import { revisionSeq } from "@holdfast/core/store-kit";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import {
   awkwardMessages,

@@ -3,13 +3,11 @@ import {
   AgentState,
   type AgentStateStore,
   type JsonObject,
-  type LoadedState,
   type Message,
   type Slot,
   StateConflictError,
-  type StateWrite,
-  uuidv7,
 } from "@holdfast/core";
+import { type LoadedState, type StateWrite, uuidv7 } from "@holdfast/core/store-kit";
 
 /** A head as the engine would write it, with `note` inside so that two can be told apart. */
 export function sampleHead(slot: Slot, note = "sample"): JsonObject {

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import {
   type AgentState,
-  type CompactionRequest,
   type Compactor,
-  isContextOverflow,
   type Message,
   RuntimeContext,
   repairToolPairs,
   userMessage,
 } from "@holdfast/core";
+import { type CompactionRequest, isContextOverflow } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 import {
   type ConformanceCase,

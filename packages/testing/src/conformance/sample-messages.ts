@@ -1,10 +1,5 @@
-import {
-  assistantMessage,
-  createMessage,
-  type Message,
-  toolResultMessage,
-  userMessage,
-} from "@holdfast/core";
+import { assistantMessage, type Message, toolResultMessage, userMessage } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
 
 /** Short user messages with their number in the text. */
 export function numberedMessages(count: number, label = "message"): Message[] {

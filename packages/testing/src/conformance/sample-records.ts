@@ -1,4 +1,5 @@
-import { type LogDraft, type LogMark, type Message, userMessage, uuidv7 } from "@holdfast/core";
+import { type LogMark, type Message, userMessage } from "@holdfast/core";
+import { type LogDraft, uuidv7 } from "@holdfast/core/store-kit";
 
 /** A log record of a user message with this text, or of the message given. */
 export function messageRecord(content: string | Message, fields: Partial<LogDraft> = {}): LogDraft {

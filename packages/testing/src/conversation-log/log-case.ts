@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { ConversationLog, LogDraft, LogRecord, Slot } from "@holdfast/core";
+import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import type { LogDraft } from "@holdfast/core/store-kit";
 import type {
   CaseBody,
   ConformanceCase,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { ConversationLog, LogDraft, LogRecord } from "@holdfast/core";
+import type { ConversationLog, LogRecord } from "@holdfast/core";
+import type { LogDraft } from "@holdfast/core/store-kit";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { messageRecord } from "../conformance/sample-records.js";
 import { sampleSlot as slot } from "../conformance/sample-slot.js";

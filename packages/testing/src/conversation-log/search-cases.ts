@@ -2,14 +2,11 @@ import assert from "node:assert/strict";
 import {
   assistantMessage,
   type ConversationLog,
-  type LogHit,
-  type LogPosition,
-  type LogQuery,
   type Slot,
-  slotText,
   textOf,
   toolResultMessage,
 } from "@holdfast/core";
+import { type LogHit, type LogPosition, type LogQuery, slotText } from "@holdfast/core/store-kit";
 import { assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { messageRecord } from "../conformance/sample-records.js";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { ConversationLog, LogSession, Slot } from "@holdfast/core";
+import type { ConversationLog, Slot } from "@holdfast/core";
+import type { LogSession } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { messageRecord } from "../conformance/sample-records.js";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type ConversationLog, type Slot, slotText, textOf } from "@holdfast/core";
+import { type ConversationLog, type Slot, textOf } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import { assertOutage, assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";

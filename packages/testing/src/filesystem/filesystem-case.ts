@@ -1,4 +1,5 @@
-import type { FileNamespace, Filesystem } from "@holdfast/core";
+import type { Filesystem } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import type { CaseBody, ConformanceCase } from "../conformance/conformance-case.js";
 
 /** Makes one case about a filesystem. */

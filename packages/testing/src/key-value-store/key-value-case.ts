@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import {
   InvalidIdError,
   InvalidInputError,
-  type KeyQuery,
   type KeyValueStore,
   StateConflictError,
 } from "@holdfast/core";
+import type { KeyQuery } from "@holdfast/core/store-kit";
 import { rejectionOf } from "../conformance/assert-rejects.js";
 import type {
   CaseBody,

@@ -3,11 +3,11 @@ import {
   type DataBlock,
   type Message,
   type Offloader,
-  type OffloadReference,
   type Slot,
   type ToolResultBlock,
   textOf,
 } from "@holdfast/core";
+import type { OffloadReference } from "@holdfast/core/plugin-kit";
 import {
   type ConformanceCase,
   caseFactory,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type Lease, type SessionGate, type Slot, slotText } from "@holdfast/core";
+import type { SessionGate, Slot } from "@holdfast/core";
+import { type Lease, slotText } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";

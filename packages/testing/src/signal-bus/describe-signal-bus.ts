@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type Signal, type SignalBus, type Slot, slotText, userMessage } from "@holdfast/core";
+import { type SignalBus, type Slot, userMessage } from "@holdfast/core";
+import { type Signal, slotText } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import {
   type CaseBody,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import {
   AgentState,
-  type GuardedCall,
   type JsonValue,
   RuntimeContext,
   type Tool,
@@ -9,6 +8,7 @@ import {
   type ToolGuard,
   tool,
 } from "@holdfast/core";
+import type { GuardedCall } from "@holdfast/core/plugin-kit";
 import {
   type ConformanceCase,
   caseFactory,

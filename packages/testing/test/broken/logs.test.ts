@@ -1,14 +1,13 @@
+import type { LogRecord, Slot } from "@holdfast/core";
 import {
   type LogDraft,
   type LogFinds,
   type LogQuery,
   type LogRange,
-  type LogRecord,
   type LogSessionPage,
   type LogSessionQuery,
-  type Slot,
   slotText,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 import { conversationLogCases } from "../../src/conversation-log/describe-conversation-log.js";
 import { ReferenceLog } from "../reference/reference-log.js";
 import { catches } from "./catches.js";

@@ -1,4 +1,5 @@
-import type { KeyValueCondition, Lease, Signal, Slot } from "@holdfast/core";
+import type { Slot } from "@holdfast/core";
+import type { KeyValueCondition, Lease, Signal } from "@holdfast/core/store-kit";
 import { keyValueStoreCases } from "../../src/key-value-store/describe-key-value-store.js";
 import { sessionGateCases } from "../../src/session-gate/describe-session-gate.js";
 import { signalBusCases } from "../../src/signal-bus/describe-signal-bus.js";

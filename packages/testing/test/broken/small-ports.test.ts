@@ -1,9 +1,7 @@
 import { posix } from "node:path";
 import {
-  type CompactionRequest,
   type Compactor,
   characterEstimate,
-  type FileNamespace,
   InMemoryFilesystem,
   InMemoryOffloader,
   keepLastCompactor,
@@ -16,6 +14,7 @@ import {
   type ToolGuard,
   type ToolResultBlock,
 } from "@holdfast/core";
+import type { CompactionRequest, FileNamespace } from "@holdfast/core/plugin-kit";
 import { compactorCases } from "../../src/compactor/describe-compactor.js";
 import { filesystemCases } from "../../src/filesystem/describe-filesystem.js";
 import { scriptedModel } from "../../src/index.js";

@@ -1,4 +1,4 @@
-import { slotText } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import { agentStateStoreCases } from "../../src/agent-state-store/describe-agent-state-store.js";
 import type { AgentStateStoreOptions } from "../../src/agent-state-store/store-case.js";
 import type { ReferenceStore } from "../reference/reference-store.js";

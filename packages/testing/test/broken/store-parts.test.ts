@@ -1,12 +1,5 @@
-import {
-  type LoadedState,
-  type Revision,
-  type Slot,
-  type SlotPage,
-  type SlotQuery,
-  type StateWrite,
-  slotText,
-} from "@holdfast/core";
+import type { Revision, Slot, SlotPage, SlotQuery } from "@holdfast/core";
+import { type LoadedState, type StateWrite, slotText } from "@holdfast/core/store-kit";
 import { ReferenceStore } from "../reference/reference-store.js";
 import { catches } from "./catches.js";
 import { casesOf } from "./store-cases-of.js";

@@ -1,12 +1,5 @@
-import {
-  type LoadedState,
-  type Revision,
-  revisionSeq,
-  type Slot,
-  StateConflictError,
-  type StateWrite,
-  slotText,
-} from "@holdfast/core";
+import { type Revision, type Slot, StateConflictError } from "@holdfast/core";
+import { type LoadedState, revisionSeq, type StateWrite, slotText } from "@holdfast/core/store-kit";
 import { ReferenceStore } from "../reference/reference-store.js";
 import { catches } from "./catches.js";
 import { casesOf } from "./store-cases-of.js";

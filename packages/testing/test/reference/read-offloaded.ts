@@ -1,11 +1,5 @@
-import {
-  isExplicitToolResult,
-  type Offloader,
-  type OffloadReference,
-  RuntimeContext,
-  type Slot,
-  type TextBlock,
-} from "@holdfast/core";
+import { type Offloader, RuntimeContext, type Slot, type TextBlock } from "@holdfast/core";
+import { isExplicitToolResult, type OffloadReference } from "@holdfast/core/plugin-kit";
 
 /** Reads a reference as a model would: with the offloader's own tool, page by page. */
 export async function readOffloaded(

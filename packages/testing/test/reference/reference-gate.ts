@@ -1,15 +1,13 @@
+import { SessionBusyError, type SessionGate, type Slot } from "@holdfast/core";
 import {
   type AcquireRequest,
   checkSlot,
   describeSlot,
   type Lease,
   type LoadedState,
-  SessionBusyError,
-  type SessionGate,
-  type Slot,
   slotText,
   uuidv7,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 
 interface Waiter {
   readonly callId: string;

@@ -2,15 +2,17 @@ import { randomUUID } from "node:crypto";
 import {
   InvalidIdError,
   type JsonValue,
-  type KeyPage,
-  type KeyQuery,
-  type KeyValueCondition,
   type KeyValueStore,
   StateConflictError,
   StateTooLargeError,
   StoreUnavailableError,
-  type VersionedValue,
 } from "@holdfast/core";
+import type {
+  KeyPage,
+  KeyQuery,
+  KeyValueCondition,
+  VersionedValue,
+} from "@holdfast/core/store-kit";
 
 interface Stored {
   readonly json: string;

@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import {
   type ConversationLog,
+  type LogRecord,
+  type Slot,
+  StoreUnavailableError,
+} from "@holdfast/core";
+import {
   checkLogQuery,
   checkSessionQuery,
   checkSlot,
@@ -9,13 +14,10 @@ import {
   type LogHit,
   type LogQuery,
   type LogRange,
-  type LogRecord,
   type LogSessionPage,
   type LogSessionQuery,
-  type Slot,
-  StoreUnavailableError,
   slotText,
-} from "@holdfast/core";
+} from "@holdfast/core/store-kit";
 
 interface SlotLog {
   readonly slot: Slot;

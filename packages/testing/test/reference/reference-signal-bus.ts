@@ -1,11 +1,5 @@
-import {
-  checkSlot,
-  type Signal,
-  type SignalBus,
-  type Slot,
-  type Subscription,
-  slotText,
-} from "@holdfast/core";
+import type { SignalBus, Slot } from "@holdfast/core";
+import { checkSlot, type Signal, type Subscription, slotText } from "@holdfast/core/store-kit";
 
 type Handlers = Map<string, Set<(signal: Signal) => void>>;
 

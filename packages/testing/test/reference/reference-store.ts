@@ -1,23 +1,25 @@
 import {
   type AgentStateStore,
-  applyWrite,
-  checkId,
-  checkSlot,
-  describeSlot,
   LeaseLostError,
-  type LoadedState,
-  nextRevision,
-  REMEMBERED_OPS,
   type Revision,
   type Slot,
   type SlotPage,
   type SlotQuery,
   StateConflictError,
   StateCorruptError,
-  type StateWrite,
   StoreUnavailableError,
-  slotText,
 } from "@holdfast/core";
+import {
+  applyWrite,
+  checkId,
+  checkSlot,
+  describeSlot,
+  type LoadedState,
+  nextRevision,
+  REMEMBERED_OPS,
+  type StateWrite,
+  slotText,
+} from "@holdfast/core/store-kit";
 import { ReferenceGate } from "./reference-gate.js";
 import { ReferenceLog } from "./reference-log.js";
 

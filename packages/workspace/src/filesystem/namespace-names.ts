@@ -1,4 +1,5 @@
-import { checkSlot, type FileNamespace, pathSegment } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { checkSlot, pathSegment } from "@holdfast/core/store-kit";
 
 /**
  * The two names that tell one namespace from another: a user's files are the user's whichever agent and session works

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { type CommandResult, InvalidInputError, StoreUnavailableError } from "@holdfast/core";
+import { InvalidInputError, StoreUnavailableError } from "@holdfast/core";
+import type { CommandResult } from "@holdfast/core/plugin-kit";
 import { ioCode, ioReason } from "./io-error.js";
 import { CappedOutput } from "./process/capped-output.js";
 import { endGroup, watchGroup } from "./process/process-group.js";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { DataBlock, FileNamespace, Filesystem } from "@holdfast/core";
+import type { DataBlock, Filesystem } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { extensionOf } from "../tools/media-type.js";
 
 /** A data block that was put into a file. */

@@ -1,4 +1,6 @@
-import { type FileInfo, type FileNamespace, type Filesystem, pathSegment } from "@holdfast/core";
+import type { Filesystem } from "@holdfast/core";
+import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
+import { pathSegment } from "@holdfast/core/store-kit";
 import { isResultPath, sessionPath } from "./result-path.js";
 
 /** Files deleted at once. */

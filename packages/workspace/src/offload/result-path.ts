@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { checkFilePath, InvalidInputError, pathSegment, type Slot } from "@holdfast/core";
+import { InvalidInputError, type Slot } from "@holdfast/core";
+import { checkFilePath } from "@holdfast/core/plugin-kit";
+import { pathSegment } from "@holdfast/core/store-kit";
 import { foldPath } from "../tools/fold-path.js";
 
 /** Where tool results go unless somebody wishes otherwise. */

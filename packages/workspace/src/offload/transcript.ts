@@ -1,4 +1,5 @@
-import { type Block, type DataBlock, isWellFormed, type Message } from "@holdfast/core";
+import type { Block, DataBlock, Message } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 
 /** Puts the bytes of a data block somewhere and says where. */
 export type KeepData = (block: DataBlock) => Promise<{ readonly path: string }>;

@@ -1,17 +1,19 @@
+import type {
+  DataBlock,
+  Filesystem,
+  Message,
+  Offloader,
+  Slot,
+  Tool,
+  ToolResultBlock,
+} from "@holdfast/core";
 import {
-  checkSlot,
-  type DataBlock,
   type FileNamespace,
-  type Filesystem,
   isWellFormed,
-  type Message,
-  type Offloader,
   type OffloadOptions,
   type OffloadReference,
-  type Slot,
-  type Tool,
-  type ToolResultBlock,
-} from "@holdfast/core";
+} from "@holdfast/core/plugin-kit";
+import { checkSlot } from "@holdfast/core/store-kit";
 import { describeData, keepData } from "./data-file.js";
 import { contentHash, RESULTS_DIRECTORY, resultPath, sessionPath } from "./result-path.js";
 import { transcript } from "./transcript.js";

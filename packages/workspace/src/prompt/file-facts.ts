@@ -1,4 +1,4 @@
-import type { FileInfo } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 
 /** A change within the same tick of a file system's clock cannot be seen in a listing. */
 const SETTLED_AFTER_MS = 2_000;

@@ -1,4 +1,5 @@
-import { cutIndex, type TokenCounter } from "@holdfast/core";
+import type { TokenCounter } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import { cutSection, type Section, wholeSection } from "./section.js";
 
 /** More characters than a token stands for in any text worth reading: longer bodies need not be counted whole. */

@@ -1,4 +1,4 @@
-import type { FileInfo, SharedFiles } from "@holdfast/core";
+import type { FileInfo, SharedFiles } from "@holdfast/core/plugin-kit";
 import type { FileFacts } from "./file-facts.js";
 import { oneLine } from "./skill.js";
 

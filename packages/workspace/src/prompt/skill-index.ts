@@ -1,4 +1,4 @@
-import type { SharedFiles } from "@holdfast/core";
+import type { SharedFiles } from "@holdfast/core/plugin-kit";
 import type { FileFacts } from "./file-facts.js";
 import { parseSkill, type SkillEntry } from "./skill.js";
 

@@ -1,4 +1,4 @@
-import { cutIndex } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
 

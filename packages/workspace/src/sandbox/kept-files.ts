@@ -1,4 +1,5 @@
-import type { FileInfo, FileNamespace, Filesystem } from "@holdfast/core";
+import type { Filesystem } from "@holdfast/core";
+import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
 import { contentHash } from "./content-hash.js";
 import { fileChanges } from "./file-changes.js";
 import { isHidden } from "./hidden-path.js";

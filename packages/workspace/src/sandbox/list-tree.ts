@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { opendir } from "node:fs/promises";
-import { type FileInfo, StateTooLargeError } from "@holdfast/core";
+import { StateTooLargeError } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 import { hasIoCode } from "../filesystem/io-error.js";
 import type { OpenDirectory } from "../filesystem/local/open-directory.js";
 import { directoryPlace } from "../filesystem/local/place.js";

@@ -1,4 +1,5 @@
-import { type FileNamespace, type Filesystem, type FileVisit, StoreError } from "@holdfast/core";
+import { type Filesystem, StoreError } from "@holdfast/core";
+import type { FileNamespace, FileVisit } from "@holdfast/core/plugin-kit";
 import type { SandboxSettings } from "./options.js";
 import { Room } from "./room.js";
 import type { Sandbox } from "./sandbox.js";

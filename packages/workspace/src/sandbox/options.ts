@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { isAbsolute } from "node:path";
-import { parseOptions } from "@holdfast/core";
+import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { maxFileBytesSchema } from "../filesystem/max-file-bytes.js";
 

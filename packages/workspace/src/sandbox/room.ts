@@ -1,9 +1,5 @@
-import {
-  type FileInfo,
-  type FileNamespace,
-  type Filesystem,
-  StateTooLargeError,
-} from "@holdfast/core";
+import { type Filesystem, StateTooLargeError } from "@holdfast/core";
+import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
 import { parentsOf } from "../filesystem/remote/file-key.js";
 import { contentHash } from "./content-hash.js";
 import { isHidden } from "./hidden-path.js";

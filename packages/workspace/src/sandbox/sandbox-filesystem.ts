@@ -1,19 +1,16 @@
 import { resolve } from "node:path";
+import { ConfigurationError, type Filesystem, InvalidInputError, type Reach } from "@holdfast/core";
 import {
   type CommandResult,
-  ConfigurationError,
   checkDirectoryPath,
   checkFilePath,
-  checkSlot,
   type FileInfo,
   type FileNamespace,
-  type Filesystem,
   type FileVisit,
-  InvalidInputError,
-  type Reach,
   type SharedFiles,
   type ShellCommand,
-} from "@holdfast/core";
+} from "@holdfast/core/plugin-kit";
+import { checkSlot } from "@holdfast/core/store-kit";
 import { namespaceNames } from "../filesystem/namespace-names.js";
 import { showPath } from "../filesystem/refusals.js";
 import { isHidden } from "./hidden-path.js";

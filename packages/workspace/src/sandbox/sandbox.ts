@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type CommandResult, ConfigurationError, type ShellCommand } from "@holdfast/core";
+import { ConfigurationError } from "@holdfast/core";
+import type { CommandResult, ShellCommand } from "@holdfast/core/plugin-kit";
 import { hasIoCode } from "../filesystem/io-error.js";
 import {
   bwrapOptions,

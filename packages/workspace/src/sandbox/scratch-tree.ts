@@ -1,5 +1,6 @@
 import { chmod, chown } from "node:fs/promises";
-import { type FileInfo, InvalidInputError } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 import { DirectoryTree } from "../filesystem/local/directory-tree.js";
 import type { OpenDirectory } from "../filesystem/local/open-directory.js";
 import { directoryPlace, filePlace } from "../filesystem/local/place.js";

@@ -1,5 +1,6 @@
 import { setImmediate as pause } from "node:timers/promises";
-import { isWellFormed, type Tool } from "@holdfast/core";
+import type { Tool } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { decodeText } from "./decode-text.js";
 import { type FileToolFactory, refused } from "./file-tool.js";

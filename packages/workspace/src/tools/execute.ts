@@ -1,4 +1,5 @@
-import { type CommandResult, type Filesystem, type Tool, toolResult } from "@holdfast/core";
+import { type Filesystem, type Tool, toolResult } from "@holdfast/core";
+import type { CommandResult } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { type FileToolFactory, refused } from "./file-tool.js";
 

@@ -1,4 +1,5 @@
-import { type FileNamespace, userTag } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { userTag } from "@holdfast/core/store-kit";
 import { foldPath } from "./fold-path.js";
 
 /** Lets changes of one file happen one after another; nothing is kept of a file that nobody waits for. */

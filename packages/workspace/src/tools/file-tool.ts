@@ -1,5 +1,4 @@
 import {
-  type FileNamespace,
   HoldfastError,
   type InferInput,
   type RuntimeContext,
@@ -9,6 +8,7 @@ import {
   tool,
   toolResult,
 } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 
 /** What a file tool is told about the call it runs in. */
 export interface FileToolContext {

@@ -1,11 +1,10 @@
+import { type Filesystem, HoldfastError } from "@holdfast/core";
 import {
   checkDirectoryPath,
   checkFilePath,
   type FileInfo,
   type FileNamespace,
-  type Filesystem,
-  HoldfastError,
-} from "@holdfast/core";
+} from "@holdfast/core/plugin-kit";
 import type { ProtectedPaths } from "./protected-paths.js";
 import type { VirtualFiles } from "./virtual-files.js";
 

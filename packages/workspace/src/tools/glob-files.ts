@@ -1,4 +1,5 @@
-import { checkDirectoryPath, type Tool } from "@holdfast/core";
+import type { Tool } from "@holdfast/core";
+import { checkDirectoryPath } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { answerRows } from "./answer-rows.js";
 import { type FileToolFactory, refused } from "./file-tool.js";

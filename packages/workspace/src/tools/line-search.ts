@@ -1,4 +1,5 @@
-import { cutIndex, InvalidInputError } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import { RE2JS } from "re2js";
 import { literalMatches, type Span } from "./literal-matches.js";
 

@@ -1,4 +1,4 @@
-import type { FileInfo } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 import type { SearchClock } from "./search-clock.js";
 
 /** Files chosen by their path. */

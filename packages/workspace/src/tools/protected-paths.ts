@@ -1,4 +1,5 @@
-import { checkFilePath, InvalidInputError } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import { checkFilePath } from "@holdfast/core/plugin-kit";
 import { isResultPath, RESULTS_DIRECTORY } from "../offload/result-path.js";
 import { foldPath } from "./fold-path.js";
 

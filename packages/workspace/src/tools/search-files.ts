@@ -1,10 +1,5 @@
-import {
-  cutIndex,
-  type FileInfo,
-  type FileNamespace,
-  HoldfastError,
-  InvalidInputError,
-} from "@holdfast/core";
+import { HoldfastError, InvalidInputError } from "@holdfast/core";
+import { cutIndex, type FileInfo, type FileNamespace } from "@holdfast/core/plugin-kit";
 import { MAX_ANSWER_CHARS } from "./answer-rows.js";
 import { decodeText } from "./decode-text.js";
 import type { FileView } from "./file-view.js";

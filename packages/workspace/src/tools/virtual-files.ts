@@ -1,4 +1,4 @@
-import type { FileInfo } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 
 /** Read-only files that exist only in the program, such as skills given as options. */
 export class VirtualFiles {

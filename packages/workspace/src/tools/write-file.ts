@@ -1,4 +1,5 @@
-import { type Filesystem, isWellFormed, type Tool } from "@holdfast/core";
+import type { Filesystem, Tool } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { FileLocks } from "./file-locks.js";
 import { type FileToolFactory, refused } from "./file-tool.js";

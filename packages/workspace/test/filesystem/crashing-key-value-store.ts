@@ -1,13 +1,15 @@
 import {
   type JsonValue,
-  type KeyPage,
-  type KeyQuery,
-  type KeyValueCondition,
   type KeyValueStore,
   StoreUnavailableError,
   UnknownOutcomeError,
-  type VersionedValue,
 } from "@holdfast/core";
+import type {
+  KeyPage,
+  KeyQuery,
+  KeyValueCondition,
+  VersionedValue,
+} from "@holdfast/core/store-kit";
 
 /** When a process is gone: before or after its command number `command` was carried out. */
 export interface CrashPoint {

@@ -1,11 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  ConfigurationError,
-  InvalidInputError,
-  pathSegment,
-  StateTooLargeError,
-} from "@holdfast/core";
+import { ConfigurationError, InvalidInputError, StateTooLargeError } from "@holdfast/core";
+import { pathSegment } from "@holdfast/core/store-kit";
 import { describeFilesystem, eventually, tempDirectory } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { LocalFilesystem, LocalFilesystemSpec } from "../../src/filesystem/index.js";

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CommandResult, InvalidInputError, type ShellCommand } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import type { CommandResult, ShellCommand } from "@holdfast/core/plugin-kit";
 import { eventually, spawnScript, tempDirectory } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { LocalFilesystem } from "../../src/filesystem/index.js";

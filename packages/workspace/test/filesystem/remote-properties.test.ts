@@ -1,4 +1,5 @@
-import { InMemoryKeyValueStore, isWellFormed, type KeyValueStore } from "@holdfast/core";
+import { InMemoryKeyValueStore, type KeyValueStore } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RemoteFilesystem } from "../../src/filesystem/index.js";

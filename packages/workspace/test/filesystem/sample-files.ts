@@ -1,4 +1,5 @@
-import type { FileNamespace, Filesystem } from "@holdfast/core";
+import type { Filesystem } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 
 export const mine: FileNamespace = { agentId: "agent", userId: "user", sessionId: "session" };
 

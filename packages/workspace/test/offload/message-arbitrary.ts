@@ -1,11 +1,5 @@
-import {
-  type Block,
-  createMessage,
-  type JsonValue,
-  type Message,
-  type Role,
-  type ToolResultBlock,
-} from "@holdfast/core";
+import type { Block, JsonValue, Message, Role, ToolResultBlock } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 
 const text = fc.oneof(

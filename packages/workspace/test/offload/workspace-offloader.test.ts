@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import {
-  createMessage,
   type DataBlock,
   type Filesystem,
   InMemoryFilesystem,
   type Offloader,
   type ToolResultBlock,
 } from "@holdfast/core";
+import { createMessage } from "@holdfast/core/plugin-kit";
 import { describeOffloader, type TempDirectory, tempDirectory } from "@holdfast/testing";
 import { LocalFilesystem, WorkspaceOffloader } from "@holdfast/workspace";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-import type { FileInfo } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 import { expect, test } from "vitest";
 import { FileFacts } from "../../src/prompt/file-facts.js";
 

@@ -1,10 +1,5 @@
-import {
-  AgentState,
-  characterEstimate,
-  isWellFormed,
-  RuntimeContext,
-  type TokenCounter,
-} from "@holdfast/core";
+import { AgentState, characterEstimate, RuntimeContext, type TokenCounter } from "@holdfast/core";
+import { isWellFormed } from "@holdfast/core/plugin-kit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fairShares } from "../../src/prompt/fit-sections.js";

@@ -2,13 +2,8 @@ import { chmodSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type FileNamespace,
-  type Filesystem,
-  type FileVisit,
-  InMemoryFilesystem,
-  InMemoryKeyValueStore,
-} from "@holdfast/core";
+import { type Filesystem, InMemoryFilesystem, InMemoryKeyValueStore } from "@holdfast/core";
+import type { FileNamespace, FileVisit } from "@holdfast/core/plugin-kit";
 import { describeFilesystem } from "@holdfast/testing";
 import { afterAll } from "vitest";
 import { RemoteFilesystem } from "../../src/filesystem/index.js";

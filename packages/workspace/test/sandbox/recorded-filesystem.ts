@@ -1,4 +1,5 @@
-import { type FileNamespace, InMemoryFilesystem, StoreUnavailableError } from "@holdfast/core";
+import { InMemoryFilesystem, StoreUnavailableError } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 
 /** A filesystem that records what is done to it, and fails when told to. */
 export class RecordedFilesystem extends InMemoryFilesystem {

@@ -1,12 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, readdir } from "node:fs/promises";
-import {
-  type CommandResult,
-  type FileNamespace,
-  type Filesystem,
-  InMemoryFilesystem,
-  type ShellCommand,
-} from "@holdfast/core";
+import { type Filesystem, InMemoryFilesystem } from "@holdfast/core";
+import type { CommandResult, FileNamespace, ShellCommand } from "@holdfast/core/plugin-kit";
 import { tempDirectory } from "@holdfast/testing";
 import { SandboxFilesystem, type SandboxFilesystemOptions } from "../../src/sandbox/index.js";
 

@@ -1,9 +1,5 @@
-import {
-  type CommandResult,
-  type FileNamespace,
-  InMemoryFilesystem,
-  type ShellCommand,
-} from "@holdfast/core";
+import { InMemoryFilesystem } from "@holdfast/core";
+import type { CommandResult, FileNamespace, ShellCommand } from "@holdfast/core/plugin-kit";
 import { tempDirectory } from "@holdfast/testing";
 import { LocalFilesystem } from "@holdfast/workspace";
 import { expect, test } from "vitest";

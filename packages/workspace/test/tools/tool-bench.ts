@@ -1,13 +1,15 @@
 import {
   type DataBlock,
-  type FileNamespace,
   type Filesystem,
   InMemoryFilesystem,
-  isExplicitToolResult,
   RuntimeContext,
-  type SharedFiles,
   type TextBlock,
 } from "@holdfast/core";
+import {
+  type FileNamespace,
+  isExplicitToolResult,
+  type SharedFiles,
+} from "@holdfast/core/plugin-kit";
 import { FileView } from "../../src/tools/file-view.js";
 import { ProtectedPaths } from "../../src/tools/protected-paths.js";
 import { VirtualFiles } from "../../src/tools/virtual-files.js";

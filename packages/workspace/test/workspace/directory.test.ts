@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { FileNamespace } from "@holdfast/core";
+import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { tempDirectory } from "@holdfast/testing";
 import { LocalFilesystem, workspace } from "@holdfast/workspace";
 import { describe, expect, test } from "vitest";

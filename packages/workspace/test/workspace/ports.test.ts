@@ -1,11 +1,5 @@
-import {
-  definePlugin,
-  type FileNamespace,
-  type FileVisit,
-  InMemoryFilesystem,
-  InMemoryOffloader,
-  ReActAgent,
-} from "@holdfast/core";
+import { definePlugin, InMemoryFilesystem, InMemoryOffloader, ReActAgent } from "@holdfast/core";
+import type { FileNamespace, FileVisit } from "@holdfast/core/plugin-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { workspace } from "@holdfast/workspace";
 import { describe, expect, test } from "vitest";

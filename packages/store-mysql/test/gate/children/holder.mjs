@@ -1,5 +1,6 @@
 // holder.mjs <url> <prefix> <leaseMs> <callId>: acquires the slot and keeps it; when it is lost, tries to save all the same.
-import { AgentState, uuidv7 } from "@holdfast/core";
+import { AgentState } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { MysqlDistributedStore } from "@holdfast/store-mysql";
 import { createPool } from "mysql2/promise";
 

@@ -1,5 +1,6 @@
 // counter.mjs <url> <prefix> <times> <mode>: adds one to a number in the head, that often; "lease" or "bare" says how.
-import { AgentState, StateConflictError, saveWithRetry, uuidv7 } from "@holdfast/core";
+import { AgentState, StateConflictError } from "@holdfast/core";
+import { saveWithRetry, uuidv7 } from "@holdfast/core/store-kit";
 import { MysqlDistributedStore } from "@holdfast/store-mysql";
 import { createPool } from "mysql2/promise";
 

@@ -1,4 +1,5 @@
-import { AgentState, userMessage, uuidv7 } from "@holdfast/core";
+import { AgentState, userMessage } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { RedisAgentStateStore } from "@holdfast/store-redis";
 import { Redis } from "ioredis";
 

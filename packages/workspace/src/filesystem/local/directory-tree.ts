@@ -1,5 +1,6 @@
 import { rmdir, unlink } from "node:fs/promises";
-import { type FileInfo, StoreUnavailableError } from "@holdfast/core";
+import { StoreUnavailableError } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 import { hasIoCode, unavailable } from "../io-error.js";
 import { checkBytes, showPath } from "../refusals.js";
 import { fileError } from "./file-error.js";

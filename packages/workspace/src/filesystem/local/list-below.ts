@@ -1,6 +1,6 @@
 import type { Dirent } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
-import type { FileInfo } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 import { hasIoCode } from "../io-error.js";
 import { MAX_DEPTH } from "../path-depth.js";
 import { DirectoryMovedError, type OpenDirectory } from "./open-directory.js";

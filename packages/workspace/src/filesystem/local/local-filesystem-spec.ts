@@ -1,9 +1,5 @@
-import {
-  type Filesystem,
-  type FilesystemParts,
-  type FilesystemSpec,
-  parseOptions,
-} from "@holdfast/core";
+import type { Filesystem, FilesystemSpec } from "@holdfast/core";
+import { type FilesystemParts, parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { maxFileBytesSchema } from "../max-file-bytes.js";
 import { LocalFilesystem } from "./local-filesystem.js";

@@ -1,14 +1,13 @@
 import { join, resolve } from "node:path";
+import { type Filesystem, InvalidInputError } from "@holdfast/core";
 import {
   type CommandResult,
   type FileInfo,
   type FileNamespace,
-  type Filesystem,
-  InvalidInputError,
   parseOptions,
   type SharedFiles,
   type ShellCommand,
-} from "@holdfast/core";
+} from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { maxFileBytesSchema } from "../max-file-bytes.js";
 import { namespaceDirectories } from "../namespace-names.js";

@@ -1,4 +1,5 @@
-import { checkDirectoryPath, checkFilePath, InvalidInputError } from "@holdfast/core";
+import { InvalidInputError } from "@holdfast/core";
+import { checkDirectoryPath, checkFilePath } from "@holdfast/core/plugin-kit";
 import { checkDepth } from "../path-depth.js";
 import { showPath } from "../refusals.js";
 import { isTemporaryName } from "./temporary-name.js";

@@ -5,7 +5,7 @@ import {
   type FileInfo,
   parseOptions,
   type SharedFiles,
-} from "@holdfast/core";
+} from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { maxFileBytesSchema } from "../max-file-bytes.js";
 import { DirectoryTree } from "./directory-tree.js";

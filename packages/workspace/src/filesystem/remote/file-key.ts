@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { MAX_KEY_LENGTH } from "@holdfast/core";
+import { MAX_KEY_LENGTH } from "@holdfast/core/store-kit";
 
 /** How much of a long path its key begins with, so that a listing by prefix still finds it. */
 const KEPT = 900;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type KeyValueStore, StateConflictError, StateCorruptError, uuidv7 } from "@holdfast/core";
+import { type KeyValueStore, StateConflictError, StateCorruptError } from "@holdfast/core";
+import { uuidv7 } from "@holdfast/core/store-kit";
 import { showPath, tooLarge } from "../refusals.js";
 import { ChunkStore } from "./chunk-store.js";
 import type { Draft } from "./draft.js";

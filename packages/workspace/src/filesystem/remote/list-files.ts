@@ -1,4 +1,4 @@
-import type { FileInfo } from "@holdfast/core";
+import type { FileInfo } from "@holdfast/core/plugin-kit";
 import { parentsOf } from "./file-key.js";
 import type { FileSpace } from "./file-space.js";
 import { fileBytes, type Manifest } from "./manifest.js";

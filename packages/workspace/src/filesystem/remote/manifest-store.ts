@@ -1,9 +1,5 @@
-import {
-  type KeyValueStore,
-  StateConflictError,
-  StoreError,
-  type VersionedValue,
-} from "@holdfast/core";
+import { type KeyValueStore, StateConflictError, StoreError } from "@holdfast/core";
+import type { VersionedValue } from "@holdfast/core/store-kit";
 import { fileKey, keyPrefix } from "./file-key.js";
 import { type Manifest, manifestValue, readManifest } from "./manifest.js";
 

@@ -1,14 +1,12 @@
+import type { Filesystem, KeyValueStore, Reach } from "@holdfast/core";
 import {
   checkDirectoryPath,
   checkFilePath,
   type FileInfo,
   type FileNamespace,
-  type Filesystem,
-  type KeyValueStore,
   parseOptions,
-  type Reach,
   type SharedFiles,
-} from "@holdfast/core";
+} from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { maxFileBytesSchema } from "../max-file-bytes.js";
 import { namespaceNames } from "../namespace-names.js";

@@ -1,0 +1,183 @@
+import { z } from "zod";
+import type { RuntimeContext } from "../../context/runtime-context.js";
+import { ConfigurationError } from "../../errors/errors.js";
+import type { AgentEvent } from "../../events/agent-event.js";
+import type { Middleware } from "../../middleware/middleware.js";
+import type { Plugin, PortName, Ports } from "../../middleware/plugin.js";
+import { showValue } from "../../plugin-kit/parse-options.js";
+import type { DistributedStore } from "../../ports/distributed-store.js";
+import type { Model } from "../../ports/model.js";
+import { checkId } from "../../slot/slot.js";
+import type { Tool } from "../../tool/tool.js";
+import type { ToolGroup } from "../../tool/tool-group.js";
+
+/** When a call's work is saved. */
+export type Persistence = "call" | "step";
+
+/** What a save does when somebody else saved in between. */
+export type ConflictPolicy = "fail" | "merge-append" | "overwrite";
+
+/** How failing model calls are tried again. */
+export interface ModelRetryOptions {
+  /** Attempts in all. @default 3 */
+  readonly attempts?: number | undefined;
+  /** First pause; doubles each time. @default 500 */
+  readonly baseDelayMs?: number | undefined;
+  /** @default 30_000 */
+  readonly maxDelayMs?: number | undefined;
+}
+
+/** Bounds on what one session may hold. */
+export interface LimitOptions {
+  /** One message as JSON. @default 1_048_576 */
+  readonly messageBytes?: number | undefined;
+  /** Everything but the messages. @default 262_144 */
+  readonly headBytes?: number | undefined;
+  /** All messages; a call on a larger session is refused. @default 8_388_608 */
+  readonly stateBytes?: number | undefined;
+}
+
+/** Bounds of the cache of states. `maxSessions: 0` turns it off. */
+export interface StateCacheOptions {
+  /** @default 1_000 */
+  readonly maxSessions?: number | undefined;
+  /** @default 67_108_864 */
+  readonly maxBytes?: number | undefined;
+}
+
+/** The ports a program may bring itself; what it does not bring comes from plugins or from the state store. */
+export type PortOptions = {
+  readonly [P in Exclude<PortName, "compactor" | "toolGuard" | "model">]?: Ports[P] | undefined;
+};
+
+/** Configuration of a {@link ReActAgent}. */
+export interface ReActAgentOptions extends PortOptions {
+  readonly name: string;
+  /** Namespace of this agent's sessions; agents that share sessions use the same. @default the name */
+  readonly agentId?: string | undefined;
+  readonly model: Model;
+  /** Used when `model` fails before its first token. */
+  readonly fallbackModel?: Model | undefined;
+  /** @default "" */
+  readonly systemPrompt?: string | undefined;
+  readonly tools?: readonly Tool[] | undefined;
+  readonly toolGroups?: readonly ToolGroup[] | undefined;
+  /** Offer the model `reset_equipped_tools`, with which it switches groups itself. @default false */
+  readonly resetEquippedTools?: boolean | undefined;
+  readonly middleware?: readonly Middleware[] | undefined;
+  readonly plugins?: readonly Plugin[] | undefined;
+  /** Store, log, gate, signals and key-value store in one; single parts given beside it win. */
+  readonly distributedStore?: DistributedStore | undefined;
+  /** @default "call" */
+  readonly persistence?: Persistence | undefined;
+  /** @default "fail" */
+  readonly conflictPolicy?: ConflictPolicy | undefined;
+  /** Rounds of reasoning in one call. @default 10 */
+  readonly maxIterations?: number | undefined;
+  /** @default "default" */
+  readonly defaultSessionId?: string | undefined;
+  /** Calls that may wait for one session. @default 100 */
+  readonly maxQueue?: number | undefined;
+  /** @default 300_000 */
+  readonly toolTimeoutMs?: number | undefined;
+  /** How long a save repeats itself when the store does not answer. @default 30_000 */
+  readonly saveDeadlineMs?: number | undefined;
+  readonly modelRetry?: ModelRetryOptions | undefined;
+  /** Further words with which a model says that a request is longer than its window; see `isContextOverflow`. */
+  readonly overflowPatterns?: readonly RegExp[] | undefined;
+  readonly limits?: LimitOptions | undefined;
+  readonly stateCache?: StateCacheOptions | undefined;
+  /** Own keying, for example a tenant in front of the user id. */
+  readonly slot?:
+    | ((ctx: RuntimeContext) => { readonly userId: string | null; readonly sessionId: string })
+    | undefined;
+  /** Every event of every call, background ones included. Must not throw. */
+  readonly onEvent?: ((event: AgentEvent) => void) | undefined;
+  /** Time for `createdAt` and log records. @default the system's */
+  readonly clock?: (() => Date) | undefined;
+}
+
+/** The plain settings, with defaults filled in. */
+export interface AgentSettings {
+  readonly name: string;
+  readonly agentId: string;
+  readonly systemPrompt: string;
+  readonly resetEquippedTools: boolean;
+  readonly persistence: Persistence;
+  readonly conflictPolicy: ConflictPolicy;
+  readonly maxIterations: number;
+  readonly defaultSessionId: string;
+  readonly maxQueue: number;
+  readonly toolTimeoutMs: number;
+  readonly saveDeadlineMs: number;
+  readonly overflowPatterns: readonly RegExp[];
+  readonly modelRetry: Required<{ [K in keyof ModelRetryOptions]: number }>;
+  readonly limits: Required<{ [K in keyof LimitOptions]: number }>;
+  readonly stateCache: Required<{ [K in keyof StateCacheOptions]: number }>;
+}
+
+const count = z.number().int().min(1);
+
+const settings = z.object({
+  name: z.string().min(1).max(255),
+  agentId: z.string().min(1).max(255).optional(),
+  systemPrompt: z.string().default(""),
+  resetEquippedTools: z.boolean().default(false),
+  persistence: z.enum(["call", "step"]).default("call"),
+  conflictPolicy: z.enum(["fail", "merge-append", "overwrite"]).default("fail"),
+  maxIterations: count.default(10),
+  defaultSessionId: z.string().min(1).max(255).default("default"),
+  maxQueue: z.number().int().min(0).default(100),
+  toolTimeoutMs: count.default(300_000),
+  saveDeadlineMs: count.default(30_000),
+  modelRetry: z
+    .object({
+      attempts: count.default(3),
+      baseDelayMs: z.number().min(0).default(500),
+      maxDelayMs: z.number().min(0).default(30_000),
+    })
+    .prefault({}),
+  overflowPatterns: z.array(z.instanceof(RegExp)).default([]),
+  limits: z
+    .object({
+      messageBytes: count.default(1_048_576),
+      headBytes: count.default(262_144),
+      stateBytes: count.default(8_388_608),
+    })
+    .prefault({}),
+  stateCache: z
+    .object({
+      maxSessions: z.number().int().min(0).default(1_000),
+      maxBytes: z.number().int().min(0).default(67_108_864),
+    })
+    .prefault({}),
+});
+
+/** Fills in defaults and adds what is wrong to `problems`; undefined when something is. */
+export function readSettings(
+  options: ReActAgentOptions,
+  problems: string[],
+): AgentSettings | undefined {
+  const parsed = settings.safeParse(options, { reportInput: true });
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      const path = issue.path.join(".");
+      problems.push(`${path}: ${issue.message}, got ${showValue(issue.input)}`);
+    }
+    return undefined;
+  }
+  const { agentId = parsed.data.name, ...rest } = parsed.data;
+  try {
+    checkId(agentId, "agentId");
+    checkId(rest.defaultSessionId, "defaultSessionId");
+  } catch (error) {
+    problems.push((error as Error).message);
+    return undefined;
+  }
+  return { ...rest, agentId };
+}
+
+/** Throws every problem at once. */
+export function throwProblems(problems: readonly string[]): void {
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}

@@ -1,0 +1,279 @@
+import type { AgentEvent } from "../../events/agent-event.js";
+import { InMemoryAgentStateStore } from "../../in-memory/in-memory-agent-state-store.js";
+import { isRecord } from "../../json/json.js";
+import type { Middleware } from "../../middleware/middleware.js";
+import {
+  type Plugin,
+  type PluginHost,
+  type PortName,
+  type Ports,
+  pluginProblem,
+} from "../../middleware/plugin.js";
+import { showValue } from "../../plugin-kit/parse-options.js";
+import type { AgentStateStore } from "../../ports/agent-state-store.js";
+import type { ToolGuard } from "../../ports/tool-guard.js";
+import { checkSlot, type Slot } from "../../slot/slot.js";
+import type { Tool } from "../../tool/tool.js";
+import type { ToolGroup } from "../../tool/tool-group.js";
+import { OUTPUT_TOOL } from "../loop/structured-output.js";
+import { resetEquippedTools } from "../tools/tool-groups.js";
+import {
+  type AgentSettings,
+  type ReActAgentOptions,
+  readSettings,
+  throwProblems,
+} from "./agent-options.js";
+import { type AgentParts, backgroundEvent } from "./agent-parts.js";
+import { collectHooks } from "./compose.js";
+import { forwardTo } from "./forward-to.js";
+import { observer } from "./observer.js";
+import { pluginState } from "./plugin-state.js";
+import { strictestGuard } from "./strictest-guard.js";
+import { ToolBox } from "./tool-box.js";
+
+/**
+ * Turns options into an agent's parts: resolves ports, runs the plugins' `setup`, checks everything.
+ *
+ * @throws ConfigurationError with every problem found
+ */
+export function assembleAgent(options: ReActAgentOptions): AgentParts {
+  const problems: string[] = [];
+  // With wrong settings plugins are set up all the same: they may have problems of their own to report.
+  const settings =
+    readSettings(options, problems) ??
+    (readSettings({ name: "unnamed", model: options.model }, []) as AgentSettings);
+  for (const name of ["model", "fallbackModel"] as const)
+    if ((name === "model" || options[name]) && typeof options[name]?.stream !== "function")
+      problems.push(`${name}: must have a stream function, got ${showValue(options[name])}`);
+  const bench = new Workbench(options, settings, problems);
+  for (const plugin of options.plugins ?? []) bench.install(plugin);
+  bench.fillPorts();
+  bench.checkRequired();
+  const parts = bench.parts();
+  throwProblems(problems);
+  return parts;
+}
+
+/** The parts of a store, by port. */
+const storePorts = ["stateStore", "log", "keyValue", "gate", "signals"] as const;
+
+/** Collects what plugins and the user bring while an agent is put together. */
+class Workbench {
+  readonly #options: ReActAgentOptions;
+  readonly #settings: AgentSettings;
+  readonly #problems: string[];
+  readonly #ports = new Map<PortName, Ports[PortName]>();
+  readonly #providers = new Map<PortName, string>();
+  readonly #required: {
+    readonly plugin: string;
+    readonly port: PortName;
+    readonly advice: string | undefined;
+  }[] = [];
+  readonly #guards: ToolGuard[] = [];
+  readonly #guard = strictestGuard(this.#guards);
+  readonly #tools = new Map<string, Tool>();
+  readonly #toolSources: (() => readonly Tool[])[] = [];
+  readonly #groups = new Map<string, ToolGroup>();
+  readonly #middleware: Middleware[] = [];
+  readonly #promptSections: AgentParts["promptSections"][number][] = [];
+  readonly #plugins = new Set<string>();
+  /** The program's own first. */
+  readonly #listeners: ((event: AgentEvent) => unknown)[] = [];
+  readonly #observe = observer(this.#listeners);
+  readonly #now: () => Date;
+  readonly #onStart: (() => Promise<void>)[] = [];
+  readonly #onClose: (() => void | Promise<void>)[] = [];
+  readonly #onDelete: ((slot: Slot) => Promise<void>)[] = [];
+  readonly #onDeleteUser: ((userId: string) => Promise<void>)[] = [];
+
+  constructor(options: ReActAgentOptions, settings: AgentSettings, problems: string[]) {
+    this.#options = options;
+    this.#settings = settings;
+    this.#problems = problems;
+    this.#now = options.clock ?? (() => new Date());
+    if (options.onEvent) this.#listeners.push(options.onEvent);
+    for (const name of storePorts) {
+      const port = options[name] ?? options.distributedStore?.[name];
+      if (port) this.#bring(name, port);
+    }
+    for (const name of ["filesystem", "offloader", "tokenCounter", "model"] as const)
+      if (options[name]) this.#bring(name, options[name]);
+    for (const middleware of options.middleware ?? []) this.#use(middleware);
+    for (const tool of options.tools ?? []) this.#addTool(tool);
+    for (const group of options.toolGroups ?? []) this.#addGroup(group);
+  }
+
+  install(plugin: Plugin): void {
+    const problem = pluginProblem(plugin);
+    if (problem !== null) {
+      this.#problems.push(problem);
+      return;
+    }
+    if (this.#plugins.has(plugin.name)) {
+      this.#problems.push(`plugin "${plugin.name}" is used twice`);
+      return;
+    }
+    this.#plugins.add(plugin.name);
+    try {
+      plugin.setup(this.#host(plugin.name));
+    } catch (error) {
+      this.#problems.push(
+        `plugin "${plugin.name}": ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  /** Parts of the store that neither the user nor a plugin brought: the state store's companions, else in memory. */
+  fillPorts(): void {
+    const stateStore =
+      (this.#ports.get("stateStore") as AgentStateStore | undefined) ??
+      new InMemoryAgentStateStore();
+    const companions =
+      stateStore.companions?.() ?? new InMemoryAgentStateStore({ fused: false }).companions();
+    for (const name of storePorts) {
+      const port = this.#ports.get(name) ?? (name === "stateStore" ? stateStore : companions[name]);
+      this.#bring(name, port);
+      const { contract } = port as AgentStateStore;
+      if (contract !== 1)
+        this.#problems.push(
+          `${name}: it was written for contract ${contract}; this release has contract 1`,
+        );
+    }
+  }
+
+  checkRequired(): void {
+    for (const { plugin, port, advice } of this.#required)
+      if (!this.#ports.has(port))
+        this.#problems.push(
+          `plugin "${plugin}" needs ${port === "offloader" ? "an" : "a"} ${port} and nothing provides one${advice === undefined ? "" : `; ${advice}`}`,
+        );
+  }
+
+  parts(): AgentParts {
+    const options = this.#options;
+    const settings = this.#settings;
+    const port = <P extends PortName>(name: P): Ports[P] => this.#ports.get(name) as Ports[P];
+    const readBackTool = this.#ports.has("offloader") && port("offloader").readBackTool;
+    if (readBackTool) this.#addTool(readBackTool);
+    if (settings.resetEquippedTools) this.#addTool(resetEquippedTools([...this.#groups.values()]));
+    const stateStore = port("stateStore");
+    const gate = port("gate");
+    const log = port("log");
+    return Object.freeze({
+      settings,
+      stateStore,
+      gate,
+      log,
+      keyValue: port("keyValue"),
+      signals: port("signals"),
+      model: options.model,
+      fallbackModel: options.fallbackModel,
+      compactor: this.#ports.get("compactor") as Ports["compactor"] | undefined,
+      guard: this.#guard,
+      tools: new ToolBox(this.#tools, this.#toolSources),
+      toolGroups: this.#groups,
+      hooks: collectHooks(this.#middleware),
+      promptSections: this.#promptSections,
+      onStart: this.#onStart,
+      onClose: this.#onClose.reverse(),
+      onDelete: this.#onDelete,
+      onDeleteUser: this.#onDeleteUser,
+      slotOf: (ctx) => {
+        const { userId, sessionId = settings.defaultSessionId } = ctx;
+        // A function that forgets to return must not put its users into the default keying.
+        const named = options.slot ? options.slot(ctx) : { userId, sessionId };
+        return checkSlot({
+          agentId: settings.agentId,
+          userId: named?.userId,
+          sessionId: named?.sessionId,
+        });
+      },
+      now: this.#now,
+      observe: this.#observe,
+      fused: {
+        gate: stateStore.fuses?.gate !== undefined && stateStore.fuses.gate === gate,
+        log: stateStore.fuses?.log !== undefined && stateStore.fuses.log === log,
+      },
+    } satisfies AgentParts);
+  }
+
+  #host(plugin: string): PluginHost {
+    const { name, agentId } = this.#settings;
+    let hasState = false;
+    return {
+      agent: { name, agentId },
+      use: (middleware) => this.#use(middleware),
+      tool: (tool) => this.#addTool(tool),
+      toolSource: (source) => void this.#toolSources.push(source),
+      toolGroup: (group) => this.#addGroup({ ...group, tools: [] }),
+      promptSection: (append) => void this.#promptSections.push(append),
+      provide: (port, implementation) => this.#provide(plugin, port, implementation),
+      require: (port, advice) => {
+        this.#required.push({ plugin, port, advice });
+        return forwardTo(() => this.#ports.get(port), port) as Ports[typeof port];
+      },
+      optional: (port) => () => this.#ports.get(port) as Ports[typeof port] | undefined,
+      state: (stateOptions) => {
+        if (hasState) this.#problems.push(`plugin "${plugin}" calls host.state twice`);
+        hasState = true;
+        return pluginState(plugin, stateOptions);
+      },
+      onStart: (run) => void this.#onStart.push(run),
+      onClose: (run) => void this.#onClose.push(run),
+      onDelete: (run) => void this.#onDelete.push(run),
+      onDeleteUser: (run) => void this.#onDeleteUser.push(run),
+      emit: (slot, callId, event) => this.#observe(backgroundEvent(slot, callId, event)),
+      observe: (listener) => void this.#listeners.push(listener),
+      now: () => this.#now(),
+    };
+  }
+
+  #provide(plugin: string, port: PortName, implementation: Ports[PortName]): void {
+    if (port === "toolGuard") {
+      this.#guards.push(implementation as ToolGuard);
+      this.#bring("toolGuard", this.#guard);
+      return;
+    }
+    const other = this.#providers.get(port);
+    if (other !== undefined)
+      this.#problems.push(`plugins "${other}" and "${plugin}" both provide a ${port}`);
+    this.#providers.set(port, plugin);
+    // What the user passed wins over what a plugin offers.
+    if (!this.#ports.has(port)) this.#bring(port, implementation);
+  }
+
+  #bring(port: PortName, implementation: Ports[PortName]): void {
+    this.#ports.set(port, implementation);
+  }
+
+  #use(middleware: Middleware): void {
+    if (typeof middleware?.name !== "string" || middleware.name === "") {
+      this.#problems.push("a middleware needs a name");
+      return;
+    }
+    if (this.#middleware.some(({ name }) => name === middleware.name))
+      this.#problems.push(`two middleware are named "${middleware.name}"`);
+    this.#middleware.push(middleware);
+  }
+
+  #addTool(tool: Tool): void {
+    if (typeof tool?.name !== "string" || !isRecord(tool.inputSchema)) {
+      this.#problems.push(`tool ${JSON.stringify(tool?.name)} was not made by tool({ … })`);
+      return;
+    }
+    if (tool.name === OUTPUT_TOOL)
+      this.#problems.push(`tool "${OUTPUT_TOOL}" is the engine's own, for structured output`);
+    if (this.#tools.has(tool.name)) this.#problems.push(`two tools are named "${tool.name}"`);
+    this.#tools.set(tool.name, tool);
+    if (tool.group !== undefined && !this.#groups.has(tool.group))
+      this.#groups.set(tool.group, { name: tool.group, tools: [] });
+  }
+
+  #addGroup(group: ToolGroup): void {
+    const known = this.#groups.get(group.name);
+    if (known && known.tools.length > 0)
+      this.#problems.push(`two tool groups are named "${group.name}"`);
+    this.#groups.set(group.name, group);
+    for (const tool of group.tools) this.#addTool(Object.freeze({ ...tool, group: group.name }));
+  }
+}

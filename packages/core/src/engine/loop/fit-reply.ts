@@ -1,0 +1,38 @@
+import { createMessage } from "../../message/create-message.js";
+import type { Block, Message, TextBlock } from "../../message/message.js";
+import { messageBytes } from "../../message/read-message.js";
+
+/**
+ * The reply itself when it is within the limit; otherwise the same with a note in place of its largest files. The caller
+ * gets the original and the conversation log keeps it, but every later request would have to carry it too.
+ */
+export function fitReply(message: Message, maxBytes: number): Message {
+  const fits = messageBytes(message) <= maxBytes;
+  const largest = fits ? null : largestFile(message.content);
+  if (largest === null) return message;
+  const { id, createdAt, usage, metadata } = message;
+  const content = message.content.map((block) => (block === largest ? note(largest) : block));
+  return fitReply(
+    createMessage("assistant", content, { id, createdAt, usage, metadata }),
+    maxBytes,
+  );
+}
+
+type File = Extract<Block, { type: "data" }>;
+
+function largestFile(content: readonly Block[]): File | null {
+  const files = content.filter((block) => block.type === "data");
+  return files.toSorted((one, other) => sizeOf(other) - sizeOf(one))[0] ?? null;
+}
+
+function sizeOf({ source }: File): number {
+  return (source.kind === "base64" ? source.data : source.url).length;
+}
+
+function note(file: File): TextBlock {
+  const { mediaType, name, source } = file;
+  return {
+    type: "text",
+    text: `(${mediaType}${name ? ` ${name}` : ""}, ${sizeOf(file)} characters as ${source.kind}: too large to stay in the context; the conversation log has it)`,
+  };
+}

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { asContextOverflow } from "../../errors/context-overflow.js";
+import { type ContextOverflowError, EmptyReplyError, ModelError } from "../../errors/errors.js";
+import type { HintBlock, Message } from "../../message/message.js";
+import type { ReasoningStep } from "../../middleware/middleware.js";
+import type { RequestPrompt } from "../../ports/compactor.js";
+import type { Model } from "../../ports/model.js";
+import { describeSlot } from "../../slot/slot.js";
+import { onion } from "../assemble/compose.js";
+import { closeCalls } from "../tools/close-calls.js";
+import { type CallScope, stepOf } from "./call-scope.js";
+import { compactBeforeStep, compactContext } from "./compact-context.js";
+import { fitReply } from "./fit-reply.js";
+import { callModel } from "./model-call.js";
+import { buildRequest, promptOf, type RequestExtras } from "./model-request.js";
+import { ReplyDraft } from "./reply-draft.js";
+
+/** What a round of reasoning is for. */
+export interface ReasoningOptions extends Omit<RequestExtras, "hints"> {
+  readonly iteration: number;
+  readonly purpose: string;
+  readonly hints: readonly HintBlock[];
+}
+
+/** What came of a round of reasoning. */
+export interface Reasoned {
+  /** Not yet in the context. */
+  readonly message: Message;
+  /** A middleware wants the call to end here. */
+  readonly stopRequested: boolean;
+}
+
+/**
+ * One round of reasoning: hooks, then a model call with all its second chances.
+ *
+ * When the call is stopped in mid-reply, what had arrived is kept in the context.
+ */
+export async function reason(scope: CallScope, options: ReasoningOptions): Promise<Reasoned> {
+  const hints: HintBlock[] = [...options.hints];
+  let stopRequested = false;
+  const step: ReasoningStep = Object.assign(stepOf(scope), {
+    iteration: options.iteration,
+    hint: (text: string, source: string) => void hints.push({ type: "hint", text, source }),
+    stop: () => {
+      stopRequested = true;
+    },
+  });
+  const message = await onion(scope.parts.hooks.onReasoning, step, () =>
+    answer(scope, { ...options, hints }),
+  );
+  return { message, stopRequested };
+}
+
+/** A question with the prompt it is asked under. */
+interface Question extends ReasoningOptions {
+  readonly prompt: RequestPrompt;
+}
+
+/** A reply that says something: an empty one gets one reminder. */
+async function answer(scope: CallScope, asked: ReasoningOptions): Promise<Message> {
+  const options: Question = { ...asked, prompt: await promptOf(scope, asked.tools) };
+  await compactBeforeStep(scope, options.prompt);
+  const first = await askWithFallback(scope, options);
+  if (!first.isEmpty()) return first.message(scope.parts.now());
+  const reminder: HintBlock = {
+    type: "hint",
+    source: "empty_reply",
+    text: "Your last reply was empty. Answer the user in plain text, or call a tool.",
+  };
+  const second = await askWithFallback(scope, { ...options, hints: [...options.hints, reminder] });
+  if (!second.isEmpty()) return second.message(scope.parts.now());
+  throw new EmptyReplyError(
+    `model ${scope.parts.model.id} answered twice with neither text nor a tool call on ${describeSlot(scope.slot)}`,
+  );
+}
+
+async function askWithFallback(scope: CallScope, options: Question): Promise<ReplyDraft> {
+  const { model, fallbackModel } = scope.parts;
+  const progress = { began: false };
+  try {
+    return await askWithRetries(scope, model, options, progress);
+  } catch (error) {
+    if (!fallbackModel || progress.began || scope.stop.kind !== null) throw error;
+    return askWithRetries(scope, fallbackModel, options, progress);
+  }
+}
+
+async function askWithRetries(
+  scope: CallScope,
+  model: Model,
+  options: Question,
+  progress: { began: boolean },
+): Promise<ReplyDraft> {
+  const { compactor, settings } = scope.parts;
+  const { attempts, baseDelayMs, maxDelayMs } = settings.modelRetry;
+  let recovered = false;
+  for (let attempt = 1; ; attempt++) {
+    const draft = new ReplyDraft();
+    try {
+      const request = buildRequest(scope, options.prompt, options);
+      await callModel(scope, { model, request, purpose: options.purpose, attempt, draft });
+      return draft;
+    } catch (error) {
+      progress.began ||= draft.began;
+      if (scope.stop.kind !== null) {
+        keepPartial(scope, draft);
+        throw error;
+      }
+      const overflow = asContextOverflow(
+        error,
+        `the request to model ${model.id} on ${describeSlot(scope.slot)}`,
+        settings.overflowPatterns,
+      );
+      if (overflow) {
+        if (recovered || !compactor) throw overflow;
+        recovered = true;
+        await recover(scope, options.prompt, overflow);
+        attempt--;
+        continue;
+      }
+      if (!isRetryable(error) || attempt >= attempts) throw error;
+      const backoff = baseDelayMs * 2 ** (attempt - 1);
+      const asked = ModelError.is(error) ? (error.retryAfterMs ?? 0) : 0;
+      const pause = Math.min(maxDelayMs, Math.max(backoff, asked));
+      await scope.stop.race(delay(pause, undefined, { signal: scope.stop.signal }));
+    }
+  }
+}
+
+/** Makes room after the model refused a request as too long; when there is none to be made, that is the error. */
+async function recover(
+  scope: CallScope,
+  prompt: RequestPrompt,
+  overflow: ContextOverflowError,
+): Promise<void> {
+  const { limitTokens } = overflow;
+  const order = { cause: "overflow", force: true, prompt, limitTokens } as const;
+  const { compacted } = await compactContext(scope, order);
+  scope.emit({ type: "overflow_recovery", recovered: compacted });
+  if (!compacted) throw overflow;
+}
+
+function isRetryable(error: unknown): boolean {
+  return ModelError.is(error) && error.retryable;
+}
+
+/** What a stopped model had said so far stays in the conversation; its calls will not run. */
+function keepPartial(scope: CallScope, draft: ReplyDraft): void {
+  if (draft.isEmpty() || scope.stop.kind === "shutdown") return;
+  const message = draft.message(scope.parts.now());
+  scope.session.say(fitReply(message, scope.parts.settings.limits.messageBytes), message);
+  for (const block of message.content)
+    if (block.type === "tool_call") scope.session.state.openCalls[block.id] = "pending";
+  closeCalls(scope.session);
+}

@@ -1,0 +1,119 @@
+import type { JsonObject } from "../../json/json.js";
+import { createMessage } from "../../message/create-message.js";
+import type { Block, DataBlock, Message, ToolCallBlock, Usage } from "../../message/message.js";
+import type { DeltaChunk, FinishReason, ModelChunk } from "../../ports/model.js";
+import { uuidv7 } from "../../slot/uuid.js";
+
+/** A text or a thought while it is being written. */
+interface GrowingBlock {
+  readonly type: "text" | "thinking";
+  /** The model's own name for it, where it has one. */
+  readonly name: string | undefined;
+  text: string;
+  providerMetadata: JsonObject | undefined;
+}
+
+type DraftBlock = GrowingBlock | DataBlock | ToolCallBlock;
+
+/** An assistant message while it is being streamed. */
+export class ReplyDraft {
+  readonly #blocks: DraftBlock[] = [];
+  readonly #providerCallIds: Record<string, string> = {};
+  finish: { readonly reason: FinishReason; readonly usage: Usage } | null = null;
+  /** Whether the model has begun to answer, be it by thinking. */
+  began = false;
+
+  /** Ids given to calls whose arguments are still being written, by the provider's id. */
+  readonly #announced = new Map<string, string>();
+
+  /** The id of a call that is being written; `isNew` the first time. */
+  announce(providerId: string): { readonly id: string; readonly isNew: boolean } {
+    const known = this.#announced.get(providerId);
+    if (known !== undefined) return { id: known, isNew: false };
+    // Providers reuse ids such as call_0; within a session ours never repeat.
+    const id = uuidv7();
+    this.#announced.set(providerId, id);
+    return { id, isNew: true };
+  }
+
+  /** Takes a chunk in. */
+  add(chunk: ModelChunk): void {
+    this.began ||= chunk.type !== "finish" && !("text" in chunk && chunk.text === "");
+    switch (chunk.type) {
+      case "text_delta":
+      case "thinking_delta":
+        this.#grow(chunk);
+        return;
+      case "data": {
+        const { mediaType, source, name, providerMetadata } = chunk;
+        this.#blocks.push({
+          type: "data",
+          mediaType,
+          source,
+          ...(name !== undefined && { name }),
+          ...(providerMetadata && { providerMetadata }),
+        });
+        return;
+      }
+      case "tool_call": {
+        const { id } = this.announce(chunk.id);
+        this.#announced.delete(chunk.id);
+        this.#providerCallIds[id] = chunk.id;
+        this.#blocks.push({
+          type: "tool_call",
+          id,
+          name: chunk.name,
+          input: chunk.input,
+          providerMetadata: chunk.providerMetadata,
+        });
+        return;
+      }
+      case "finish":
+        this.finish = { reason: chunk.reason, usage: chunk.usage };
+        return;
+    }
+  }
+
+  /** Whether there is nothing a reader or a tool could use: thinking alone is not an answer. */
+  isEmpty(): boolean {
+    return this.#blocks.every(
+      (block) => block.type === "thinking" || (block.type === "text" && block.text.trim() === ""),
+    );
+  }
+
+  message(createdAt: Date): Message {
+    const ids = this.#providerCallIds;
+    const content = this.#blocks
+      .filter((block) => !("text" in block) || block.text !== "" || block.providerMetadata)
+      .map((block) => ("text" in block ? finished(block) : block));
+    return createMessage("assistant", content, {
+      createdAt,
+      usage: this.finish?.usage,
+      metadata: Object.keys(ids).length > 0 ? { providerCallIds: ids } : undefined,
+    });
+  }
+
+  #grow({ type: chunkType, text, block: name, providerMetadata }: DeltaChunk): void {
+    const type = chunkType === "text_delta" ? "text" : "thinking";
+    let block = this.#openBlock(type, name);
+    if (!block) {
+      block = { type, name, text: "", providerMetadata: undefined };
+      this.#blocks.push(block);
+    }
+    block.text += text;
+    if (providerMetadata) block.providerMetadata = providerMetadata;
+  }
+
+  /** The block a piece belongs to: the one of its name, wherever it is, or the last one when it has no name. */
+  #openBlock(type: GrowingBlock["type"], name: string | undefined): GrowingBlock | undefined {
+    const isIt = (block: DraftBlock): block is GrowingBlock =>
+      block.type === type && "text" in block && block.name === name;
+    if (name !== undefined) return this.#blocks.findLast(isIt);
+    const last = this.#blocks.at(-1);
+    return last && isIt(last) ? last : undefined;
+  }
+}
+
+function finished({ type, text, providerMetadata }: GrowingBlock): Block {
+  return providerMetadata ? { type, text, providerMetadata } : { type, text };
+}

@@ -1,0 +1,199 @@
+import { InvalidInputError, PendingConfirmationError } from "../../errors/errors.js";
+import type { JsonValue } from "../../json/json.js";
+import { adoptMessage, createMessage } from "../../message/create-message.js";
+import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../../message/message.js";
+import { describeSlot } from "../../slot/slot.js";
+import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
+import { type CallScope, stepOf } from "../loop/call-scope.js";
+import { emitResult, refineResult } from "./acting.js";
+import { openCallsOf, textResult } from "./close-calls.js";
+import { fitResults } from "./fit-results.js";
+import { toOutput } from "./run-tool.js";
+
+/** Which calls of an earlier message run before the model is asked again. */
+export interface Resumption {
+  readonly calls: readonly ToolCallBlock[];
+  /** Approved by a person: they ask no more. */
+  readonly approved: ReadonlySet<string>;
+  /** Whether this call goes on from where another one paused. */
+  readonly resumed: boolean;
+}
+
+/**
+ * Takes in what the input says about open tool calls.
+ *
+ * @throws PendingConfirmationError for plain input while a call waits for somebody
+ * @throws InvalidInputError for answers about calls that do not wait for them
+ */
+export async function resume(scope: CallScope, input: ReadInput): Promise<Resumption> {
+  const { state } = scope.session;
+  if (input.kind === "confirm") await takeConfirmations(scope, input.confirm);
+  if (input.kind === "results") await takeResults(scope, input.results);
+  const open = openCallsOf(state);
+  const interrupted = state.shutdownInterrupted;
+  state.shutdownInterrupted = false;
+  const waiting = open.some((one) => one.state === "asking");
+  if (input.kind === "messages" && open.length > 0 && (waiting || !interrupted))
+    throw new PendingConfirmationError(
+      `${describeSlot(scope.slot)} waits for an answer about ${open.length} tool call(s). Go on with { confirm: [{ callId, approve }] } for those that ask, { results: [{ callId, output }] } for suspended ones, or interrupt the session`,
+      open.map(({ call }) => call.id),
+    );
+  const run = waiting
+    ? []
+    : open.filter((one) => one.state === "allowed" || (interrupted && one.state === "pending"));
+  return {
+    calls: run.map(({ call }) => call),
+    approved: new Set(run.filter((one) => one.state === "allowed").map(({ call }) => call.id)),
+    resumed: input.kind !== "messages" || interrupted,
+  };
+}
+
+async function takeConfirmations(
+  scope: CallScope,
+  confirmations: readonly Confirmation[],
+): Promise<void> {
+  const { session } = scope;
+  const calls = waitingCalls(scope, confirmations, "asking");
+  const denied: ToolResultBlock[] = [];
+  const edited: Record<string, JsonValue> = {};
+  for (const confirmation of confirmations) {
+    let call = calls.get(confirmation.callId) as ToolCallBlock;
+    if (!confirmation.approve) {
+      denied.push(
+        textResult(
+          call,
+          `The user denied this call.${confirmation.reason ? ` ${confirmation.reason}` : ""}`,
+          "denied",
+        ),
+      );
+      delete session.state.openCalls[call.id];
+      continue;
+    }
+    if (confirmation.input !== undefined) {
+      call = editInput(scope, call, confirmation);
+      edited[call.id] = call.input;
+    }
+    await rememberRules(scope, call, confirmation);
+    session.state.openCalls[call.id] = "allowed";
+  }
+  if (denied.length > 0) addResults(scope, denied);
+  session.mark({
+    name: "confirm",
+    details: {
+      approved: confirmations.filter(({ approve }) => approve).map(({ callId }) => callId),
+      denied: denied.map(({ callId }) => callId),
+      edited,
+    },
+  });
+}
+
+async function takeResults(scope: CallScope, results: readonly ExternalResult[]): Promise<void> {
+  const { session } = scope;
+  const calls = waitingCalls(scope, results, "pending");
+  const originals = results.map((result): ToolResultBlock => {
+    const call = calls.get(result.callId) as ToolCallBlock;
+    return {
+      type: "tool_result",
+      callId: call.id,
+      name: call.name,
+      output: toOutput(result.output, call.name),
+      state: result.state ?? "success",
+    };
+  });
+  const taken = await Promise.all(
+    originals.map((original) =>
+      refined(scope, calls.get(original.callId) as ToolCallBlock, original),
+    ),
+  );
+  addResults(scope, taken, originals);
+  for (const { callId } of results) delete session.state.openCalls[callId];
+}
+
+/** A result from outside meets the same `onToolResult` hooks as one from inside. */
+async function refined(
+  scope: CallScope,
+  call: ToolCallBlock,
+  original: ToolResultBlock,
+): Promise<ToolResultBlock> {
+  const tool = scope.parts.tools.get(call.name);
+  if (!tool) return original;
+  return refineResult(scope, Object.assign(stepOf(scope), { call, tool }), original);
+}
+
+/** One message with results that come from outside; the log keeps the originals. */
+function addResults(
+  scope: CallScope,
+  results: readonly ToolResultBlock[],
+  originals: readonly ToolResultBlock[] = results,
+): void {
+  const { parts, session } = scope;
+  const original = createMessage("tool", originals, { createdAt: parts.now() });
+  const { id, createdAt } = original;
+  const isChanged = results.some((result, index) => result !== originals[index]);
+  const message = isChanged ? createMessage("tool", results, { id, createdAt }) : original;
+  session.say(fitResults(message, parts.settings.limits.messageBytes), original);
+  for (const result of results) emitResult(scope, result);
+}
+
+/** The calls that are answered, by id. */
+function waitingCalls(
+  scope: CallScope,
+  answers: readonly { readonly callId: string }[],
+  wanted: "asking" | "pending",
+): Map<string, ToolCallBlock> {
+  const calls = new Map<string, ToolCallBlock>();
+  for (const { call, state } of openCallsOf(scope.session.state))
+    if (state === wanted) calls.set(call.id, call);
+  for (const { callId } of answers)
+    if (!calls.has(callId))
+      throw new InvalidInputError(
+        `tool call ${JSON.stringify(callId)} of ${describeSlot(scope.slot)} does not wait for ${wanted === "asking" ? "a confirmation" : "a result"}; waiting: ${[...calls.keys()].join(", ") || "none"}`,
+      );
+  return calls;
+}
+
+/** Replaces the call's message by one with the person's input in place of the model's. */
+function editInput(scope: CallScope, call: ToolCallBlock, { input }: Confirmation): ToolCallBlock {
+  const { state } = scope.session;
+  const edited: ToolCallBlock = { ...call, input: input as JsonValue };
+  // By id: another edit of the same message may have replaced its blocks already.
+  const isEdited = (block: Block) => block.type === "tool_call" && block.id === call.id;
+  const index = state.context.findLastIndex(({ content }) => content.some(isEdited));
+  const message = state.context[index] as Message;
+  state.contextMutable().replace(
+    index,
+    adoptMessage({
+      ...message,
+      content: message.content.map((block) => (isEdited(block) ? edited : block)),
+      metadata: { ...message.metadata, editedCalls: editedCalls(message.metadata, call.id) },
+    }),
+  );
+  return edited;
+}
+
+function editedCalls(
+  metadata: { readonly [key: string]: unknown } | undefined,
+  id: string,
+): string[] {
+  const before = metadata?.["editedCalls"];
+  return [...(Array.isArray(before) ? before.map(String) : []), id];
+}
+
+async function rememberRules(
+  scope: CallScope,
+  call: ToolCallBlock,
+  { remember }: Confirmation,
+): Promise<void> {
+  const tool = scope.parts.tools.get(call.name);
+  if (!tool || remember === undefined || remember === false) return;
+  const guarded = { call, tool, ctx: scope.ctx };
+  const { guard } = scope.parts;
+  const decision = remember === true ? await guard.check(guarded) : undefined;
+  const rules =
+    remember === true
+      ? decision?.decision === "ask"
+        ? (decision.suggestions ?? [])
+        : []
+      : remember;
+  await guard.remember?.(guarded, rules);
+}

@@ -1,1 +1,0 @@
-export * from "./in-process-gate.js";

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { InvalidInputError } from "../errors/errors.js";
+import type { Message } from "../message/message.js";
+import { toolCallsOf, toolResultsOf } from "../message/read-message.js";
+import { parseOptions } from "../plugin-kit/parse-options.js";
+import type { CompactionRequest, Compactor } from "../ports/compactor.js";
+import type { AgentState } from "../state/agent-state.js";
+
+/** How much a {@link keepLastCompactor} leaves. */
+export interface KeepLastOptions {
+  /** How many of the newest messages stay; more where a call would be cut from its result. */
+  readonly keepMessages: number;
+}
+
+const optionsSchema: z.ZodType<KeepLastOptions> = z.strictObject({
+  keepMessages: z.int().min(1),
+});
+
+/**
+ * Shortens a context by dropping its oldest messages, without a model: the reference {@link Compactor}.
+ *
+ * Stay: the summary, if there is one; the last request of the user; the last `keepMessages` messages, and as many more as
+ * it takes to leave no result without its call. The caller of a compaction may override `keepMessages`; `force` changes
+ * nothing, because everything that may go goes anyway.
+ *
+ * @throws ConfigurationError
+ * @example
+ * const compactor = keepLastCompactor({ keepMessages: 20 });
+ */
+export function keepLastCompactor(options: KeepLastOptions): Compactor {
+  const { keepMessages } = parseOptions(optionsSchema, options, "keepLastCompactor");
+  return {
+    async compact(request) {
+      const { state, signal } = request;
+      signal.throwIfAborted();
+      const messagesBefore = state.context.length;
+      const tail = tailStart(state, keepOf(request, keepMessages));
+      const lastRequest = state.context.findLastIndex(isRequest);
+      const stays = (index: number): boolean =>
+        index >= tail || index === lastRequest || (index === 0 && state.summary !== null);
+      const dropped = state.context.filter((_, index) => !stays(index));
+      if (dropped.length === 0)
+        return { compacted: false, messagesBefore, messagesAfter: messagesBefore };
+      const kept = state.context.filter((_, index) => stays(index));
+      await request.dropping(dropped);
+      signal.throwIfAborted();
+      state.contextMutable().replaceAll(kept);
+      return { compacted: true, messagesBefore, messagesAfter: kept.length };
+    },
+  };
+}
+
+function keepOf({ overrides }: CompactionRequest, otherwise: number): number {
+  const keep = overrides["keepMessages"];
+  if (keep === undefined) return otherwise;
+  if (typeof keep === "number" && Number.isInteger(keep) && keep >= 1) return keep;
+  throw new InvalidInputError("keepMessages must be a whole number of at least 1");
+}
+
+/** Index of the first message of the tail that stays. */
+function tailStart(state: AgentState, keep: number): number {
+  const messages = state.context;
+  const callers = new Map<string, number>();
+  for (const [index, message] of messages.entries())
+    for (const call of toolCallsOf(message)) callers.set(call.id, index);
+  let cut = Math.max(messages.length - keep, 0);
+  for (const callId of Object.keys(state.openCalls))
+    cut = Math.min(cut, callers.get(callId) ?? cut);
+  // Going down to a cut that moves down: a result met on the way pulls its call in, and what lies between.
+  for (let index = messages.length - 1; index >= cut; index--)
+    for (const result of toolResultsOf(messages[index] as Message))
+      cut = Math.min(cut, callers.get(result.callId) ?? cut);
+  return cut;
+}
+
+/** Whether the user said something here; hints are the system's. */
+function isRequest(message: Message): boolean {
+  return message.role === "user" && message.content.some((block) => block.type !== "hint");
+}

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { parseOptions } from "../plugin-kit/parse-options.js";
+import type { ToolGuard } from "../ports/tool-guard.js";
+
+/** Which tools a {@link listGuard} holds back. */
+export interface ListGuardOptions {
+  /** Names of tools that never run. */
+  readonly deny?: readonly string[] | undefined;
+  /** Names of tools that run only after a person approved. A name in both lists is denied. */
+  readonly ask?: readonly string[] | undefined;
+}
+
+const names = z.array(z.string().min(1)).optional();
+const optionsSchema = z.strictObject({ deny: names, ask: names });
+
+/**
+ * Decides by tool name alone: the reference {@link ToolGuard}. What is in no list may run.
+ *
+ * @throws ConfigurationError
+ * @example
+ * const guard = listGuard({ deny: ["drop_table"], ask: ["send_mail"] });
+ */
+export function listGuard(options: ListGuardOptions): ToolGuard {
+  const parsed = parseOptions(optionsSchema, options, "listGuard");
+  const denied = new Set(parsed.deny);
+  const asked = new Set(parsed.ask);
+  return {
+    check({ call }) {
+      if (denied.has(call.name))
+        return { decision: "deny", reason: `Tool "${call.name}" is not allowed here.` };
+      if (asked.has(call.name))
+        return { decision: "ask", reason: `Tool "${call.name}" needs approval.` };
+      return { decision: "allow" };
+    },
+  };
+}

@@ -1,2 +1,0 @@
-export * from "./add-usage.js";
-export * from "./ask-model.js";

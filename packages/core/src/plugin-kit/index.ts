@@ -1,0 +1,30 @@
+export { asContextOverflow, isContextOverflow } from "../errors/context-overflow.js";
+export { isRecord, toJsonValue } from "../json/json.js";
+export { isWellFormed } from "../json/well-formed.js";
+export { adoptMessage, createMessage, type MessageOptions } from "../message/create-message.js";
+export { messageBytes } from "../message/read-message.js";
+export type { PortName, Ports } from "../middleware/plugin.js";
+export type { CompactionCause, CompactionRequest, RequestPrompt } from "../ports/compactor.js";
+export type {
+  CommandResult,
+  FileInfo,
+  FileNamespace,
+  FilesystemParts,
+  FileVisit,
+  SharedFiles,
+  ShellCommand,
+} from "../ports/filesystem.js";
+export type { DeltaChunk } from "../ports/model.js";
+export type { OffloadOptions, OffloadReference } from "../ports/offloader.js";
+export type { GuardedCall } from "../ports/tool-guard.js";
+export type { MessageMeasure } from "../state/context-editor.js";
+export { type TextTokenCounter, tokenCounterOf } from "../tokens/token-counter-of.js";
+export { jsonSchemaOf, type Validation, validateInput } from "../tool/input-schema.js";
+export { isExplicitToolResult, isSuspended } from "../tool/tool.js";
+export { addUsage } from "./add-usage.js";
+export { askModel, type ModelAnswer, type ModelQuestion } from "./ask-model.js";
+export { checkDirectoryPath, checkFilePath } from "./check-path.js";
+export { cutIndex } from "./cut-text.js";
+export { markQuoter } from "./mark-quoter.js";
+export { parseOptions, showValue } from "./parse-options.js";
+export { type TimeLimit, type TimeLimitOptions, timeLimit } from "./time-limit.js";

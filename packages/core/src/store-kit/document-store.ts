@@ -1,0 +1,159 @@
+import { z } from "zod";
+import { StoreUnavailableError } from "../errors/store-errors.js";
+import { parseOptions } from "../plugin-kit/parse-options.js";
+import type {
+  AgentStateStore,
+  LoadedState,
+  Reach,
+  Revision,
+  SlotPage,
+  SlotQuery,
+  StateWrite,
+} from "../ports/agent-state-store.js";
+import { checkSlot, describeSlot, type Slot, slotKey } from "../slot/slot.js";
+import { applyWrite } from "./apply-write.js";
+import { boundedRead, boundedWrite } from "./bounded-command.js";
+import type { DocumentClient } from "./document-client.js";
+import { listDocuments } from "./list-documents.js";
+import { revisionOfOp, withOp } from "./op-ledger.js";
+import { nextRevision } from "./revision.js";
+import { refuseFusedParts, stateConflict } from "./save-errors.js";
+import { readStateDocument, type StateDocument } from "./state-document.js";
+
+/** How a {@link documentStore} behaves. */
+export interface DocumentStoreOptions {
+  /** Names the kind of store in reports. @default "document" */
+  readonly kind?: string | undefined;
+  /** How far what the client keeps reaches. @default "process" */
+  readonly reach?: Reach | undefined;
+  /** First part of every key. @default "" */
+  readonly keyPrefix?: string | undefined;
+  /** Longest wait for one command of the client. @default 5_000 */
+  readonly commandTimeoutMs?: number | undefined;
+  /** Time of the listing's `updatedAt`. @default the system's clock */
+  readonly clock?: (() => Date) | undefined;
+}
+
+const optionsSchema = z.strictObject({
+  kind: z.string().min(1).default("document"),
+  reach: z.enum(["process", "host", "distributed"]).default("process"),
+  keyPrefix: z.string().default(""),
+  commandTimeoutMs: z.int().min(1).default(5_000),
+  clock: z
+    .custom<() => Date>((value) => typeof value === "function", "a function that returns a Date")
+    .default(() => () => new Date()),
+});
+
+/** How often a save that lost a race is tried again while its revision is still the stored one. */
+const MAX_ATTEMPTS = 10;
+
+/**
+ * Turns a plain key-value client into a conforming store: one JSON document per slot, written whole with every save.
+ *
+ * For sessions of moderate size: a save costs what the session holds, not what changed. A listing reads the documents it
+ * lists; it is in order up to 1,000 sessions, and beyond that 1,000 by 1,000. It leaves out documents that cannot be
+ * read: loading one tells why.
+ *
+ * @throws ConfigurationError
+ * @example
+ * const store = documentStore({
+ *   get: (key) => table.read(key),
+ *   compareAndSet: (key, value, version) => table.writeIf(key, value, version),
+ *   delete: (key) => table.remove(key),
+ *   list: (cursor) => table.keys(cursor),
+ * }, { reach: "distributed" });
+ */
+export function documentStore(
+  client: DocumentClient,
+  options: DocumentStoreOptions = {},
+): AgentStateStore {
+  return new DocumentStore(client, parseOptions(optionsSchema, options, "documentStore"));
+}
+
+class DocumentStore implements AgentStateStore {
+  readonly contract = 1;
+  readonly kind: string;
+  readonly reach: Reach;
+  readonly #client: DocumentClient;
+  readonly #options: z.infer<typeof optionsSchema>;
+
+  constructor(client: DocumentClient, options: z.infer<typeof optionsSchema>) {
+    this.kind = options.kind;
+    this.reach = options.reach;
+    this.#client = client;
+    this.#options = options;
+  }
+
+  async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+    const { document } = await this.#get(checkSlot(slot), "loading");
+    if (document === null) return null;
+    const { revision, head, messages } = document;
+    return revision === known ? "unchanged" : { revision, head, messages };
+  }
+
+  async save(slot: Slot, write: StateWrite): Promise<Revision> {
+    const owner = checkSlot(slot);
+    refuseFusedParts(owner, write);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { document, version } = await this.#get(owner, "saving");
+      const repeated = revisionOfOp(document?.ops ?? [], write.op);
+      if (repeated !== undefined) return repeated;
+      const stored = document?.revision ?? null;
+      if (stored !== write.expected) throw stateConflict(owner, write.expected, stored);
+      const next = this.#next(owner, document, write);
+      const written = await boundedWrite(`saving ${describeSlot(owner)}`, this.#timeout, () =>
+        this.#client.compareAndSet(this.#key(owner), JSON.stringify(next), version),
+      );
+      if (written) return next.revision;
+    }
+    throw new StoreUnavailableError(
+      `saving ${describeSlot(owner)} failed: the client refused ${MAX_ATTEMPTS} writes of an unchanged document; try again later`,
+    );
+  }
+
+  async delete(slot: Slot): Promise<boolean> {
+    const owner = checkSlot(slot);
+    return boundedWrite(`deleting ${describeSlot(owner)}`, this.#timeout, () =>
+      this.#client.delete(this.#key(owner)),
+    );
+  }
+
+  async list(query: SlotQuery = {}): Promise<SlotPage> {
+    const { keyPrefix, commandTimeoutMs } = this.#options;
+    return listDocuments({ client: this.#client, keyPrefix, commandTimeoutMs }, query);
+  }
+
+  async close(): Promise<void> {}
+
+  get #timeout(): number {
+    return this.#options.commandTimeoutMs;
+  }
+
+  #key(slot: Slot): string {
+    return this.#options.keyPrefix + slotKey(slot);
+  }
+
+  async #get(
+    slot: Slot,
+    doing: string,
+  ): Promise<{ document: StateDocument | null; version: string | null }> {
+    const found = await boundedRead(`${doing} ${describeSlot(slot)}`, this.#timeout, () =>
+      this.#client.get(this.#key(slot)),
+    );
+    if (found === null) return { document: null, version: null };
+    return { document: readStateDocument(found.value, slot), version: found.version };
+  }
+
+  #next(slot: Slot, document: StateDocument | null, write: StateWrite): StateDocument {
+    const revision = write.revision ?? nextRevision(document?.revision ?? null);
+    return {
+      v: 1,
+      slot,
+      revision,
+      ops: withOp(document?.ops ?? [], write.op, revision),
+      updatedAt: this.#options.clock().toISOString(),
+      head: write.head,
+      messages: applyWrite(document?.messages ?? [], write, slot),
+    };
+  }
+}

@@ -1,0 +1,68 @@
+export { DEFAULT_MAX_QUEUE } from "../in-memory/in-process-gate.js";
+export { deepFreeze } from "../json/json.js";
+export { messageProblem } from "../message/message-problem.js";
+export type { LoadedState, StateWrite } from "../ports/agent-state-store.js";
+export type {
+  BlobReference,
+  LogDraft,
+  LogFinds,
+  LogHit,
+  LogPosition,
+  LogQuery,
+  LogRange,
+  LogSession,
+  LogSessionPage,
+  LogSessionQuery,
+} from "../ports/conversation-log.js";
+export type {
+  KeyPage,
+  KeyQuery,
+  KeyValueCondition,
+  VersionedValue,
+} from "../ports/key-value-store.js";
+export type { AcquireRequest, Lease } from "../ports/session-gate.js";
+export type { ListenOptions, Signal, Subscription } from "../ports/signal-bus.js";
+export { pathSegment } from "../slot/path-segment.js";
+export {
+  checkId,
+  checkSlot,
+  describeSlot,
+  MAX_ID_LENGTH,
+  slotKey,
+  slotText,
+  userTag,
+} from "../slot/slot.js";
+export { uuidv7 } from "../slot/uuid.js";
+export { applyWrite, type MessageWrite } from "./apply-write.js";
+export { boundedRead, boundedWrite } from "./bounded-command.js";
+export {
+  checkKey,
+  checkNamespace,
+  checkValue,
+  describeKey,
+  MAX_KEY_LENGTH,
+  MAX_VALUE_BYTES,
+  namespaceText,
+} from "./check-key.js";
+export { checkLimit } from "./check-limit.js";
+export { longestTimerMs, sleep, withDeadline } from "./deadline.js";
+export type { DocumentClient, DocumentKeys, StoredDocument } from "./document-client.js";
+export { type DocumentStoreOptions, documentStore } from "./document-store.js";
+export { blobRef, type ExtractedBlobs, extractBlobs, MAX_INLINE_BYTES } from "./log/blobs.js";
+export { CallOutcomes, isDiscarded } from "./log/call-outcomes.js";
+export { DEFAULT_LOG_LIMIT, sliceLog } from "./log/log-range.js";
+export { checkLogDraft, logRecordText, readLogRecord } from "./log/log-record.js";
+export {
+  checkLogQuery,
+  checkSessionQuery,
+  isSearched,
+  literalPattern,
+  searchableText,
+  snippetAround,
+} from "./log/search-text.js";
+export { restoreBlobs, withBlobs } from "./log/with-blobs.js";
+export { matchSlot } from "./match-slot.js";
+export { type OpLedger, revisionOfOp, withOp } from "./op-ledger.js";
+export { isRunBack, nextRevision, REMEMBERED_OPS, revisionSeq } from "./revision.js";
+export { leaseLost, refuseFusedParts, stateConflict } from "./save-errors.js";
+export { retryWrite, type SaveRetryOptions, saveWithRetry } from "./save-with-retry.js";

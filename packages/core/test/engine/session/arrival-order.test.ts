@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ArrivalOrder } from "../../../src/engine/session/arrival-order.js";
+
+test("calls enter in the order in which they came, however long each one prepares", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.constantFrom("ok", "fails"), { maxLength: 12 }),
+      async (scheduler, preparations) => {
+        const order = new ArrivalOrder();
+        const entered: number[] = [];
+        const arrivals = preparations.map((preparation, index) =>
+          order
+            .arrive(
+              "slot",
+              async () => {
+                await scheduler.schedule(Promise.resolve(), `prepare ${index}`);
+                if (preparation === "fails") throw new Error("not prepared");
+              },
+              async () => entered.push(index),
+            )
+            .catch(() => undefined),
+        );
+        await scheduler.waitFor(Promise.all(arrivals));
+        expect(entered).toEqual(
+          preparations.flatMap((preparation, index) => (preparation === "ok" ? [index] : [])),
+        );
+      },
+    ),
+  );
+});
+
+test("who waits in the queue does not keep the next one from joining it", async () => {
+  const order = new ArrivalOrder();
+  let leave = () => {};
+  const first = order.arrive(
+    "slot",
+    async () => undefined,
+    () =>
+      new Promise<string>((resolve) => {
+        leave = () => resolve("first");
+      }),
+  );
+  const second = order.arrive(
+    "slot",
+    async () => undefined,
+    async () => "second",
+  );
+  expect(await second).toBe("second");
+  leave();
+  expect(await first).toBe("first");
+});
+
+test("one session's calls do not wait for another's", async () => {
+  const order = new ArrivalOrder();
+  void order.arrive(
+    "one",
+    () => new Promise(() => {}),
+    async () => undefined,
+  );
+  expect(
+    await order.arrive(
+      "other",
+      async () => undefined,
+      async () => "in",
+    ),
+  ).toBe("in");
+});

@@ -1,0 +1,205 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import {
+  ConfigurationError,
+  InvalidIdError,
+  InvalidInputError,
+  StateCorruptError,
+  StateTooLargeError,
+} from "../../src/index.js";
+import { checkDirectoryPath, checkFilePath, parseOptions } from "../../src/plugin-kit/index.js";
+import {
+  applyWrite,
+  checkKey,
+  checkLimit,
+  checkValue,
+  isRunBack,
+  MAX_KEY_LENGTH,
+  MAX_VALUE_BYTES,
+  matchSlot,
+  namespaceText,
+  nextRevision,
+  type OpLedger,
+  REMEMBERED_OPS,
+  revisionOfOp,
+  revisionSeq,
+  withOp,
+} from "../../src/store-kit/index.js";
+
+describe("a write", () => {
+  test("keeps, replaces and appends, and leaves what was stored as it is", () => {
+    const stored = ["a", "b", "c"];
+    expect(applyWrite(stored, { keep: 2, replace: [[0, "A"]], append: ["d"] })).toEqual([
+      "A",
+      "b",
+      "d",
+    ]);
+    expect(stored).toEqual(["a", "b", "c"]);
+  });
+
+  test.each([
+    { keep: 4, replace: [], append: [] },
+    { keep: -1, replace: [], append: [] },
+    { keep: 1.5, replace: [], append: [] },
+    { keep: Number.NaN, replace: [], append: [] },
+    { keep: 2, replace: [[2, "x"] as const], append: [] },
+    { keep: 2, replace: [[-1, "x"] as const], append: [] },
+  ])("that does not fit is refused: %j", (write) => {
+    const slot = { agentId: "a", userId: null, sessionId: "s" };
+    expect(() => applyWrite(["a", "b", "c"], write)).toThrow(StateCorruptError);
+    expect(() => applyWrite(["a", "b", "c"], write, slot)).toThrow(/session "s" of anonymous user/);
+  });
+});
+
+describe("revisions", () => {
+  test("count up and never repeat", () => {
+    const seen = new Set<string>();
+    let revision: string | null = null;
+    for (let seq = 1; seq <= 100; seq++) {
+      revision = nextRevision(revision);
+      expect(revisionSeq(revision)).toBe(seq);
+      seen.add(revision).add(nextRevision(null));
+    }
+    expect(seen.size).toBe(200);
+  });
+
+  test("tell a store that ran back from one that went on", () => {
+    expect(isRunBack("5.a", "4.x")).toBe(true);
+    expect(isRunBack("5.a", "5.x")).toBe(true);
+    expect(isRunBack("5.a", "5.a")).toBe(false);
+    expect(isRunBack("5.a", "6.x")).toBe(false);
+  });
+});
+
+test("a ledger knows exactly the last 16 saves", () => {
+  let ledger: OpLedger = [];
+  for (let op = 0; op < 40; op++) ledger = withOp(ledger, `op-${op}`, `${op}.r`);
+  for (let op = 0; op < 40; op++)
+    expect(revisionOfOp(ledger, `op-${op}`)).toBe(op < 40 - REMEMBERED_OPS ? undefined : `${op}.r`);
+});
+
+describe("keys and namespaces", () => {
+  test("two different namespaces never have the same text, however one string is cut into parts", () => {
+    const text = fc.string({
+      unit: fc.constantFrom("a", "/", ":", "1", "2"),
+      minLength: 1,
+      maxLength: 8,
+    });
+    const cuts = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
+    const cutAt = (whole: string, at: readonly boolean[]): string[] => {
+      const parts = [""];
+      for (const [index, unit] of [...whole].entries())
+        if (index > 0 && at[index]) parts.push(unit);
+        else parts[parts.length - 1] += unit;
+      return parts;
+    };
+    fc.assert(
+      fc.property(text, cuts, cuts, (whole, first, second) => {
+        const [a, b] = [cutAt(whole, first), cutAt(whole, second)];
+        const same = a.length === b.length && a.every((part, index) => part === b[index]);
+        expect(namespaceText(a) === namespaceText(b)).toBe(same);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([[""], ["\ud800"], ["x".repeat(MAX_KEY_LENGTH + 1)], [0], [null], [{}], [undefined]])(
+    "%j is no key and no part of a namespace",
+    (key) => {
+      expect(() => checkKey(key)).toThrow(InvalidIdError);
+      expect(() => namespaceText(["ok", key as string])).toThrow(InvalidIdError);
+    },
+  );
+
+  test("a key may be 1,024 units long; a namespace needs a part", () => {
+    expect(checkKey("x".repeat(MAX_KEY_LENGTH))).toHaveLength(MAX_KEY_LENGTH);
+    expect(() => namespaceText([])).toThrow(InvalidIdError);
+    expect(() => namespaceText("ab" as never)).toThrow(InvalidIdError);
+  });
+
+  test("a value may have 1 MB as JSON, and not one byte more", () => {
+    const fits = "x".repeat(MAX_VALUE_BYTES - 2);
+    expect(Buffer.byteLength(checkValue("key", fits))).toBe(MAX_VALUE_BYTES);
+    expect(() => checkValue("key", `${fits}x`)).toThrow(StateTooLargeError);
+    expect(() => checkValue("key", "é".repeat(MAX_VALUE_BYTES / 2))).toThrow(StateTooLargeError);
+  });
+
+  test("a value JSON cannot hold is refused", () => {
+    expect(() => checkValue("key", Number.NaN)).toThrow(InvalidInputError);
+    expect(() => checkValue("key", undefined as never)).toThrow(InvalidInputError);
+  });
+});
+
+describe("paths", () => {
+  test.each(["/etc/passwd", "..", "a/../b", "a/..", "../a", "a\0b", "\ud800"])(
+    "%j is refused",
+    (path) => {
+      expect(() => checkFilePath(path)).toThrow(InvalidInputError);
+      expect(() => checkDirectoryPath(path)).toThrow(InvalidInputError);
+    },
+  );
+
+  test.each(["", ".", "./", "a/"])("%j names no file but may name a directory", (path) => {
+    expect(() => checkFilePath(path)).toThrow(InvalidInputError);
+    expect(checkDirectoryPath(path)).toBe(path.startsWith("a") ? "a" : "");
+  });
+
+  test("different spellings of one file become one", () => {
+    for (const path of ["a/b", "./a/b", "a//b", "a/./b"]) expect(checkFilePath(path)).toBe("a/b");
+    expect(checkFilePath("...")).toBe("...");
+    expect(checkFilePath("a/..b")).toBe("a/..b");
+  });
+
+  test("no accepted path leaves its directory", () => {
+    const wild = fc.string({ unit: fc.constantFrom(".", "/", "a", "\\"), maxLength: 12 });
+    fc.assert(
+      fc.property(wild, (path) => {
+        let plain: string;
+        try {
+          plain = checkFilePath(path);
+        } catch {
+          return;
+        }
+        for (const segment of plain.split("/")) expect(["", ".", ".."]).not.toContain(segment);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+test("a limit is a whole number of at least 1, or the default", () => {
+  expect(checkLimit(undefined, 7)).toBe(7);
+  expect(checkLimit(1, 7)).toBe(1);
+  for (const limit of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
+    expect(() => checkLimit(limit, 7)).toThrow(InvalidInputError);
+});
+
+test("a slot query tells the anonymous user from none, and refuses ids that cannot exist", () => {
+  const anonymous = { agentId: "a", userId: null, sessionId: "s" };
+  const named = { agentId: "a", userId: "u", sessionId: "s" };
+  expect([anonymous, named].map(matchSlot({}))).toEqual([true, true]);
+  expect([anonymous, named].map(matchSlot({ userId: null }))).toEqual([true, false]);
+  expect([anonymous, named].map(matchSlot({ userId: "u" }))).toEqual([false, true]);
+  expect([anonymous, named].map(matchSlot({ agentId: "b" }))).toEqual([false, false]);
+  expect(() => matchSlot({ userId: "" })).toThrow(InvalidIdError);
+});
+
+test("wrong options are all reported, each with its name, value and what is accepted", () => {
+  const schema = z.strictObject({ retries: z.int().min(1), mode: z.enum(["a", "b"]) });
+  expect(parseOptions(schema, { retries: 2, mode: "a" }, "part")).toEqual({
+    retries: 2,
+    mode: "a",
+  });
+  let error: unknown;
+  try {
+    parseOptions(schema, { retries: 0, mode: "c", other: 1 }, "part");
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(ConfigurationError.is(error) && error.problems).toEqual([
+    expect.stringMatching(/^part: option retries is 0: .*1/),
+    expect.stringMatching(/^part: option mode is "c": .*"a"\|"b"/),
+    expect.stringMatching(/^part: .*other/),
+  ]);
+});

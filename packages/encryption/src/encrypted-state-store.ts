@@ -1,0 +1,85 @@
+import type {
+  AgentStateStore,
+  DistributedStore,
+  Reach,
+  Revision,
+  Slot,
+  SlotPage,
+  SlotQuery,
+} from "@holdfast/core";
+import type { LoadedState, StateWrite } from "@holdfast/core/store-kit";
+import { checkSlot } from "@holdfast/core/store-kit";
+import type { KeyRing } from "./key-ring.js";
+import { openState, sealWrite } from "./sealed-state.js";
+
+/** Wraps the parts that belong to a store; the same wrapper for the same part. */
+export type WrapParts = <P extends keyof DistributedStore>(
+  part: P,
+  inner: DistributedStore[P],
+) => DistributedStore[P];
+
+/** A state store that sees nothing but sealed heads, messages and log records. */
+export class EncryptedStateStore implements AgentStateStore {
+  readonly contract: 1;
+  /** Not the inner one's: who treats a kind of store in a way of its own must not take this one for it. */
+  readonly kind: string;
+  readonly reach: Reach;
+  readonly fuses: AgentStateStore["fuses"];
+  readonly companions?: () => DistributedStore;
+  readonly #inner: AgentStateStore;
+  readonly #ring: KeyRing;
+
+  constructor(inner: AgentStateStore, ring: KeyRing, wrap: WrapParts) {
+    this.contract = inner.contract;
+    this.kind = `encrypted-${inner.kind}`;
+    this.reach = inner.reach;
+    this.#inner = inner;
+    this.#ring = ring;
+    const { gate, log } = inner.fuses ?? {};
+    this.fuses = inner.fuses && {
+      ...(gate && { gate: wrap("gate", gate) }),
+      ...(log && { log: wrap("log", log) }),
+    };
+    if (inner.companions) this.companions = companionsOf(inner, wrap);
+  }
+
+  async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+    const owner = checkSlot(slot);
+    const loaded = await this.#inner.load(owner, known);
+    return loaded === null || loaded === "unchanged"
+      ? loaded
+      : openState(this.#ring, owner, loaded);
+  }
+
+  async save(slot: Slot, write: StateWrite): Promise<Revision> {
+    const owner = checkSlot(slot);
+    return this.#inner.save(owner, sealWrite(this.#ring, owner, write));
+  }
+
+  delete(slot: Slot): Promise<boolean> {
+    return this.#inner.delete(slot);
+  }
+
+  list(query?: SlotQuery): Promise<SlotPage> {
+    return this.#inner.list(query);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+function companionsOf(inner: AgentStateStore, wrap: WrapParts): () => DistributedStore {
+  let made: DistributedStore | undefined;
+  return () => {
+    const parts = inner.companions?.() as DistributedStore;
+    made ??= {
+      stateStore: wrap("stateStore", parts.stateStore),
+      log: wrap("log", parts.log),
+      keyValue: wrap("keyValue", parts.keyValue),
+      gate: wrap("gate", parts.gate),
+      signals: wrap("signals", parts.signals),
+    };
+    return made;
+  };
+}

@@ -1,0 +1,68 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { ConfigurationError } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+
+/** A key and the name by which stored records refer to it. */
+export interface EncryptionKey {
+  /** 1 to 32 letters, digits, `_` and `-`; stored readably with every record. Never give it to another key. */
+  readonly id: string;
+  /** 32 random bytes, or their base64. */
+  readonly key: Uint8Array | string;
+}
+
+/** How `withEncryption` encrypts. */
+export interface EncryptionOptions {
+  /** The first one encrypts, all of them decrypt. */
+  readonly keys: readonly EncryptionKey[];
+  /**
+   * Also read what was stored before encryption was switched on; new writes are encrypted all the same. For the time of
+   * the migration only: as long as it is on, whoever can write to the store can put readable records there unnoticed.
+   * @default false
+   */
+  readonly readPlaintext?: boolean | undefined;
+}
+
+/** The options once they are checked. */
+export interface KeyRing {
+  /** By id; the first one encrypts. */
+  readonly keys: ReadonlyMap<string, KeyObject>;
+  readonly encryptsWith: string;
+  readonly readPlaintext: boolean;
+}
+
+const keyId = /^[A-Za-z0-9_-]{1,32}$/;
+const base64Key = /^[A-Za-z0-9+/_-]{43}=?$/;
+
+/**
+ * Checks the options by hand: what a schema library reports would show the key.
+ *
+ * @throws ConfigurationError with every problem found
+ */
+export function readKeyRing(options: EncryptionOptions): KeyRing {
+  const { keys: list, readPlaintext = false, ...others }: Record<string, unknown> = { ...options };
+  const problems = Object.keys(others).map((name) => `there is no option ${name}`);
+  if (typeof readPlaintext !== "boolean")
+    problems.push("option readPlaintext must be true or false");
+  if (!Array.isArray(list) || list.length === 0)
+    problems.push("option keys must be a list of at least one { id, key }");
+  const keys = new Map<string, KeyObject>();
+  for (const [index, entry] of (Array.isArray(list) ? list : []).entries()) {
+    const { id, key }: Record<string, unknown> = isRecord(entry) ? entry : {};
+    const bytes = keyBytes(key);
+    if (bytes?.length !== 32)
+      problems.push(`option keys[${index}].key must be 32 bytes, or the base64 of 32 bytes`);
+    if (typeof id !== "string" || !keyId.test(id))
+      problems.push(`option keys[${index}].id must be 1 to 32 letters, digits, "_" or "-"`);
+    else if (keys.has(id)) problems.push(`option keys names two keys "${id}"`);
+    else if (bytes !== null) keys.set(id, createSecretKey(bytes));
+  }
+  if (problems.length > 0)
+    throw new ConfigurationError(problems.map((problem) => `withEncryption: ${problem}`));
+  const [encryptsWith = ""] = keys.keys();
+  return { keys, encryptsWith, readPlaintext: readPlaintext === true };
+}
+
+function keyBytes(key: unknown): Buffer | null {
+  if (key instanceof Uint8Array) return Buffer.from(key);
+  return typeof key === "string" && base64Key.test(key) ? Buffer.from(key, "base64") : null;
+}

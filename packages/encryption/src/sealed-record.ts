@@ -1,0 +1,99 @@
+import type { LogRecord, Message, Slot } from "@holdfast/core";
+import type { BlobReference, LogDraft } from "@holdfast/core/store-kit";
+import {
+  checkLogDraft,
+  deepFreeze,
+  describeSlot,
+  extractBlobs,
+  MAX_INLINE_BYTES,
+  slotText,
+} from "@holdfast/core/store-kit";
+import type { KeyRing } from "./key-ring.js";
+import { sealedMessage } from "./sealed-message.js";
+import { Seals } from "./seals.js";
+
+/** What is sealed of a record; the rest stays readable and is bound to it. */
+type RecordContents = Pick<LogRecord, "message" | "mark" | "blobs">;
+
+/** A record in the clear, and under which names the log behind keeps its long strings. */
+export interface OpenedRecord {
+  readonly record: LogRecord;
+  readonly innerRefs: ReadonlyMap<string, string>;
+}
+
+/**
+ * A record with all it says sealed. Its long strings are sealed one by one and stay long strings, out of which the log
+ * behind makes blobs as it would of readable ones.
+ *
+ * @throws InvalidInputError | InvalidIdError
+ */
+export function sealDraft(ring: KeyRing, slot: Slot, original: LogDraft): LogDraft {
+  checkLogDraft(original);
+  const { draft, references, blobs } = extractBlobs(original);
+  const { v, id, callId, at, kind, message, mark } = draft;
+  const contents: RecordContents = {
+    message,
+    mark,
+    ...(references.length > 0 && { blobs: references }),
+  };
+  const place = slotText(slot);
+  const text = new Seals(ring, "holdfast.record.1", place).seal(
+    JSON.stringify(contents),
+    ...boundFields(draft),
+  );
+  const sealed = { sealed: inPieces(text) };
+  if (kind === "mark")
+    return { v, id, callId, at, kind, mark: { name: "sealed", details: sealed } };
+  const seals = new Seals(ring, "holdfast.blob.1", place);
+  const long = [...blobs.values()].map((blob) => seals.sealAlike(blob));
+  const metadata = { ...sealed, ...(long.length > 0 && { blobs: long }) };
+  return { v, id, callId, at, kind, message: sealedMessage(message as Message, metadata) };
+}
+
+/**
+ * The record in one that was sealed.
+ *
+ * @throws StateCorruptError
+ */
+export function openRecord(ring: KeyRing, slot: Slot, stored: LogRecord): OpenedRecord {
+  const { v, seq, id, callId, at, kind } = stored;
+  const text = new Seals(ring, "holdfast.record.1", slotText(slot)).open(
+    kind === "message" ? stored.message?.metadata : stored.mark?.details,
+    `log record ${seq} of ${describeSlot(slot)}`,
+    ...boundFields(stored),
+  );
+  if (text === null) {
+    const refs = (stored.blobs ?? []).map(({ ref }) => [ref, ref] as const);
+    return { record: stored, innerRefs: new Map(refs) };
+  }
+  const contents = JSON.parse(text) as RecordContents;
+  const record = deepFreeze({ v, seq, id, callId, at, kind, ...contents });
+  return { record, innerRefs: innerRefs(record.blobs ?? [], stored.blobs ?? []) };
+}
+
+/** What a reader goes by besides the contents: whoever changes it makes the record unreadable. */
+function boundFields({ id, callId, at, kind }: LogDraft): string[] {
+  return [id, callId, at, kind];
+}
+
+/** In pieces that the log behind leaves in the record. */
+function inPieces(text: string): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += MAX_INLINE_BYTES)
+    pieces.push(text.slice(at, at + MAX_INLINE_BYTES));
+  return pieces;
+}
+
+/** The n-th long string, each counted once, stands at `metadata.blobs[n]` of the stored message. */
+function innerRefs(
+  references: readonly BlobReference[],
+  stored: readonly BlobReference[],
+): Map<string, string> {
+  const refs = new Map<string, string>();
+  const distinct = [...new Set(references.map(({ ref }) => ref))];
+  for (const { path, ref } of stored) {
+    const outer = distinct[Number(path.at(-1))];
+    if (outer !== undefined) refs.set(outer, ref);
+  }
+  return refs;
+}

@@ -1,0 +1,127 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { StateCorruptError } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import type { KeyRing } from "./key-ring.js";
+import { packText, unpackText } from "./pack-text.js";
+
+/** What a sealed text is. The number goes up when its form changes. */
+export type Purpose =
+  | "holdfast.head.1"
+  | "holdfast.message.1"
+  | "holdfast.record.1"
+  | "holdfast.blob.1"
+  | "holdfast.value.1"
+  | "holdfast.signal.1";
+
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** `1.<key id>.<nonce>.<ciphertext and tag>`, the last two in base64url. */
+const form = /^1\.([\w-]{1,32})\.([\w-]{16})\.([\w-]{23,})$/;
+
+/**
+ * Seals texts of one purpose in one place, such as the messages of a slot: AES-256-GCM.
+ *
+ * Every place has keys of its own, derived from the configured ones, so that random nonces last for as many records as a
+ * session will ever have. Purpose, place and record are bound to the text besides: it opens nowhere else.
+ */
+export class Seals {
+  readonly #ring: KeyRing;
+  readonly #bound: readonly [purpose: string, place: string];
+  readonly #derived = new Map<string, Buffer>();
+
+  constructor(ring: KeyRing, purpose: Purpose, place: string) {
+    this.#ring = ring;
+    this.#bound = [purpose, place];
+  }
+
+  /** `text`, readable only for whoever has the key, and only as this record. */
+  seal(text: string, ...record: readonly string[]): string {
+    return this.#seal(packText(text), record, randomBytes(NONCE_BYTES));
+  }
+
+  /**
+   * As {@link seal}, but the same text gives the same result as long as the same key encrypts, so that a store can keep it
+   * once.
+   *
+   * The nonce is a keyed hash of the very bytes that are encrypted. Under the keys of this place it comes again only with
+   * the same bytes, and then the whole result is the same: all that can be seen is that two texts are equal. For two
+   * different ones to share a nonce, 96 bits of the hash would have to collide, which takes some 2^48 texts in one place.
+   */
+  sealAlike(text: string): string {
+    // Not compressed: another release of zlib may write other bytes for the same text.
+    const bytes = packText(text, false);
+    const key = this.#derive(this.#ring.encryptsWith, "nonce");
+    const hash = createHmac("sha256", key).update(bytes).digest();
+    return this.#seal(bytes, [], hash.subarray(0, NONCE_BYTES));
+  }
+
+  /**
+   * The text in a value with a field `sealed`; null when the value was never sealed and may be read as it is.
+   *
+   * @param what - for the error: what is opened, for example `message 3 of session "s"`
+   * @throws StateCorruptError
+   */
+  open(value: unknown, what: string, ...record: readonly string[]): string | null {
+    if (isRecord(value) && Object.hasOwn(value, "sealed")) {
+      const { sealed } = value;
+      return this.openText(Array.isArray(sealed) ? sealed.join("") : sealed, what, ...record);
+    }
+    if (this.#ring.readPlaintext) return null;
+    throw new StateCorruptError(
+      `${what} is not encrypted, and only what is encrypted is read here. If it was stored before encryption was switched on, migrate it with readPlaintext: true; else somebody put it there`,
+    );
+  }
+
+  /** The text in a sealed one. @throws StateCorruptError */
+  openText(sealed: unknown, what: string, ...record: readonly string[]): string {
+    const [, id = "", nonce = "", body = ""] = form.exec(String(sealed)) ?? [];
+    if (id === "") throw new StateCorruptError(`${what} is damaged: it is not a sealed text`);
+    if (!this.#ring.keys.has(id))
+      throw new StateCorruptError(
+        `${what} is encrypted with key "${id}", which is not among the keys. Add it: old keys are needed for as long as anything is stored under them`,
+      );
+    try {
+      return unpackText(this.#decrypt(id, nonce, Buffer.from(body, "base64url"), record));
+    } catch {
+      throw new StateCorruptError(
+        `${what} does not open with key "${id}": it was changed, it belongs to another place or revision, or another key has that id. It is left as it is`,
+      );
+    }
+  }
+
+  #seal(bytes: Buffer, record: readonly string[], nonce: Buffer): string {
+    const id = this.#ring.encryptsWith;
+    const cipher = createCipheriv(CIPHER, this.#derive(id, "key"), nonce);
+    cipher.setAAD(this.#associated(record));
+    const body = Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+    return `1.${id}.${nonce.toString("base64url")}.${body.toString("base64url")}`;
+  }
+
+  #decrypt(id: string, nonce: string, body: Buffer, record: readonly string[]): Buffer {
+    const key = this.#derive(id, "key");
+    const decipher = createDecipheriv(CIPHER, key, Buffer.from(nonce, "base64url"), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(this.#associated(record));
+    decipher.setAuthTag(body.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(body.subarray(0, -TAG_BYTES)), decipher.final()]);
+  }
+
+  #associated(record: readonly string[]): Buffer {
+    return Buffer.from(JSON.stringify([...this.#bound, ...record]), "utf8");
+  }
+
+  #derive(id: string, use: "key" | "nonce"): Buffer {
+    const name = `${use} ${id}`;
+    let derived = this.#derived.get(name);
+    const key = this.#ring.keys.get(id);
+    if (derived === undefined && key !== undefined) {
+      derived = createHmac("sha256", key)
+        .update(JSON.stringify([use, ...this.#bound]))
+        .digest();
+      this.#derived.set(name, derived);
+    }
+    return derived as Buffer;
+  }
+}
