@@ -21,7 +21,7 @@ export async function writeEverywhere(store: AgentStateStore): Promise<void> {
     ]),
     toolResultMessage({
       type: "tool_result",
-      callId: canary,
+      toolCallId: canary,
       name: canary,
       state: "success",
       output: [

@@ -157,7 +157,7 @@ describe.each([true, false])("what an agent remembers of a session, fused: %s", 
       const replica = await goBack(store, turns);
       const stored = (await replica.inner.load(slotOf())) as { revision: string };
       await agent.call("3", ctx);
-      expect(events.filter(({ type }) => type === "run_back")).toMatchObject([
+      expect(events.filter(({ type }) => type === "store_rolled_back")).toMatchObject([
         { known: known.revision, stored: stored.revision },
       ]);
       expect(outline(model.requests.at(-1)?.messages)[0]).toBe("user: old 0");
@@ -171,7 +171,7 @@ describe.each([true, false])("what an agent remembers of a session, fused: %s", 
       await agentOn(store).call("2", ctx);
       await agent.call("3", ctx);
       await agent.call("4", ctx);
-      expect(events.map(({ type }) => type)).not.toContain("run_back");
+      expect(events.map(({ type }) => type)).not.toContain("store_rolled_back");
     });
   });
 });

@@ -38,7 +38,7 @@ describe("a call refuses, before anything happens,", () => {
   const call = { type: "tool_call", id: "1", name: "t", input: {} } as const;
   const result = {
     type: "tool_result",
-    callId: "1",
+    toolCallId: "1",
     name: "t",
     output: [],
     state: "success",
@@ -60,8 +60,8 @@ describe("a call refuses, before anything happens,", () => {
       "one call confirmed twice",
       {
         confirm: [
-          { callId: "1", approve: true },
-          { callId: "1", approve: false },
+          { toolCallId: "1", approve: true },
+          { toolCallId: "1", approve: false },
         ],
       },
     ],

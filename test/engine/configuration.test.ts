@@ -198,7 +198,10 @@ describe("an option", () => {
     });
     const paused = await asking.call("suspend");
     if (paused.reason !== "tool_suspended") throw new Error("not suspended");
-    const results = paused.pending.map(({ callId }) => ({ callId, output: "result" }));
+    const results = paused.pending.map(({ toolCallId: callId }) => ({
+      toolCallId: callId,
+      output: "result",
+    }));
     await asking.call({ results });
     const state = await asking.getAgentState();
     const times = new Set(state?.context.map((message: Message) => message.createdAt));

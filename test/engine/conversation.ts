@@ -43,7 +43,9 @@ export function expectPaired(messages: readonly Message[]): void {
     for (const block of content) {
       if (block.type === "tool_call") open.add(block.id);
       if (block.type === "tool_result")
-        expect(open.delete(block.callId), `result ${block.callId} has no open call`).toBe(true);
+        expect(open.delete(block.toolCallId), `result ${block.toolCallId} has no open call`).toBe(
+          true,
+        );
     }
     if (role !== "tool" && role !== "assistant") open = new Set();
   }

@@ -91,9 +91,9 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
       expect(slot).toEqual({ agentId: "a", userId: "u", sessionId: "s" });
       expect(callId).toBe(run.callId);
     }
-    const ids = events.flatMap((event) => (event.type === "tool_call_end" ? event.id : []));
+    const ids = events.flatMap((event) => (event.type === "tool_call_end" ? event.toolCallId : []));
     const results = events.flatMap((event) =>
-      event.type === "tool_result" ? [[event.id, event.name, event.state]] : [],
+      event.type === "tool_result" ? [[event.toolCallId, event.name, event.state]] : [],
     );
     expect(results.toSorted()).toEqual(
       [
@@ -231,12 +231,15 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
     expect(told(await read(first))).toEqual(["never denied", ["add asking"]]);
     const asking = await first.result;
     if (asking.reason !== "permission_asking") throw new Error("not asking");
-    const [{ callId = "" } = {}] = asking.pending;
-    const second = agent.stream({ confirm: [{ callId, approve: false }] });
+    const [{ toolCallId = "" } = {}] = asking.pending;
+    const second = agent.stream({ confirm: [{ toolCallId, approve: false }] });
     expect(told(await read(second))).toEqual(["add denied"]);
     const suspended = await second.result;
     if (suspended.reason !== "tool_suspended") throw new Error("not suspended");
-    const results = suspended.pending.map((call) => ({ callId: call.callId, output: "ok" }));
+    const results = suspended.pending.map((call) => ({
+      toolCallId: call.toolCallId,
+      output: "ok",
+    }));
     expect(told(await read(agent.stream({ results })))).toEqual(["outside success"]);
   });
 });
@@ -293,9 +296,9 @@ test("results that a hook made up are told like any other", async () => {
   const sparing: Middleware = {
     name: "sparing",
     onActing: async ({ calls }) =>
-      calls.map(({ id: callId, name }) => ({
+      calls.map(({ id: toolCallId, name }) => ({
         type: "tool_result",
-        callId,
+        toolCallId,
         name,
         state: "success",
         output: [],

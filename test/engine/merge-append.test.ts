@@ -184,7 +184,7 @@ describe.each([true, false])("merge-append, fused log: %s", (fused) => {
     const first = agentOn(store, { model: scriptedModel(script), tools: [outside] });
     const paused = await first.call("go", ctx);
     if (paused.reason !== "tool_suspended") throw new Error(paused.reason);
-    const results = [{ callId: paused.pending[0]?.callId ?? "", output: "from outside" }];
+    const results = [{ toolCallId: paused.pending[0]?.toolCallId ?? "", output: "from outside" }];
     const slow = slowAgent(store, { ...merging, tools: [outside] });
     const running = slow.agent.call({ results }, ctx);
     await slow.reached.opened;

@@ -188,9 +188,9 @@ describe.each([true, false])("a hook, fused: %s", (fused) => {
   test("onActing may change results, or answer all calls without running them", async () => {
     const { model, agent } = setup([echoing("a", "b"), "done"], {
       onActing: async ({ calls }) =>
-        calls.map(({ id: callId, name }, index) => ({
+        calls.map(({ id: toolCallId, name }, index) => ({
           type: "tool_result",
-          callId,
+          toolCallId,
           name,
           state: "success",
           output: [{ type: "text", text: `#${index}` }],
@@ -221,7 +221,7 @@ describe.each([true, false])("a hook, fused: %s", (fused) => {
       onToolCall: async ({ call }, next) => {
         const { say } = call.input as { say: string };
         const output = [{ type: "text", text: say === "secret" ? "***" : "changed" }] as const;
-        const base = { type: "tool_result", callId: call.id, name: call.name } as const;
+        const base = { type: "tool_result", toolCallId: call.id, name: call.name } as const;
         return say === "secret"
           ? { ...base, state: "denied", output }
           : { ...(await next()), output };

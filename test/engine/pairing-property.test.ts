@@ -151,22 +151,25 @@ test("whatever models, tools, guards and people do, every request is paired and 
           } else {
             const answered = pending.filter((_, at) => choices[at % 4] !== "leave");
             const choiceOf = (callId: string) =>
-              choices[pending.findIndex((one) => one.callId === callId) % 4];
+              choices[pending.findIndex((one) => one.toolCallId === callId) % 4];
             if (answered.length === 0) continue;
             if (answered[0]?.state === "asking")
               await attempt(
                 agent.call({
-                  confirm: answered.map(({ callId }) => ({
-                    callId,
-                    approve: choiceOf(callId) !== "deny",
-                    ...(choiceOf(callId) === "edit" && { input: { n: 2 } }),
+                  confirm: answered.map(({ toolCallId }) => ({
+                    toolCallId,
+                    approve: choiceOf(toolCallId) !== "deny",
+                    ...(choiceOf(toolCallId) === "edit" && { input: { n: 2 } }),
                   })),
                 }),
               );
             else
               await attempt(
                 agent.call({
-                  results: answered.map(({ callId }) => ({ callId, output: "from outside" })),
+                  results: answered.map(({ toolCallId }) => ({
+                    toolCallId,
+                    output: "from outside",
+                  })),
                 }),
               );
           }

@@ -85,7 +85,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       by: ReActAgent = agent,
     ): Promise<AgentReply> => {
       const list = answers.map((answer, index) => ({
-        callId: pending[index]?.callId ?? "",
+        toolCallId: pending[index]?.toolCallId ?? "",
         approve: true,
         ...answer,
       }));
@@ -172,10 +172,10 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     const state = await make().getAgentState(null, "s");
     const caller = state?.context[1];
     expect(caller && toolCallsOf(caller).map(({ id, input }) => [id, input])).toEqual([
-      [pending[0]?.callId, { to: "carl" }],
-      [pending[1]?.callId, { to: "bob" }],
+      [pending[0]?.toolCallId, { to: "carl" }],
+      [pending[1]?.toolCallId, { to: "bob" }],
     ]);
-    expect(caller?.metadata?.["editedCalls"]).toEqual([pending[0]?.callId]);
+    expect(caller?.metadata?.["editedCalls"]).toEqual([pending[0]?.toolCallId]);
     expect(caller?.metadata?.["providerCallIds"]).toBeDefined();
   });
 
@@ -238,7 +238,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       const partial = await confirm([{ approve }], make());
       expect(partial.reason).toBe("permission_asking");
       expect(pendingOf(partial)).toMatchObject([
-        { callId: pending[1]?.callId, name: "send", input: { to: "bob" }, state: "asking" },
+        { callId: pending[1]?.toolCallId, name: "send", input: { to: "bob" }, state: "asking" },
       ]);
       expect(sent).toEqual([]);
       expect(model.requests).toHaveLength(1);
@@ -248,7 +248,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
         PendingConfirmationError.is,
       );
       const reply = await make().call(
-        { confirm: [{ callId: pending[1]?.callId ?? "", approve: true }] },
+        { confirm: [{ toolCallId: pending[1]?.toolCallId ?? "", approve: true }] },
         { sessionId: "s" },
       );
       expect(reply.text).toBe("done");
@@ -262,22 +262,24 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     for (const agent of [make(), make()])
       await expect(agent.call("hello?", { sessionId: "s" })).rejects.toMatchObject({
         code: "PENDING_CONFIRMATION",
-        callIds: pending.map(({ callId }) => callId),
+        toolCallIds: pending.map(({ toolCallId }) => toolCallId),
       });
     expect(await stored()).toBe(before);
     expect(model.requests).toHaveLength(1);
   });
 
   test.each<[string, readonly Partial<Confirmation>[]]>([
-    ["an unknown id", [{}, { callId: "nobody" }]],
+    ["an unknown id", [{}, { toolCallId: "nobody" }]],
     ["an id twice", [{}, {}]],
     ["an input JSON cannot hold", [{ approve: false }, { input: Number.NaN }]],
-    ["no id", [{ callId: undefined as unknown as string }]],
+    ["no id", [{ toolCallId: undefined as unknown as string }]],
   ])("refuses answers with %s, and nothing changes", async (_, answers) => {
     const { agent, make, confirm, pending, stored } = await asking(sending("ann", "bob"));
     const before = await stored();
     const same = answers.length === 2 && Object.keys(answers[1] ?? {}).length === 0;
-    const twice = same ? answers.map(() => ({ callId: pending[0]?.callId ?? "" })) : answers;
+    const twice = same
+      ? answers.map(() => ({ toolCallId: pending[0]?.toolCallId ?? "" }))
+      : answers;
     for (const by of [agent, make()])
       await expect(confirm(twice, by)).rejects.toSatisfy(InvalidInputError.is);
     expect(await stored()).toBe(before);
@@ -288,7 +290,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
 
   test("cannot be confirmed twice, nor answered by results", async () => {
     const { agent, confirm, pending } = await asking(sending("ann"));
-    const results = [{ callId: pending[0]?.callId ?? "", output: "x" }];
+    const results = [{ toolCallId: pending[0]?.toolCallId ?? "", output: "x" }];
     await expect(agent.call({ results }, { sessionId: "s" })).rejects.toSatisfy(
       InvalidInputError.is,
     );
@@ -423,7 +425,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
 
 test("nothing to confirm is an InvalidInputError, on a new session too", async () => {
   const agent = new ReActAgent({ name: "a", model: pairedModel(["ok"]) });
-  const confirm = [{ callId: "x", approve: true }];
+  const confirm = [{ toolCallId: "x", approve: true }];
   await expect(agent.call({ confirm })).rejects.toSatisfy(InvalidInputError.is);
   expect(await agent.getAgentState()).toBeNull();
   await agent.call("hi");

@@ -217,7 +217,10 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       run.isWhole = reply !== "died" && reply.reason === "stop" && run.seen.size > 0;
       if (reply !== "died" && reply.reason === "tool_suspended") {
         const next = newRun();
-        const results = reply.pending.map(({ callId }) => ({ callId, output: next.token() }));
+        const results = reply.pending.map(({ toolCallId: callId }) => ({
+          toolCallId: callId,
+          output: next.token(),
+        }));
         const answered = agentFor(next, planned, steps);
         await answered.call({ results }, {}).then(
           (further) => {

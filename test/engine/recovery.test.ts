@@ -23,7 +23,7 @@ const call = (id: string, name = "work") => ({ type: "tool_call" as const, id, n
 const result = (callId: string) =>
   toolResultMessage({
     type: "tool_result",
-    callId,
+    toolCallId: callId,
     name: "work",
     output: [{ type: "text", text: `result of ${callId}` }],
     state: "success",
@@ -120,8 +120,8 @@ describe.each([true, false])("what a crash left, fused: %s", (fused) => {
       expect(await store.load(slotOf())).toEqual(before);
       const answer =
         openState === "asking"
-          ? { confirm: [{ callId: "1", approve: true }] }
-          : { results: [{ callId: "1", output: "from outside" }] };
+          ? { confirm: [{ toolCallId: "1", approve: true }] }
+          : { results: [{ toolCallId: "1", output: "from outside" }] };
       expect((await agent.call(answer, ctx)).text).toBe("on");
       expect(ran).toBe(openState === "asking" ? 1 : 0);
       expectPaired(model.requests[0]?.messages ?? []);

@@ -92,8 +92,8 @@ test("results of calls that an earlier turn made are not taken back", async () =
   const model = new Prude("throws");
   const agent = agentOn(new InMemoryAgentStateStore(), { model, tools: [ask] });
   const waiting = await agent.call("look it up", ctx);
-  const results = ("pending" in waiting ? waiting.pending : []).map(({ callId }) => ({
-    callId,
+  const results = ("pending" in waiting ? waiting.pending : []).map(({ toolCallId }) => ({
+    toolCallId,
     output: "bad words of others",
   }));
   await expect(agent.call({ results }, ctx)).rejects.toMatchObject({ kind: "content" });

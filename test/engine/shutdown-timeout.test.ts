@@ -151,7 +151,7 @@ describe.each([true, false])("a shutdown whose time is up, fused: %s", (fused) =
       return lease;
     });
     const second = agentOn(store, asking);
-    const confirm = [{ callId: one?.callId ?? "", approve: true }];
+    const confirm = [{ toolCallId: one?.toolCallId ?? "", approve: true }];
     const half = second.call({ confirm }, ctx);
     await acquiring.opened;
     const shutdown = second.shutdown({ timeoutMs: 1 });
@@ -165,7 +165,7 @@ describe.each([true, false])("a shutdown whose time is up, fused: %s", (fused) =
       code: "PENDING_CONFIRMATION",
     });
     expect(ran).toEqual([]);
-    const rest = [{ callId: two?.callId ?? "", approve: true }];
+    const rest = [{ toolCallId: two?.toolCallId ?? "", approve: true }];
     expect((await third.call({ confirm: rest }, ctx)).text).toBe("all done");
     expect(ran.sort()).toEqual(["one", "two"]);
     expectPaired(model.requests[0]?.messages ?? []);

@@ -160,7 +160,7 @@ describe("more unread events than are kept", () => {
     const texts = new Map<string, string>();
     for (const event of await read(run))
       if (event.type === "tool_call_delta")
-        texts.set(event.id, (texts.get(event.id) ?? "") + event.inputDelta);
+        texts.set(event.toolCallId, (texts.get(event.toolCallId) ?? "") + event.inputDelta);
     const numbers = Array.from({ length: MAX_UNREAD_EVENTS + 10 }, (_, n) => n);
     expect([...texts.values()]).toEqual([
       numbers

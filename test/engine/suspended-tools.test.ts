@@ -100,8 +100,8 @@ describe.each([true, false])("a tool whose answer comes from outside, fused: %s"
       "later",
     ]);
     const reply = await answer([
-      { callId: pending[0]?.callId ?? "", output: { pages: 3 } },
-      { callId: pending[1]?.callId ?? "", output: "paper jam", state: "error" },
+      { toolCallId: pending[0]?.toolCallId ?? "", output: { pages: 3 } },
+      { toolCallId: pending[1]?.toolCallId ?? "", output: "paper jam", state: "error" },
     ]);
     expect(reply).toMatchObject({ reason: "stop", text: "done" });
     expect(await results()).toEqual([
@@ -116,42 +116,44 @@ describe.each([true, false])("a tool whose answer comes from outside, fused: %s"
 
   test("keeps waiting for the rest when some are answered", async () => {
     const { pending, answer, model, expectValid, make } = await waiting(["outside", "outside"]);
-    const partial = await answer([{ callId: pending[1]?.callId ?? "", output: "second" }]);
+    const partial = await answer([{ toolCallId: pending[1]?.toolCallId ?? "", output: "second" }]);
     expect(partial.reason).toBe("tool_suspended");
-    expect(pendingOf(partial)).toMatchObject([{ callId: pending[0]?.callId, state: "suspended" }]);
+    expect(pendingOf(partial)).toMatchObject([
+      { toolCallId: pending[0]?.toolCallId, state: "suspended" },
+    ]);
     expect(model.requests).toHaveLength(1);
     await expectValid();
     await expect(make().call("hello?", { sessionId: "s" })).rejects.toMatchObject({
-      callIds: [pending[0]?.callId],
+      toolCallIds: [pending[0]?.toolCallId],
     });
-    expect((await answer([{ callId: pending[0]?.callId ?? "", output: "first" }])).text).toBe(
-      "done",
-    );
+    expect(
+      (await answer([{ toolCallId: pending[0]?.toolCallId ?? "", output: "first" }])).text,
+    ).toBe("done");
     await expectValid();
   });
 
   test("refuses plain input and wrong answers, and nothing changes", async () => {
     const { make, pending, answer, stored } = await waiting(["outside", "outside"]);
-    const callId = pending[0]?.callId ?? "";
+    const toolCallId = pending[0]?.toolCallId ?? "";
     const before = await stored();
     await expect(make().call("hello?", { sessionId: "s" })).rejects.toSatisfy(
       PendingConfirmationError.is,
     );
     for (const wrong of [
-      [{ callId: "nobody", output: "x" }],
+      [{ toolCallId: "nobody", output: "x" }],
       [
-        { callId, output: "x" },
-        { callId: "nobody", output: "x" },
+        { toolCallId, output: "x" },
+        { toolCallId: "nobody", output: "x" },
       ],
       [
-        { callId, output: "x" },
-        { callId, output: "y" },
+        { toolCallId, output: "x" },
+        { toolCallId, output: "y" },
       ],
-      [{ callId, output: Number.NaN }],
-      [{ callId, output: "x", state: "great" as never }],
+      [{ toolCallId, output: Number.NaN }],
+      [{ toolCallId, output: "x", state: "great" as never }],
     ])
       await expect(answer(wrong), JSON.stringify(wrong)).rejects.toSatisfy(InvalidInputError.is);
-    const confirm = [{ callId, approve: true }];
+    const confirm = [{ toolCallId, approve: true }];
     await expect(make().call({ confirm }, { sessionId: "s" })).rejects.toSatisfy(
       InvalidInputError.is,
     );
@@ -163,7 +165,7 @@ describe.each([true, false])("a tool whose answer comes from outside, fused: %s"
     const limits = { messageBytes: 20_000 };
     const { make, pending, answer } = await waiting(["outside"], { stateStore, limits });
     const long = "x".repeat(60_000);
-    await answer([{ callId: pending[0]?.callId ?? "", output: long }]);
+    await answer([{ toolCallId: pending[0]?.toolCallId ?? "", output: long }]);
     const state = await make().getAgentState(null, "s");
     for (const message of state?.context ?? []) expect(messageBytes(message)).toBeLessThan(20_000);
     const slot = { agentId: "a", userId: null, sessionId: "s" };
@@ -182,14 +184,14 @@ describe.each([true, false])("a tool whose answer comes from outside, fused: %s"
     expect(pending.map(({ name }) => name)).toEqual(["now"]);
     expect(ran).toEqual([]);
     await expectValid();
-    const confirm = [{ callId: pending[0]?.callId ?? "", approve: true }];
+    const confirm = [{ toolCallId: pending[0]?.toolCallId ?? "", approve: true }];
     const approved = await make().call({ confirm }, { sessionId: "s" });
     expect(approved.reason).toBe("tool_suspended");
     expect(pendingOf(approved).map(({ name }) => name)).toEqual(["outside", "later"]);
     expect(ran.toSorted()).toEqual(["later 2", "now 1"]);
     await expectValid();
     const last = await answer(
-      pendingOf(approved).map(({ callId, name }) => ({ callId, output: name })),
+      pendingOf(approved).map(({ toolCallId, name }) => ({ toolCallId, output: name })),
     );
     expect(last.text).toBe("done");
     expect(await results()).toEqual([
@@ -208,9 +210,9 @@ describe.each([true, false])("a tool whose answer comes from outside, fused: %s"
           name: "answering",
           onActing: async ({ calls: open }, next) => [
             ...(await next()),
-            ...open.map(({ id: callId, name }) => ({
+            ...open.map(({ id: toolCallId, name }) => ({
               type: "tool_result" as const,
-              callId,
+              toolCallId,
               name,
               state: "success" as const,
               output: [{ type: "text" as const, text: "from the hook" }],

@@ -25,7 +25,7 @@ function signing(name: string, seen: string[] = []): Middleware {
   return {
     name,
     onToolResult(result, { call, tool: { name: toolName } }) {
-      seen.push(`${toolName} ${call.id === result.callId}`);
+      seen.push(`${toolName} ${call.id === result.toolCallId}`);
       return withText(result, `${textIn(result)}${name}`);
     },
   };
@@ -70,7 +70,9 @@ describe("onToolResult", () => {
     const reply = await agent.call("go");
     if (reply.reason !== "tool_suspended") throw new Error(`ended with ${reply.reason}`);
     expect(seen).toEqual([]);
-    await agent.call({ results: [{ callId: reply.pending[0]?.callId ?? "", output: "answer " }] });
+    await agent.call({
+      results: [{ toolCallId: reply.pending[0]?.toolCallId ?? "", output: "answer " }],
+    });
     expect(seen).toEqual(["outside true"]);
     const state = await agent.getAgentState();
     expect(results(state?.context ?? [])).toEqual(["answer x"]);

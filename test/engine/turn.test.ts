@@ -60,7 +60,7 @@ describe.each<[string, () => AgentStateStore]>([
     expect(new Set(ids).size).toBe(2);
     expect(
       results?.content.map((block) =>
-        block.type === "tool_result" ? [block.callId, block.output[0]] : [],
+        block.type === "tool_result" ? [block.toolCallId, block.output[0]] : [],
       ),
     ).toEqual([
       [ids?.[0], { type: "text", text: "3" }],

@@ -18,7 +18,9 @@ export function pairingProblem(messages: readonly Message[]): string | null {
   let waiting = new Set<string>();
   for (const [index, { role, content }] of messages.entries()) {
     const at = `message ${index} (${role})`;
-    const results = content.flatMap((block) => (block.type === "tool_result" ? block.callId : []));
+    const results = content.flatMap((block) =>
+      block.type === "tool_result" ? block.toolCallId : [],
+    );
     const calls = content.flatMap((block) => (block.type === "tool_call" ? block.id : []));
     if (role === "tool" && results.length !== content.length) return `${at} has more than results`;
     if (role === "tool" && results.length === 0) return `${at} is empty`;
@@ -43,7 +45,7 @@ export function pairingProblem(messages: readonly Message[]): string | null {
 export function stateProblem(state: AgentState): string | null {
   const answered = new Set(
     state.context.flatMap(({ content }) =>
-      content.flatMap((block) => (block.type === "tool_result" ? block.callId : [])),
+      content.flatMap((block) => (block.type === "tool_result" ? block.toolCallId : [])),
     ),
   );
   const last = state.context.findLast(({ role }) => role === "assistant");

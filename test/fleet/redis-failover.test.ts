@@ -179,7 +179,7 @@ describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) =
     await master.process.kill9();
     for (const replica of replicas) replica.process.resume();
     await eventually(() => fleet.replaced(master), { timeoutMs: 60_000 });
-    expect(events).not.toContain("run_back");
+    expect(events).not.toContain("store_rolled_back");
     await eventually(
       async () => {
         await agent.call("after", session);
@@ -190,6 +190,6 @@ describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) =
     const { context } = await transcript(store, slot);
     expect(context.slice(0, 2)).toEqual(["kept", "re: kept"]);
     expect(context).not.toContain("lost");
-    expect(events).toContain("run_back");
+    expect(events).toContain("store_rolled_back");
   });
 });

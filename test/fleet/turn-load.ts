@@ -31,7 +31,7 @@ export function turnLoad(store: DistributedStore, sessions: number, name = "s"):
     saveDeadlineMs: 20_000,
     onEvent: (event) => {
       const isLoss = event.type === "error" && event.code === "CONFLICT";
-      if (event.type === "run_back" || isLoss) events.push(event);
+      if (event.type === "store_rolled_back" || isLoss) events.push(event);
     },
   });
   const outcomes = new Map<string, TurnOutcome[]>();

@@ -14,7 +14,7 @@ const long = Array.from({ length: 30_000 }, (_, n) => `${n.toString(36).padStart
 );
 const result: ToolResultBlock = {
   type: "tool_result",
-  callId: "t",
+  toolCallId: "t",
   name: "work",
   output: [{ type: "text", text: `${long}needle 41\n` }],
   state: "success",

@@ -50,8 +50,8 @@ describe.each(pairs)("a turn begun by $from.name", ({ from, to }) => {
     const first = hire(from, begin);
     const waiting = await first.call("May order 7 leave?", ctx);
     await first.close();
-    const results = ("pending" in waiting ? waiting.pending : []).map(({ callId }) => ({
-      callId,
+    const results = ("pending" in waiting ? waiting.pending : []).map(({ toolCallId }) => ({
+      toolCallId,
       output: "Yes, it may.",
     }));
     expect(results).toHaveLength(1);

@@ -22,7 +22,7 @@ const users = [userMessage("Hello?"), userMessage("Where is my bag?")];
 const call: Block = { type: "tool_call", id: "1", name: "find", input: { what: "bag" } };
 const result = toolResultMessage({
   type: "tool_result",
-  callId: "1",
+  toolCallId: "1",
   name: "find",
   output: [{ type: "text", text: "in Oslo" }],
   state: "success",

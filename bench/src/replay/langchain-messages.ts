@@ -52,7 +52,7 @@ function convert(message: BaseMessage): Message {
   if (ToolMessage.isInstance(message))
     return toolResultMessage({
       type: "tool_result",
-      callId: message.tool_call_id,
+      toolCallId: message.tool_call_id,
       name: message.name ?? "",
       output: [{ type: "text", text }],
       state: message.status === "error" ? "error" : "success",

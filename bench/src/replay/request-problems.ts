@@ -3,7 +3,7 @@ import { type Message, repairToolPairs } from "@holdfast/core";
 /** Why a provider would not accept these messages. */
 export function requestProblems(messages: readonly Message[]): string[] {
   const problems = repairToolPairs(messages).repairs.map(
-    ({ kind, callId }) => `${kind.replace("_", " ")} of tool call ${callId}`,
+    ({ kind, toolCallId }) => `${kind.replace("_", " ")} of tool call ${toolCallId}`,
   );
   const first = messages[0]?.role;
   if (first !== "user") problems.push(`the first message is of role ${first ?? "none"}`);

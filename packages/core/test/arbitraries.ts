@@ -124,10 +124,10 @@ export function callBlock(id: fc.Arbitrary<string>): fc.Arbitrary<Block> {
 }
 
 /** A tool result for one of these calls. */
-export function resultBlock(callId: fc.Arbitrary<string>): fc.Arbitrary<Block> {
+export function resultBlock(toolCallId: fc.Arbitrary<string>): fc.Arbitrary<Block> {
   return fc
     .record({
-      callId,
+      toolCallId,
       name: hostileText,
       output: fc.array(fc.oneof(text, data), { maxLength: 2 }),
       state: fc.constantFrom<ToolResultState>("success", "error", "interrupted", "denied"),

@@ -7,6 +7,7 @@ import {
   extractBlobs,
   MAX_INLINE_BYTES,
   slotText,
+  upgradeMessage,
 } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
 import { sealedMessage } from "./sealed-message.js";
@@ -66,7 +67,8 @@ export function openRecord(ring: KeyRing, slot: Slot, stored: LogRecord): Opened
     const refs = (stored.blobs ?? []).map(({ ref }) => [ref, ref] as const);
     return { record: stored, innerRefs: new Map(refs) };
   }
-  const contents = JSON.parse(text) as RecordContents;
+  const { message, ...rest } = JSON.parse(text) as RecordContents;
+  const contents = { ...(message && { message: upgradeMessage(message) as Message }), ...rest };
   const record = deepFreeze({ v, seq, id, callId, at, kind, ...contents });
   return { record, innerRefs: innerRefs(record.blobs ?? [], stored.blobs ?? []) };
 }

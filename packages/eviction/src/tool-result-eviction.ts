@@ -80,13 +80,13 @@ export function toolResultEviction(options: EvictionOptions = {}): Plugin {
           }
           if (evicted === null) return original;
           const { result, eviction, sha256 } = evicted;
-          const { callId, name } = result;
+          const { toolCallId, name } = result;
           const { reference, chars, data } = eviction;
-          step.emit({ type: "tool_result_evicted", id: callId, name, chars, reference });
+          step.emit({ type: "tool_result_evicted", toolCallId, name, chars, reference });
           step.mark({
             name: "eviction",
             details: {
-              ...{ callId, name, reference, chars },
+              ...{ callId: toolCallId, name, reference, chars },
               ...(data && { data }),
               ...(sha256 !== null && { sha256 }),
             },

@@ -51,7 +51,7 @@ describe("a large result", () => {
 
   test("tells those who watch, and leaves a mark in the log", async () => {
     const turn = await takeTurn([toolThat(() => long)], { offloader: new InMemoryOffloader() });
-    const { callId, name } = onlyResult(turn);
+    const { toolCallId: callId, name } = onlyResult(turn);
     const eviction = evictionOf(onlyResult(turn));
     expect(eviction).toEqual({ reference: expect.any(String), chars: long.length });
     expect(eventsOf(turn, "tool_result_evicted")).toMatchObject([
@@ -132,8 +132,8 @@ describe("a large result", () => {
     await agent.call("Go.", alice);
     const state = await agent.getAgentState(alice);
     const [first, second] = state?.context.flatMap(toolResultsOf) ?? [];
-    expect(first?.callId).not.toBe(second?.callId);
-    expect(second).toEqual({ ...first, callId: second?.callId });
+    expect(first?.toolCallId).not.toBe(second?.toolCallId);
+    expect(second).toEqual({ ...first, callId: second?.toolCallId });
     await agent.close();
   });
 });

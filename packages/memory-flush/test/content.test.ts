@@ -79,7 +79,7 @@ test("system messages, thoughts, summaries and echoes of the memory are left out
   ];
   expect(renderMessage(assistantMessage(blocks))).toBeNull();
   const results = ["memory_search", "session_search"].map((name, index) => ({
-    ...{ type: "tool_result" as const, callId: String(index), name, state: "success" as const },
+    ...{ type: "tool_result" as const, toolCallId: String(index), name, state: "success" as const },
     output: [{ type: "text" as const, text: "echo" }],
   }));
   expect(renderMessage(toolResultMessage(results))).toBeNull();
@@ -97,7 +97,7 @@ test("long texts, arguments and results are cut to head and tail", () => {
   const result = renderMessage(
     toolResultMessage([
       {
-        ...{ type: "tool_result", callId: "1", name: "read", state: "error" },
+        ...{ type: "tool_result", toolCallId: "1", name: "read", state: "error" },
         output: [{ type: "text", text: long }],
       },
     ]),

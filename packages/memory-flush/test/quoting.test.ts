@@ -125,7 +125,7 @@ test("nothing said in a message can pass for another message", () => {
         userMessage(text || "x"),
         toolResultMessage([
           {
-            ...{ type: "tool_result", callId: "1", name: text || "x", state: "success" },
+            ...{ type: "tool_result", toolCallId: "1", name: text || "x", state: "success" },
             output: [{ type: "text", text }],
           },
         ]),

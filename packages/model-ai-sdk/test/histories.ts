@@ -140,7 +140,7 @@ function replyMessages(
   }
   const usage = isWhole ? { inputTokens: 1, outputTokens: 1 } : undefined;
   const results = calls.map(({ name, state, output }, index) =>
-    toolResultMessage({ type: "tool_result", callId: id(index), name, state, output }),
+    toolResultMessage({ type: "tool_result", toolCallId: id(index), name, state, output }),
   );
   // Results of calls that had to wait for somebody come after the others.
   if (!isWhole) results.reverse();

@@ -79,7 +79,7 @@ describe("thinking at Anthropic", () => {
       assistantMessage([second]),
       toolResultMessage({
         type: "tool_result",
-        callId: "two",
+        toolCallId: "two",
         name: "weather",
         output: [],
         state: "success",

@@ -49,7 +49,7 @@ describe("turns", () => {
       result([{ type: "text", text: "sunny" }]),
       toolResultMessage({
         type: "tool_result",
-        callId: "two",
+        toolCallId: "two",
         name: "weather",
         output: [],
         state: "success",
@@ -86,7 +86,7 @@ describe("tool calls", () => {
       assistantMessage([call]),
       toolResultMessage({
         type: "tool_result",
-        callId: "own",
+        toolCallId: "own",
         name: "functions.read file",
         output: [{ type: "text", text: "There is no such tool." }],
         state: "error",
@@ -108,7 +108,7 @@ describe("tool calls", () => {
       result([]),
       toolResultMessage({
         type: "tool_result",
-        callId: "two",
+        toolCallId: "two",
         name: "weather",
         output: [],
         state: "success",
@@ -126,7 +126,7 @@ describe("tool calls", () => {
       ...["two", "three", "one"].map((callId) =>
         toolResultMessage({
           type: "tool_result",
-          callId,
+          toolCallId: callId,
           name: "weather",
           output: [{ type: "text", text: callId }],
           state: "success",

@@ -94,7 +94,7 @@ export function resultsFor(message: Message, text = "sunny"): Message[] {
     .map(({ id, name }) =>
       toolResultMessage({
         type: "tool_result",
-        callId: id,
+        toolCallId: id,
         name,
         output: [{ type: "text", text }],
         state: "success",

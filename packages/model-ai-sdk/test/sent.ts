@@ -34,5 +34,11 @@ export function result(
   output: readonly (Block & { type: "text" | "data" })[],
   state: ToolResultState = "success",
 ): Message {
-  return toolResultMessage({ type: "tool_result", callId: "own", name: "weather", output, state });
+  return toolResultMessage({
+    type: "tool_result",
+    toolCallId: "own",
+    name: "weather",
+    output,
+    state,
+  });
 }

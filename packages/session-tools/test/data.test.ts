@@ -37,7 +37,7 @@ test("data is numbered over the whole message, results of tools included", async
   const output = [image(3, "b"), { type: "text" as const, text: "and" }, image(3, "c")];
   const message = userMessage([
     image(3, "a"),
-    { type: "tool_result", callId: "c", name: "shot", state: "success", output },
+    { type: "tool_result", toolCallId: "c", name: "shot", state: "success", output },
     image(3, "d"),
   ]);
   const at = await tools.say(message);
@@ -55,7 +55,7 @@ test("data beyond maxDataBytes, or with an offset, is read as pages of base64", 
   const large = await tools.say(
     toolResultMessage({
       type: "tool_result",
-      callId: "c",
+      toolCallId: "c",
       name: "shot",
       state: "success",
       output: [image(70_001)],

@@ -20,7 +20,7 @@ export function expectedRendering(message: Message): string {
     if (block.type === "hint") return `[hint from ${JSON.stringify(block.source)}]\n${block.text}`;
     if (block.type === "tool_call")
       return `[tool call ${block.name}, id ${block.id}]\n${JSON.stringify(block.input)}`;
-    const head = `[result of ${block.name}: ${block.state}, call ${block.callId}]`;
+    const head = `[result of ${block.name}: ${block.state}, call ${block.toolCallId}]`;
     return [head, ...block.output.map(lines)].join("\n");
   };
   return [...message.content.map(lines), `[message] ${rest(message)}`].join("\n");

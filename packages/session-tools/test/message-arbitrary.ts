@@ -70,7 +70,7 @@ const block: fc.Arbitrary<Block> = fc.oneof(
     .map((fields) => ({ type: "tool_call" as const, ...fields })),
   fc
     .record({
-      callId: textArbitrary,
+      toolCallId: textArbitrary,
       name: textArbitrary,
       output: fc.array(fc.oneof(plain, data), { maxLength: 3 }),
       state: fc.constantFrom("success", "error", "interrupted", "denied"),

@@ -159,7 +159,7 @@ test("an overview does not load long texts that it does not show", async () => {
   await tools.say(
     toolResultMessage({
       type: "tool_result",
-      callId: "c",
+      toolCallId: "c",
       name: "fetch",
       state: "success",
       output: [

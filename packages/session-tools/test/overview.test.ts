@@ -24,7 +24,7 @@ test("a page shows every kind of block, with position, time and role", async () 
   await tools.say(
     toolResultMessage({
       type: "tool_result",
-      callId: "c1",
+      toolCallId: "c1",
       name: "read_file",
       state: "error",
       output: [

@@ -12,7 +12,13 @@ function toolCall(name: string, input: object): Message {
 
 function result(name: string, text: string): Message {
   const output = [{ type: "text" as const, text }];
-  return toolResultMessage({ type: "tool_result", callId: "c", name, output, state: "success" });
+  return toolResultMessage({
+    type: "tool_result",
+    toolCallId: "c",
+    name,
+    output,
+    state: "success",
+  });
 }
 
 /** What is marked in each row, over all pages. */

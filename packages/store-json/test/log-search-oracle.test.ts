@@ -52,7 +52,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
   anyText.map((each) =>
     toolResultMessage({
       type: "tool_result",
-      callId: "c",
+      toolCallId: "c",
       name: "write",
       state: "success",
       output: [{ type: "text", text: each }],

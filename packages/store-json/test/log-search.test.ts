@@ -326,7 +326,7 @@ function randomMessage(random: () => number, texts: string[]): Message {
   const output = [{ type: "text", text: text() } as const];
   return toolResultMessage({
     type: "tool_result",
-    callId: "c",
+    toolCallId: "c",
     name: "write",
     state: "success",
     output,

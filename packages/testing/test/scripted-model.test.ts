@@ -160,7 +160,7 @@ test("usage is the same for the same conversation, grows with it, and can be giv
   };
   const short = await usage([userMessage("hi")]);
   expect(await usage([userMessage("hi")])).toEqual(short);
-  const result = { type: "tool_result", callId: "c", name: "n", state: "success" } as const;
+  const result = { type: "tool_result", toolCallId: "c", name: "n", state: "success" } as const;
   const long = toolResultMessage({
     ...result,
     output: [{ type: "text", text: "x".repeat(4_000) }],

@@ -47,7 +47,7 @@ export function statusLine(event: AgentEvent): StatusLine | null {
       return event.error === undefined || event.error === "stopped"
         ? null
         : trouble(`a call of the model failed: ${event.error}`);
-    case "run_back":
+    case "store_rolled_back":
       return trouble(
         "the store went back to an earlier state: saves that it had confirmed are gone",
       );

@@ -124,7 +124,7 @@ function brokenPromises(outcome: Omit<Outcome, "problems">): string[] {
 /** The messages with the results of these calls, as the log has them: whole. */
 function resultsOf(calls: readonly string[], records: readonly LogRecord[]): Message[] {
   const isMeant = (message: Message): boolean =>
-    toolResultsOf(message).some(({ callId }) => calls.includes(callId));
+    toolResultsOf(message).some(({ toolCallId }) => calls.includes(toolCallId));
   return records.flatMap(({ message }) => (message && isMeant(message) ? [message] : []));
 }
 

@@ -158,7 +158,7 @@ class Play {
       if (event.purpose === "reasoning" && !event.background)
         this.#tokens = event.usage.inputTokens;
     }
-    if (event.type === "tool_result_evicted") this.#evictedCalls.push(event.id);
+    if (event.type === "tool_result_evicted") this.#evictedCalls.push(event.toolCallId);
     if (event.type === "tool_call_end") this.#tools.push(event.name);
     if (event.type === "state_loaded" && this.#kills > 0 && !this.#isResumed) {
       this.#isResumed = true;

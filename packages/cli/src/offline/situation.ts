@@ -60,9 +60,9 @@ function stepsIn(messages: readonly Message[]): Step[] {
   return messages
     .flatMap(toolResultsOf)
     .filter(({ state }) => state !== "interrupted")
-    .map(({ callId, name, state, output }) => {
+    .map(({ toolCallId, name, state, output }) => {
       const texts = output.map((part) => (part.type === "text" ? part.text : ""));
       const [page = ""] = texts;
-      return { name, input: inputs.get(callId) ?? null, state, page, text: texts.join("\n") };
+      return { name, input: inputs.get(toolCallId) ?? null, state, page, text: texts.join("\n") };
     });
 }

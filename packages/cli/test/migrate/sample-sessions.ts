@@ -87,7 +87,7 @@ export function sampleMessage(index: number, at: number): Message {
       content: [
         {
           type: "tool_result",
-          callId: `call-${at - 1}`,
+          toolCallId: `call-${at - 1}`,
           name: "read",
           state: "success",
           output: [{ type: "text", text }],

@@ -32,11 +32,11 @@ export function asked(
     assistantMessage("I am here."),
     userMessage(question),
     ...steps.flatMap(([name, ...output], index) => {
-      const callId = `c${index}`;
+      const toolCallId = `c${index}`;
       return [
-        assistantMessage([{ type: "tool_call", id: callId, name, input: {} }]),
+        assistantMessage([{ type: "tool_call", id: toolCallId, name, input: {} }]),
         toolResultMessage({
-          ...{ type: "tool_result", callId, name, state: "success" },
+          ...{ type: "tool_result", toolCallId, name, state: "success" },
           output: output.map((text) => ({ type: "text", text }) as const),
         }),
       ];

@@ -12,7 +12,7 @@ function turn(says: string, name: string, input: Record<string, string>, output 
     userMessage(says),
     assistantMessage([{ type: "tool_call", id, name, input }]),
     toolResultMessage({
-      ...{ type: "tool_result", callId: id, name, state: "success" },
+      ...{ type: "tool_result", toolCallId: id, name, state: "success" },
       output: [{ type: "text", text: output }],
     }),
     assistantMessage("Done."),

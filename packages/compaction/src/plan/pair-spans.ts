@@ -21,8 +21,8 @@ export function cuttable(messages: readonly Message[], open: ReadonlySet<string>
       if (callers) callers.push(index);
       else waiting.set(id, [index]);
     }
-    for (const { callId } of toolResultsOf(message)) {
-      const caller = waiting.get(callId)?.pop();
+    for (const { toolCallId } of toolResultsOf(message)) {
+      const caller = waiting.get(toolCallId)?.pop();
       if (caller !== undefined) forbid(caller + 1, index);
     }
   }

@@ -13,7 +13,7 @@ function pairsOf(messages: readonly Message[]): [call: string, result: string][]
     for (const block of content) {
       if (block.type === "tool_call") waiting.push({ callId: block.id, messageId: id });
       if (block.type !== "tool_result") continue;
-      const at = waiting.findLastIndex(({ callId }) => callId === block.callId);
+      const at = waiting.findLastIndex(({ callId }) => callId === block.toolCallId);
       const [call] = at < 0 ? [] : waiting.splice(at, 1);
       if (call) pairs.push([call.messageId, id]);
     }
@@ -23,7 +23,7 @@ function pairsOf(messages: readonly Message[]): [call: string, result: string][]
 function repairsOf(state: AgentState): string[] {
   const open = new Set(Object.keys(state.openCalls));
   return repairToolPairs(state.context, open).repairs.map(
-    ({ kind, callId }) => `${kind} ${callId}`,
+    ({ kind, toolCallId: callId }) => `${kind} ${callId}`,
   );
 }
 

@@ -12,9 +12,9 @@ const call = (...ids: string[]): Message =>
   assistantMessage(ids.map((id) => ({ type: "tool_call", id, name: "look", input: {} })));
 const result = (...ids: string[]): Message =>
   toolResultMessage(
-    ids.map((callId) => ({
+    ids.map((toolCallId) => ({
       type: "tool_result",
-      callId,
+      toolCallId,
       name: "look",
       output: [],
       state: "success",
@@ -44,7 +44,7 @@ test("a cut is allowed exactly where no pair spans it and no open call is in fro
           for (const block of content) {
             if (block.type === "tool_call") waiting.set(block.id, (waiting.get(block.id) ?? 0) + 1);
             else if (block.type === "tool_result")
-              waiting.set(block.callId, Math.max(0, (waiting.get(block.callId) ?? 0) - 1));
+              waiting.set(block.toolCallId, Math.max(0, (waiting.get(block.toolCallId) ?? 0) - 1));
           }
         let spans = Object.keys(openCalls).some((id) => (waiting.get(id) ?? 0) > 0);
         const behind = new Map<string, number>();
@@ -52,9 +52,9 @@ test("a cut is allowed exactly where no pair spans it and no open call is in fro
           for (const block of content) {
             if (block.type === "tool_call") behind.set(block.id, (behind.get(block.id) ?? 0) + 1);
             else if (block.type === "tool_result") {
-              const near = behind.get(block.callId) ?? 0;
-              if (near > 0) behind.set(block.callId, near - 1);
-              else spans ||= (waiting.get(block.callId) ?? 0) > 0;
+              const near = behind.get(block.toolCallId) ?? 0;
+              if (near > 0) behind.set(block.toolCallId, near - 1);
+              else spans ||= (waiting.get(block.toolCallId) ?? 0) > 0;
             }
           }
         return !spans;

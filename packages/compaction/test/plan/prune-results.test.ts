@@ -18,7 +18,13 @@ const tokensOf = (message: Message): number => counter.countMessages([message]);
 const total = (messages: readonly Message[]): number => counter.countMessages(messages);
 
 function result(callId: string, text: string, name = "look"): ToolResultBlock {
-  return { type: "tool_result", callId, name, output: [{ type: "text", text }], state: "success" };
+  return {
+    type: "tool_result",
+    toolCallId: callId,
+    name,
+    output: [{ type: "text", text }],
+    state: "success",
+  };
 }
 
 test("pruning wins what it has to, spares the newest results, and has nothing left to do after", () => {

@@ -97,7 +97,7 @@ test("over 200 turns old messages are rewritten once in a while, not at every st
             ...messages,
             assistantMessage([{ type: "tool_call", id, name: "write", input }], { id }),
             toolResultMessage(
-              { type: "tool_result", callId: id, name: "write", output: [], state: "success" },
+              { type: "tool_result", toolCallId: id, name: "write", output: [], state: "success" },
               { id: `r-${turn}` },
             ),
           ];

@@ -77,7 +77,7 @@ test("results that a request must leave out are read from a transcript", async (
     assistantMessage([{ type: "tool_call", id: "call_0", name: "look", input: {} }]),
     toolResultMessage({
       type: "tool_result",
-      callId: "call_0",
+      toolCallId: "call_0",
       name: "look",
       output: [{ type: "text", text }],
       state: "success",

@@ -85,7 +85,11 @@ function joined(last: AgentEvent, next: EventBody): AgentEvent | undefined {
     return { ...last, text: last.text + next.text };
   if (last.type === "thinking_delta" && next.type === "thinking_delta")
     return { ...last, text: last.text + next.text };
-  if (last.type === "tool_call_delta" && next.type === "tool_call_delta" && last.id === next.id)
+  if (
+    last.type === "tool_call_delta" &&
+    next.type === "tool_call_delta" &&
+    last.toolCallId === next.toolCallId
+  )
     return { ...last, inputDelta: last.inputDelta + next.inputDelta };
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { PermissionRule } from "../state/sections.js";
 
 /** A person's answer about a tool call that asks. */
 export interface Confirmation {
-  readonly callId: string;
+  readonly toolCallId: string;
   readonly approve: boolean;
   /** Runs the call with this input instead of the model's. */
   readonly input?: JsonValue | undefined;
@@ -18,7 +18,7 @@ export interface Confirmation {
 
 /** What came of a suspended tool call. */
 export interface ExternalResult {
-  readonly callId: string;
+  readonly toolCallId: string;
   /** Text, blocks, or anything JSON can hold. */
   readonly output: string | readonly (TextBlock | DataBlock)[] | JsonValue;
   /** @default "success" */
@@ -74,8 +74,8 @@ export function readInput(input: CallInput, now: () => Date): ReadInput {
 
 function confirmations(value: unknown): Confirmation[] {
   return (byCall(value, "confirm") as Confirmation[]).map((confirmation) => {
-    const { callId, approve, input } = confirmation;
-    const call = `call ${JSON.stringify(callId)}`;
+    const { toolCallId, approve, input } = confirmation;
+    const call = `tool call ${JSON.stringify(toolCallId)}`;
     if (typeof approve !== "boolean")
       throw new InvalidInputError(`confirm must say about ${call} approve: true or false`);
     return input === undefined
@@ -89,9 +89,9 @@ function byCall(value: unknown, what: string): unknown[] {
     throw new InvalidInputError(`${what} must be a list with at least one entry`);
   const seen = new Set<unknown>();
   for (const entry of value) {
-    const id: unknown = isRecord(entry) ? entry["callId"] : undefined;
+    const id: unknown = isRecord(entry) ? entry["toolCallId"] : undefined;
     if (typeof id !== "string")
-      throw new InvalidInputError(`every entry of ${what} needs a callId`);
+      throw new InvalidInputError(`every entry of ${what} needs a toolCallId`);
     if (seen.has(id)) throw new InvalidInputError(`${what} names call ${JSON.stringify(id)} twice`);
     seen.add(id);
   }

@@ -115,11 +115,11 @@ export class ShuttingDownError extends HoldfastError {
 export class PendingConfirmationError extends HoldfastError {
   override readonly name = "PendingConfirmationError";
   /** Ids of the tool calls that wait. */
-  readonly callIds: readonly string[];
+  readonly toolCallIds: readonly string[];
 
-  constructor(message: string, callIds: readonly string[], options?: ErrorOptions) {
+  constructor(message: string, toolCallIds: readonly string[], options?: ErrorOptions) {
     super("PENDING_CONFIRMATION", message, options);
-    this.callIds = callIds;
+    this.toolCallIds = toolCallIds;
   }
 
   static override is(value: unknown): value is PendingConfirmationError {

@@ -69,24 +69,24 @@ export type EventBody =
       readonly source: DataSource;
       readonly name?: string | undefined;
     }
-  | { readonly type: "tool_call_start"; readonly id: string; readonly name: string }
-  | { readonly type: "tool_call_delta"; readonly id: string; readonly inputDelta: string }
+  | { readonly type: "tool_call_start"; readonly toolCallId: string; readonly name: string }
+  | { readonly type: "tool_call_delta"; readonly toolCallId: string; readonly inputDelta: string }
   | {
       readonly type: "tool_call_end";
-      readonly id: string;
+      readonly toolCallId: string;
       readonly name: string;
       readonly input: JsonValue;
     }
   | {
       readonly type: "tool_result";
-      readonly id: string;
+      readonly toolCallId: string;
       readonly name: string;
       readonly state: ToolResultState;
       readonly durationMs: number;
     }
   | {
       readonly type: "tool_result_evicted";
-      readonly id: string;
+      readonly toolCallId: string;
       readonly name: string;
       readonly chars: number;
       readonly reference: string;
@@ -125,7 +125,7 @@ export type EventBody =
       readonly revision: string;
       readonly final: boolean;
     }
-  | { readonly type: "run_back"; readonly known: string; readonly stored: string }
+  | { readonly type: "store_rolled_back"; readonly known: string; readonly stored: string }
   | { readonly type: "repaired"; readonly repairs: readonly Repair[] }
   | {
       readonly type: "interrupted";

@@ -4,7 +4,7 @@ import type { PermissionRule } from "../state/sections.js";
 
 /** A tool call that waits for somebody. */
 export interface PendingCall {
-  readonly callId: string;
+  readonly toolCallId: string;
   readonly name: string;
   readonly input: JsonValue;
   /** `asking`: answer with `{ confirm }`; `suspended`: answer with `{ results }`. */

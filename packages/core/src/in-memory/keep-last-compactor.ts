@@ -64,12 +64,12 @@ function tailStart(state: AgentState, keep: number): number {
   for (const [index, message] of messages.entries())
     for (const call of toolCallsOf(message)) callers.set(call.id, index);
   let cut = Math.max(messages.length - keep, 0);
-  for (const callId of Object.keys(state.openCalls))
-    cut = Math.min(cut, callers.get(callId) ?? cut);
+  for (const toolCallId of Object.keys(state.openCalls))
+    cut = Math.min(cut, callers.get(toolCallId) ?? cut);
   // Going down to a cut that moves down: a result met on the way pulls its call in, and what lies between.
   for (let index = messages.length - 1; index >= cut; index--)
     for (const result of toolResultsOf(messages[index] as Message))
-      cut = Math.min(cut, callers.get(result.callId) ?? cut);
+      cut = Math.min(cut, callers.get(result.toolCallId) ?? cut);
   return cut;
 }
 

@@ -81,7 +81,7 @@ function dataProblem(block: Record<string, unknown>): string | null {
 }
 
 function resultProblem(block: Record<string, unknown>): string | null {
-  if (typeof block["callId"] !== "string") return "a tool_result needs a callId";
+  if (typeof block["toolCallId"] !== "string") return "a tool_result needs a toolCallId";
   if (typeof block["name"] !== "string") return "a tool_result needs a name";
   if (!resultStates.has(block["state"]))
     return "state is not success, error, interrupted or denied";

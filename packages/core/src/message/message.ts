@@ -45,7 +45,7 @@ export type ToolResultState = "success" | "error" | "interrupted" | "denied";
 /** What came of a {@link ToolCallBlock}. */
 export interface ToolResultBlock {
   readonly type: "tool_result";
-  readonly callId: string;
+  readonly toolCallId: string;
   readonly name: string;
   readonly output: readonly (TextBlock | DataBlock)[];
   readonly state: ToolResultState;

@@ -9,7 +9,7 @@ export interface Repair {
     | "orphan_result"
     | "duplicate_result"
     | "duplicate_call";
-  readonly callId: string;
+  readonly toolCallId: string;
 }
 
 /** A list in which every tool call has exactly one result, and what had to be changed for it. */
@@ -70,21 +70,21 @@ function surveyPairs(messages: readonly Message[], open: ReadonlySet<string>): S
     for (const block of message.content) {
       if (block.type === "tool_call") {
         if (callers.has(block.id)) {
-          repairs.push({ kind: "duplicate_call", callId: block.id });
+          repairs.push({ kind: "duplicate_call", toolCallId: block.id });
           continue;
         }
         callers.set(block.id, index);
         unanswered.set(block.id, block);
       } else if (block.type === "tool_result") {
-        const { callId } = block;
-        const caller = callers.get(callId);
-        if (caller === undefined || !unanswered.delete(callId)) {
+        const { toolCallId } = block;
+        const caller = callers.get(toolCallId);
+        if (caller === undefined || !unanswered.delete(toolCallId)) {
           const kind = caller === undefined ? "orphan_result" : "duplicate_result";
-          repairs.push({ kind, callId });
+          repairs.push({ kind, toolCallId });
           continue;
         }
         if (!resultsOnly || caller !== owner) {
-          repairs.push({ kind: "moved_result", callId });
+          repairs.push({ kind: "moved_result", toolCallId });
           move(block, message, additionsTo(survey, caller));
           continue;
         }
@@ -93,10 +93,10 @@ function surveyPairs(messages: readonly Message[], open: ReadonlySet<string>): S
     }
   }
   const lastCaller = messages.findLastIndex((message) => message.role === "assistant");
-  for (const [callId, call] of unanswered) {
-    const caller = callers.get(callId) as number;
-    if (caller === lastCaller && open.has(callId)) continue;
-    repairs.push({ kind: "missing_result", callId });
+  for (const [toolCallId, call] of unanswered) {
+    const caller = callers.get(toolCallId) as number;
+    if (caller === lastCaller && open.has(toolCallId)) continue;
+    repairs.push({ kind: "missing_result", toolCallId });
     additionsTo(survey, caller).missing.push(interruptedResult(call));
   }
   return survey;
@@ -127,7 +127,7 @@ function move(block: ToolResultBlock, from: Message, { moved }: Additions): void
 function interruptedResult(call: ToolCallBlock): ToolResultBlock {
   return deepFreeze({
     type: "tool_result",
-    callId: call.id,
+    toolCallId: call.id,
     name: call.name,
     output: [{ type: "text", text: "This call was interrupted; its outcome is unknown." }],
     state: "interrupted",

@@ -54,7 +54,7 @@ export interface ToolContext {
 export type OpenCallState = "pending" | "asking" | "allowed" | "started";
 
 /** Unanswered calls of the last assistant message, by call id. */
-export type OpenCalls = { [callId: string]: OpenCallState };
+export type OpenCalls = { [toolCallId: string]: OpenCallState };
 
 /** State of one plugin, by plugin name. */
 export type Extensions = { [plugin: string]: JsonValue };

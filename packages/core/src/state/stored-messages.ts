@@ -2,6 +2,7 @@ import { StateCorruptError } from "../errors/index.js";
 import { deepFreeze, isDeeperThan, MAX_JSON_DEPTH } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import { messageProblem } from "../message/message-problem.js";
+import { upgradeMessage } from "../message/upgrade-message.js";
 
 /**
  * The messages in a stored document, checked and frozen in place.
@@ -14,7 +15,8 @@ export function storedMessages(value: unknown): Message[] {
   return Array.from(value, storedMessage);
 }
 
-function storedMessage(value: unknown, index: number): Message {
+function storedMessage(stored: unknown, index: number): Message {
+  const value = upgradeMessage(stored);
   // Depth first: freezing takes recursion.
   const problem = isDeeperThan(value, MAX_JSON_DEPTH)
     ? `it is nested deeper than ${MAX_JSON_DEPTH} levels`

@@ -1,6 +1,7 @@
 export { DEFAULT_MAX_QUEUE } from "../in-memory/in-process-gate.js";
 export { deepFreeze } from "../json/json.js";
 export { messageProblem } from "../message/message-problem.js";
+export { upgradeMessage } from "../message/upgrade-message.js";
 export type { LoadedState, StateWrite } from "../ports/agent-state-store.js";
 export type {
   BlobReference,
@@ -63,6 +64,6 @@ export {
 export { restoreBlobs, withBlobs } from "./log/with-blobs.js";
 export { matchSlot } from "./match-slot.js";
 export { type OpLedger, revisionOfOp, withOp } from "./op-ledger.js";
-export { isRunBack, nextRevision, REMEMBERED_OPS, revisionSeq } from "./revision.js";
+export { isRolledBack, nextRevision, REMEMBERED_OPS, revisionSeq } from "./revision.js";
 export { leaseLost, refuseFusedParts, stateConflict } from "./save-errors.js";
 export { retryWrite, type SaveRetryOptions, saveWithRetry } from "./save-with-retry.js";

@@ -19,6 +19,6 @@ export function revisionSeq(revision: Revision): number {
  * Whether the store lost acknowledged saves: what it holds is older than what this process saw saved, or another history
  * reached the same number.
  */
-export function isRunBack(known: Revision, stored: Revision): boolean {
+export function isRolledBack(known: Revision, stored: Revision): boolean {
   return known !== stored && revisionSeq(stored) <= revisionSeq(known);
 }

@@ -192,7 +192,7 @@ describe("what single errors say beyond that", () => {
   });
 
   test("PendingConfirmationError names the calls that wait", () => {
-    expect(new core.PendingConfirmationError("m", ["a", "b"]).callIds).toEqual(["a", "b"]);
+    expect(new core.PendingConfirmationError("m", ["a", "b"]).toolCallIds).toEqual(["a", "b"]);
   });
 
   test("ModelError is final unless it says that it can be retried, and when", () => {

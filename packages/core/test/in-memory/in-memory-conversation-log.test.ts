@@ -120,7 +120,7 @@ describe("a search", () => {
     const output = [{ type: "text" as const, text: `${"x".repeat(MAX_INLINE_BYTES)} needle end` }];
     const message = toolResultMessage({
       type: "tool_result",
-      callId: "t",
+      toolCallId: "t",
       name: "n",
       output,
       state: "success",

@@ -30,7 +30,7 @@ async function readBack(input: object, of: Omit<Slot, "agentId"> = slot): Promis
 }
 
 function result(...output: ToolResultBlock["output"]): ToolResultBlock {
-  return { type: "tool_result", callId: "c", name: "n", output, state: "success" };
+  return { type: "tool_result", toolCallId: "c", name: "n", output, state: "success" };
 }
 
 /** The content, page by page, as a model would read it. */

@@ -64,7 +64,13 @@ function round(steps: readonly number[]): Message[] {
     messages.push(
       assistantMessage(names.map((id) => ({ type: "tool_call", id, name: "t", input: {} }))),
       ...names.map((callId) =>
-        toolResultMessage({ type: "tool_result", callId, name: "t", output: [], state: "success" }),
+        toolResultMessage({
+          type: "tool_result",
+          toolCallId: callId,
+          name: "t",
+          output: [],
+          state: "success",
+        }),
       ),
     );
   }

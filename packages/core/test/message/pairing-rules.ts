@@ -9,7 +9,7 @@ export const callIds = (messages: readonly Message[]) =>
   messages.flatMap((message) => toolCallsOf(message).map((call) => call.id));
 export const results = (messages: readonly Message[]) => messages.flatMap(toolResultsOf);
 export const ofKind = (repairs: readonly Repair[], kind: Repair["kind"]) =>
-  repairs.filter((repair) => repair.kind === kind).map((repair) => repair.callId);
+  repairs.filter((repair) => repair.kind === kind).map((repair) => repair.toolCallId);
 
 /** The first result after each call, and the index of its message. */
 export function answersTo(messages: readonly Message[]): Map<string, { block: Block; at: number }> {
@@ -18,8 +18,8 @@ export function answersTo(messages: readonly Message[]): Map<string, { block: Bl
   for (const [at, message] of messages.entries())
     for (const block of message.content)
       if (block.type === "tool_call") called.add(block.id);
-      else if (block.type === "tool_result" && called.has(block.callId))
-        if (!answers.has(block.callId)) answers.set(block.callId, { block, at });
+      else if (block.type === "tool_result" && called.has(block.toolCallId))
+        if (!answers.has(block.toolCallId)) answers.set(block.toolCallId, { block, at });
   return answers;
 }
 
@@ -39,7 +39,7 @@ export function pairingFaults(messages: readonly Message[], open: ReadonlySet<st
   for (const [caller, message] of messages.entries())
     for (const call of toolCallsOf(message)) {
       const carriers = messages.flatMap((other, at) =>
-        toolResultsOf(other).flatMap((result) => (result.callId === call.id ? [at] : [])),
+        toolResultsOf(other).flatMap((result) => (result.toolCallId === call.id ? [at] : [])),
       );
       const mayBeOpen = caller === lastAssistant && open.has(call.id);
       if (carriers.length > 1 || (carriers.length === 0 && !mayBeOpen))
@@ -48,6 +48,6 @@ export function pairingFaults(messages: readonly Message[], open: ReadonlySet<st
         faults.push(`the result of ${call.id} is not directly behind it`);
     }
   for (const result of results(messages))
-    if (!ids.includes(result.callId)) faults.push(`${result.callId} was never called`);
+    if (!ids.includes(result.toolCallId)) faults.push(`${result.toolCallId} was never called`);
   return faults;
 }

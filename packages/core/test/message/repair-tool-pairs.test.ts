@@ -86,7 +86,10 @@ describe("whatever the conversation", () => {
     fc.assert(
       fc.property(conversation, openCallIds, (messages, open) => {
         const kept = new Map(
-          results(repairToolPairs(messages, open).messages).map((block) => [block.callId, block]),
+          results(repairToolPairs(messages, open).messages).map((block) => [
+            block.toolCallId,
+            block,
+          ]),
         );
         const answers = answersTo(messages);
         for (const [callId, { block }] of answers) expect(kept.get(callId)).toBe(block);
@@ -107,7 +110,7 @@ describe("whatever the conversation", () => {
           (id) => open.has(id) && !earlier.has(id) && !answered.has(id),
         );
         const repaired = repairToolPairs(messages, open).messages;
-        const closed = new Set(results(repaired).map((block) => block.callId));
+        const closed = new Set(results(repaired).map((block) => block.toolCallId));
         const left = callIds(repaired).filter((id) => !closed.has(id));
         expect(left.filter((id) => !expected.includes(id))).toEqual([]);
         expect(expected.filter((id) => closed.has(id))).toEqual([]);
@@ -122,16 +125,18 @@ describe("whatever the conversation", () => {
         const repaired = repairToolPairs(messages, open);
         const before = results(messages);
         const after = results(repaired.messages);
-        const added = after.filter((block) => !before.includes(block)).map((block) => block.callId);
+        const added = after
+          .filter((block) => !before.includes(block))
+          .map((block) => block.toolCallId);
         expect(ofKind(repaired.repairs, "missing_result").sort()).toEqual(added.sort());
 
         const left = [...callIds(messages)];
         for (const id of callIds(repaired.messages)) left.splice(left.indexOf(id), 1);
         expect(ofKind(repaired.repairs, "duplicate_call").sort()).toEqual(left.sort());
 
-        const gone = before.map((block) => block.callId);
+        const gone = before.map((block) => block.toolCallId);
         for (const block of after)
-          if (before.includes(block)) gone.splice(gone.indexOf(block.callId), 1);
+          if (before.includes(block)) gone.splice(gone.indexOf(block.toolCallId), 1);
         expect(
           [
             ...ofKind(repaired.repairs, "orphan_result"),
@@ -194,18 +199,18 @@ test("a healthy conversation comes back as the same array", () => {
 });
 
 const call = (id: string): Block => ({ type: "tool_call", id, name: "t", input: {} });
-const answer = (callId: string) =>
-  ({ type: "tool_result", callId, name: "t", output: [], state: "success" }) as const;
+const answer = (toolCallId: string) =>
+  ({ type: "tool_result", toolCallId, name: "t", output: [], state: "success" }) as const;
 
 test("an interrupted result follows the results that are there", () => {
   const asked = assistantMessage([call("a"), call("b")], { id: "asked" });
   const b = toolResultMessage(answer("b"), { id: "b" });
   const next = userMessage("next");
   const { messages, repairs } = repairToolPairs([asked, b, next]);
-  expect(repairs).toEqual([{ kind: "missing_result", callId: "a" }]);
+  expect(repairs).toEqual([{ kind: "missing_result", toolCallId: "a" }]);
   expect(messages.map((message) => message.role)).toEqual(["assistant", "tool", "tool", "user"]);
   expect(messages[1]).toBe(b);
-  expect(toolResultsOf(messages[2] as Message)).toMatchObject([{ callId: "a", name: "t" }]);
+  expect(toolResultsOf(messages[2] as Message)).toMatchObject([{ toolCallId: "a", name: "t" }]);
 });
 
 test("a late result message moves up whole, the same object", () => {
@@ -215,7 +220,7 @@ test("a late result message moves up whole, the same object", () => {
   const { messages, repairs } = repairToolPairs([asked, chat, late]);
   expect(messages).toEqual([asked, late, chat]);
   expect(messages[1]).toBe(late);
-  expect(repairs).toEqual([{ kind: "moved_result", callId: "a" }]);
+  expect(repairs).toEqual([{ kind: "moved_result", toolCallId: "a" }]);
 });
 
 test("a fault elsewhere leaves the order of sound results alone", () => {

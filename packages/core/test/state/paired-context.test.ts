@@ -48,7 +48,7 @@ describe("the paired context", () => {
     const call = { type: "tool_call", id: "call_0", name: "n", input: {} } as const;
     const result = {
       type: "tool_result",
-      callId: "call_0",
+      toolCallId: "call_0",
       name: "n",
       output: [],
       state: "success",

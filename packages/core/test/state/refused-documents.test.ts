@@ -20,7 +20,7 @@ function document(): Record<string, unknown> {
       [
         { type: "text", text: canary },
         { type: "tool_call", id: "c", name: canary, input: { [canary]: canary } },
-        { type: "tool_result", callId: "c", name: canary, output: [], state: "success" },
+        { type: "tool_result", toolCallId: "c", name: canary, output: [], state: "success" },
       ],
       { metadata: { [canary]: canary } },
     ),

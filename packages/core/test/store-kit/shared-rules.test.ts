@@ -14,7 +14,7 @@ import {
   checkKey,
   checkLimit,
   checkValue,
-  isRunBack,
+  isRolledBack,
   MAX_KEY_LENGTH,
   MAX_VALUE_BYTES,
   matchSlot,
@@ -65,10 +65,10 @@ describe("revisions", () => {
   });
 
   test("tell a store that ran back from one that went on", () => {
-    expect(isRunBack("5.a", "4.x")).toBe(true);
-    expect(isRunBack("5.a", "5.x")).toBe(true);
-    expect(isRunBack("5.a", "5.a")).toBe(false);
-    expect(isRunBack("5.a", "6.x")).toBe(false);
+    expect(isRolledBack("5.a", "4.x")).toBe(true);
+    expect(isRolledBack("5.a", "5.x")).toBe(true);
+    expect(isRolledBack("5.a", "5.a")).toBe(false);
+    expect(isRolledBack("5.a", "6.x")).toBe(false);
   });
 });
 

@@ -50,7 +50,7 @@ test("every kind of block costs its text", () => {
   );
   const result = toolResultMessage({
     type: "tool_result",
-    callId: "t",
+    toolCallId: "t",
     name: "run",
     output: [
       { type: "text", text },

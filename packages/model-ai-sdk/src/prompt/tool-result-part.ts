@@ -10,7 +10,7 @@ import { wellFormedText } from "./well-formed-text.js";
 export function toolResultPart(block: ToolResultBlock, scope: PromptScope): ToolResultPart {
   return {
     type: "tool-result",
-    toolCallId: scope.callIds.get(block.callId) ?? block.callId,
+    toolCallId: scope.callIds.get(block.toolCallId) ?? block.toolCallId,
     toolName: toolNameIn(scope, block.name),
     output: outputOf(block, scope),
   };

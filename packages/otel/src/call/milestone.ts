@@ -6,8 +6,8 @@ import type { SpanClock } from "../span-clock.js";
 /** Puts what is worth seeing in a call, and takes no time, on its span as an event; numbers and names, no contents. */
 export function milestone(span: Span, event: AgentEvent, clock: SpanClock): void {
   switch (event.type) {
-    case "run_back":
-      span.addEvent("holdfast.run_back", {}, clock.now());
+    case "store_rolled_back":
+      span.addEvent("holdfast.store_rolled_back", {}, clock.now());
       break;
     case "repaired":
       span.addEvent("holdfast.repaired", { "holdfast.repairs": event.repairs.length }, clock.now());

@@ -22,7 +22,7 @@ export function messagePart(block: Block, maxChars: number): MessagePart {
     case "tool_result":
       return {
         type: "tool_call_response",
-        id: block.callId,
+        id: block.toolCallId,
         response: block.output.map((part) => ({ ...messagePart(part, maxChars) })),
       };
     case "data":

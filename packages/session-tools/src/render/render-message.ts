@@ -63,14 +63,14 @@ export function renderMessage(record: MessageRecord): RenderedMessage {
 
 function resultLines(
   list: PartList,
-  { name, state, callId, output }: ToolResultBlock,
+  { name, state, toolCallId, output }: ToolResultBlock,
   path: Path,
   data: (block: DataBlock, path: Path) => void,
 ): void {
   list.label("[result of ").verbatim(name, [...path, "name"]);
   list
     .label(`: ${state}, call `)
-    .verbatim(callId, [...path, "callId"], "label")
+    .verbatim(toolCallId, [...path, "callId"], "label")
     .label("]");
   for (const [index, part] of output.entries()) {
     const partPath = [...path, "output", index];

@@ -123,7 +123,7 @@ test("long texts are searched, the bytes of images are neither searched nor read
   };
   const message = toolResultMessage({
     type: "tool_result",
-    callId: "c",
+    toolCallId: "c",
     name: "look",
     state: "success",
     output: [image],

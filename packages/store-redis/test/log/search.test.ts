@@ -98,7 +98,7 @@ test("text is found where two parts of a long one meet, and images are not text"
     messageRecord(
       toolResultMessage({
         type: "tool_result",
-        callId: "c",
+        toolCallId: "c",
         name: "draw",
         state: "success",
         output: [{ type: "data", mediaType: "image/png", source: image }],

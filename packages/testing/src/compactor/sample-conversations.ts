@@ -60,10 +60,10 @@ function messagesOf(turn: Turn, index: number): Message[] {
     assistantMessage(
       ids.map((id) => ({ type: "tool_call", id, name: "look", input: { at: text } })),
     ),
-    ...ids.map((callId) =>
+    ...ids.map((toolCallId) =>
       toolResultMessage({
         type: "tool_result",
-        callId,
+        toolCallId,
         name: "look",
         state: "success",
         output: [{ type: "text", text }],

@@ -32,7 +32,7 @@ export function everyBlockType(): Message[] {
     toolResultMessage([
       {
         type: "tool_result",
-        callId: "c-1",
+        toolCallId: "c-1",
         name: "look",
         state: "success",
         output: [
@@ -41,7 +41,7 @@ export function everyBlockType(): Message[] {
         ],
         metadata: { ms: 12 },
       },
-      { type: "tool_result", callId: "c-2", name: "ask", state: "denied", output: [] },
+      { type: "tool_result", toolCallId: "c-2", name: "ask", state: "denied", output: [] },
     ]),
   ];
 }

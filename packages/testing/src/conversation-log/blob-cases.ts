@@ -29,7 +29,7 @@ export function blobCases(check: LogCase): ConformanceCase[] {
         ]),
         toolResultMessage({
           type: "tool_result",
-          callId: "c",
+          toolCallId: "c",
           name: "write",
           state: "success",
           output: [

@@ -47,7 +47,7 @@ export function searchCases(check: LogCase): ConformanceCase[] {
         messageRecord(
           toolResultMessage({
             type: "tool_result",
-            callId: "c",
+            toolCallId: "c",
             name: "write",
             state: "success",
             output: [{ type: "text", text: "needle-two" }],

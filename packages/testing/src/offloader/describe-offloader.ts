@@ -111,7 +111,7 @@ export function offloaderCases(options: OffloaderOptions): ConformanceCase[] {
 function toolResult(text: string): ToolResultBlock {
   return {
     type: "tool_result",
-    callId: "c-1",
+    toolCallId: "c-1",
     name: "look",
     state: "success",
     output: [{ type: "text", text }],

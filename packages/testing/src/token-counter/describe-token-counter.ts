@@ -79,7 +79,7 @@ export function tokenCounterCases(options: TokenCounterOptions): ConformanceCase
         { type: "tool_call", id: "c", name: "write", input: { content: text } },
         {
           type: "tool_result",
-          callId: "c",
+          toolCallId: "c",
           name: "write",
           state: "success",
           output: [{ type: "text", text }],

@@ -42,7 +42,7 @@ const block: fc.Arbitrary<Block> = fc.oneof(
     .map((fields) => ({ type: "tool_call" as const, ...fields })),
   fc
     .record({
-      callId: fc.uuid(),
+      toolCallId: fc.uuid(),
       name: text,
       output: fc.array(fc.oneof(plain, data), { maxLength: 3 }),
       state: fc.constantFrom("success", "error"),

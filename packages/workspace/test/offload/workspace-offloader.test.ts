@@ -64,7 +64,7 @@ const image: DataBlock = {
 const imagePath = `data/${createHash("sha256").update(png).digest("hex")}.png`;
 
 function result(...output: ToolResultBlock["output"]): ToolResultBlock {
-  return { type: "tool_result", callId: "c-1", name: "look", state: "success", output };
+  return { type: "tool_result", toolCallId: "c-1", name: "look", state: "success", output };
 }
 
 describe("a tool result", () => {

@@ -90,7 +90,12 @@ describe("an agent with a workspace directory", () => {
     const files = new LocalFilesystem({ root: directory.path });
     const paths = async (namespace: FileNamespace) =>
       (await files.list(namespace)).filter(({ kind }) => kind === "file").map(({ path }) => path);
-    const result = { type: "tool_result", callId: "c", name: "look", state: "success" } as const;
+    const result = {
+      type: "tool_result",
+      toolCallId: "c",
+      name: "look",
+      state: "success",
+    } as const;
     const output = [{ type: "text", text: "much" }] as const;
     for (const session of ["one", "two"]) {
       await use({ userId: "ada", sessionId: session }, "write_file", {

@@ -91,7 +91,7 @@ describe("the offloader", () => {
       { agentId: "agent", ...ada },
       {
         type: "tool_result",
-        callId: "c",
+        toolCallId: "c",
         name: "look",
         state: "success",
         output: [{ type: "text", text: "much" }],

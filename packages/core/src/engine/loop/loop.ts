@@ -160,7 +160,7 @@ function stillWaiting(scope: CallScope, open: ReturnType<typeof openCallsOf>): L
     reason: asking.length > 0 ? "permission_asking" : "tool_suspended",
     message: lastAssistant(scope),
     pending: left.map(({ call }) => ({
-      callId: call.id,
+      toolCallId: call.id,
       name: call.name,
       input: call.input,
       state: asking.length > 0 ? "asking" : "suspended",

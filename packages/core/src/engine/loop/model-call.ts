@@ -82,10 +82,10 @@ function emitChunk(scope: CallScope, chunk: ModelChunk, draft: ReplyDraft): void
     case "tool_call": {
       const { id, isNew } = draft.announce(chunk.id);
       const { name } = chunk;
-      if (isNew) scope.emit({ type: "tool_call_start", id, name });
+      if (isNew) scope.emit({ type: "tool_call_start", toolCallId: id, name });
       if (chunk.type === "tool_call_delta")
-        scope.emit({ type: "tool_call_delta", id, inputDelta: chunk.inputDelta });
-      else scope.emit({ type: "tool_call_end", id, name, input: chunk.input });
+        scope.emit({ type: "tool_call_delta", toolCallId: id, inputDelta: chunk.inputDelta });
+      else scope.emit({ type: "tool_call_end", toolCallId: id, name, input: chunk.input });
       break;
     }
   }

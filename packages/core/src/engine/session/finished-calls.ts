@@ -60,7 +60,7 @@ export async function recallReply(
   if (!finished || isUnfinished(finished)) return null;
   const message = await findMessage(parts, session, finished.messageId);
   const pending: PendingCall[] = openCallsOf(session.state).map(({ call, state }) => ({
-    callId: call.id,
+    toolCallId: call.id,
     name: call.name,
     input: call.input,
     state: state === "asking" ? "asking" : "suspended",

@@ -9,7 +9,7 @@ import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { AgentState, type StateParts } from "../../state/agent-state.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
-import { isRunBack } from "../../store-kit/revision.js";
+import { isRolledBack } from "../../store-kit/revision.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import { LogBatch } from "../save/log-batch.js";
 import { closeCalls, openCallsOf } from "../tools/close-calls.js";
@@ -96,9 +96,9 @@ export class OpenSession {
         return new OpenSession(slot, lease, log, candidate);
       }
       const loaded = answer === "unchanged" ? await parts.stateStore.load(slot) : answer;
-      if (candidate && isRunBack(candidate.revision, loadedRevision(loaded)))
+      if (candidate && isRolledBack(candidate.revision, loadedRevision(loaded)))
         options.emit({
-          type: "run_back",
+          type: "store_rolled_back",
           known: candidate.revision,
           stored: loadedRevision(loaded),
         });

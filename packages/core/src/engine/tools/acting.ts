@@ -55,7 +55,7 @@ export async function act(
   }
   const { openCalls } = scope.session.state;
   if (asking.length > 0) {
-    for (const { callId } of asking) openCalls[callId] = "asking";
+    for (const { toolCallId } of asking) openCalls[toolCallId] = "asking";
     for (const { call } of runnable) openCalls[call.id] = "allowed";
     addResults(scope, calls, results, results);
     scope.emit({ type: "permission_ask", pending: asking });
@@ -89,20 +89,20 @@ async function runAll(
         runnable.map((one) => runOne(scope, one, originals, suspended)),
       );
       const finished = settled.filter((result) => result !== null);
-      for (const { callId } of finished) told.add(callId);
+      for (const { toolCallId } of finished) told.add(toolCallId);
       return finished;
     });
     for (const result of ran) {
-      results.set(result.callId, result);
-      if (!told.has(result.callId)) emitResult(scope, result);
+      results.set(result.toolCallId, result);
+      if (!told.has(result.toolCallId)) emitResult(scope, result);
     }
   } catch (error) {
     // The call fails; what its tools have done all the same stays known.
     addResults(scope, calls, originals, originals);
     throw error;
   }
-  const pending = suspended.filter(({ callId }) => !results.has(callId));
-  for (const { callId } of pending) openCalls[callId] = "pending";
+  const pending = suspended.filter(({ toolCallId }) => !results.has(toolCallId));
+  for (const { toolCallId } of pending) openCalls[toolCallId] = "pending";
   for (const { call } of runnable)
     if (!results.has(call.id) && openCalls[call.id] !== "pending")
       results.set(call.id, textResult(call, "A middleware left the result out.", "error"));
@@ -143,7 +143,7 @@ async function runOne(
   } catch (error) {
     if (!(error instanceof CallSuspended)) throw error;
     suspended.push({
-      callId: call.id,
+      toolCallId: call.id,
       name: call.name,
       input: call.input,
       state: "suspended",
@@ -169,10 +169,10 @@ export async function refineResult(
 /** Tells whoever watches what came of a call; `durationMs` is 0 for one that did not run. */
 export function emitResult(
   scope: CallScope,
-  { callId: id, name, state }: ToolResultBlock,
+  { toolCallId, name, state }: ToolResultBlock,
   durationMs = 0,
 ): void {
-  scope.emit({ type: "tool_result", id, name, state, durationMs });
+  scope.emit({ type: "tool_result", toolCallId, name, state, durationMs });
 }
 
 /** One message with the results that are there, in the order of the calls; the log keeps the originals. */
@@ -191,11 +191,11 @@ function addResults(
   const original = make(
     calls.flatMap((call) => originals.get(call.id) ?? results.get(call.id) ?? []),
   );
-  const changed = present.some((result) => result !== (originals.get(result.callId) ?? result));
+  const changed = present.some((result) => result !== (originals.get(result.toolCallId) ?? result));
   const message = fitResults(
     changed ? make(present) : original,
     scope.parts.settings.limits.messageBytes,
   );
   scope.session.say(message, original);
-  for (const { callId } of present) delete openCalls[callId];
+  for (const { toolCallId } of present) delete openCalls[toolCallId];
 }

@@ -53,7 +53,7 @@ export function textResult(
 ): ToolResultBlock {
   return {
     type: "tool_result",
-    callId: call.id,
+    toolCallId: call.id,
     name: call.name,
     output: [{ type: "text", text }],
     state,

@@ -44,7 +44,7 @@ export async function judgeCall(
     return {
       kind: "ask",
       pending: {
-        callId: call.id,
+        toolCallId: call.id,
         name: call.name,
         input: call.input,
         state: "asking",

@@ -35,7 +35,7 @@ export async function resume(scope: CallScope, input: ReadInput): Promise<Resump
   const waiting = open.some((one) => one.state === "asking");
   if (input.kind === "messages" && open.length > 0 && (waiting || !interrupted))
     throw new PendingConfirmationError(
-      `${describeSlot(scope.slot)} waits for an answer about ${open.length} tool call(s). Go on with { confirm: [{ callId, approve }] } for those that ask, { results: [{ callId, output }] } for suspended ones, or interrupt the session`,
+      `${describeSlot(scope.slot)} waits for an answer about ${open.length} tool call(s). Go on with { confirm: [{ toolCallId, approve }] } for those that ask, { results: [{ toolCallId, output }] } for suspended ones, or interrupt the session`,
       open.map(({ call }) => call.id),
     );
   const run = waiting
@@ -57,7 +57,7 @@ async function takeConfirmations(
   const denied: ToolResultBlock[] = [];
   const edited: Record<string, JsonValue> = {};
   for (const confirmation of confirmations) {
-    let call = calls.get(confirmation.callId) as ToolCallBlock;
+    let call = calls.get(confirmation.toolCallId) as ToolCallBlock;
     if (!confirmation.approve) {
       denied.push(
         textResult(
@@ -80,8 +80,8 @@ async function takeConfirmations(
   session.mark({
     name: "confirm",
     details: {
-      approved: confirmations.filter(({ approve }) => approve).map(({ callId }) => callId),
-      denied: denied.map(({ callId }) => callId),
+      approved: confirmations.filter(({ approve }) => approve).map(({ toolCallId }) => toolCallId),
+      denied: denied.map(({ toolCallId }) => toolCallId),
       edited,
     },
   });
@@ -91,10 +91,10 @@ async function takeResults(scope: CallScope, results: readonly ExternalResult[])
   const { session } = scope;
   const calls = waitingCalls(scope, results, "pending");
   const originals = results.map((result): ToolResultBlock => {
-    const call = calls.get(result.callId) as ToolCallBlock;
+    const call = calls.get(result.toolCallId) as ToolCallBlock;
     return {
       type: "tool_result",
-      callId: call.id,
+      toolCallId: call.id,
       name: call.name,
       output: toOutput(result.output, call.name),
       state: result.state ?? "success",
@@ -102,11 +102,11 @@ async function takeResults(scope: CallScope, results: readonly ExternalResult[])
   });
   const taken = await Promise.all(
     originals.map((original) =>
-      refined(scope, calls.get(original.callId) as ToolCallBlock, original),
+      refined(scope, calls.get(original.toolCallId) as ToolCallBlock, original),
     ),
   );
   addResults(scope, taken, originals);
-  for (const { callId } of results) delete session.state.openCalls[callId];
+  for (const { toolCallId } of results) delete session.state.openCalls[toolCallId];
 }
 
 /** A result from outside meets the same `onToolResult` hooks as one from inside. */
@@ -138,16 +138,16 @@ function addResults(
 /** The calls that are answered, by id. */
 function waitingCalls(
   scope: CallScope,
-  answers: readonly { readonly callId: string }[],
+  answers: readonly { readonly toolCallId: string }[],
   wanted: "asking" | "pending",
 ): Map<string, ToolCallBlock> {
   const calls = new Map<string, ToolCallBlock>();
   for (const { call, state } of openCallsOf(scope.session.state))
     if (state === wanted) calls.set(call.id, call);
-  for (const { callId } of answers)
-    if (!calls.has(callId))
+  for (const { toolCallId } of answers)
+    if (!calls.has(toolCallId))
       throw new InvalidInputError(
-        `tool call ${JSON.stringify(callId)} of ${describeSlot(scope.slot)} does not wait for ${wanted === "asking" ? "a confirmation" : "a result"}; waiting: ${[...calls.keys()].join(", ") || "none"}`,
+        `tool call ${JSON.stringify(toolCallId)} of ${describeSlot(scope.slot)} does not wait for ${wanted === "asking" ? "a confirmation" : "a result"}; waiting: ${[...calls.keys()].join(", ") || "none"}`,
       );
   return calls;
 }

@@ -100,7 +100,7 @@ function toResult(call: ToolCallBlock, value: unknown): ToolResultBlock {
   const explicit = isExplicitToolResult(value);
   const message = toolResultMessage({
     type: "tool_result",
-    callId: call.id,
+    toolCallId: call.id,
     name: call.name,
     output: toOutput(explicit ? value.output : value, call.name),
     state: explicit ? value.state : "success",

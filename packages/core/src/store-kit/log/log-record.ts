@@ -1,6 +1,7 @@
 import { InvalidInputError } from "../../errors/errors.js";
 import { StateCorruptError } from "../../errors/store-errors.js";
 import { deepFreeze, isRecord } from "../../json/json.js";
+import { upgradeMessage } from "../../message/upgrade-message.js";
 import type { LogDraft, LogRecord } from "../../ports/conversation-log.js";
 import { checkId, describeSlot, type Slot } from "../../slot/slot.js";
 
@@ -50,6 +51,7 @@ export function readLogRecord(slot: Slot, text: string): LogRecord {
   if (!isRecord(value[kind])) throw corrupt(slot, `its ${kind} is not an object`);
   if (value["blobs"] !== undefined && !isReferences(value["blobs"]))
     throw corrupt(slot, "its blobs are not references");
+  if (kind === "message") value["message"] = upgradeMessage(value["message"]);
   return deepFreeze(value) as unknown as LogRecord;
 }
 

@@ -30,7 +30,7 @@ describe("what can be searched", () => {
   ]);
   const result = toolResultMessage({
     type: "tool_result",
-    callId: "call-id",
+    toolCallId: "call-id",
     name: "search_web",
     state: "success",
     output: [{ type: "text", text: "found it" }],
