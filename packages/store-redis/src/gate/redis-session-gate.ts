@@ -9,8 +9,7 @@ import {
   type Slot,
   StoreUnavailableError,
 } from "@holdfast/core";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
 import { type RedisLeaseOptions, type RedisPartOptions, readOptions } from "../options.js";
 import { CallListeners } from "../signals/call-listeners.js";
 import { readStoredState } from "../state/stored-state.js";

@@ -15,8 +15,7 @@ import {
   uuidv7,
   type VersionedValue,
 } from "@holdfast/core";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection } from "../connection/redis-connection.js";
+import { connect, type RedisConnection } from "../connection/redis-connection.js";
 import type { Script } from "../connection/script.js";
 import { type RedisPartOptions, type RedisStoreOptions, readOptions } from "../options.js";
 import { deleteScript, listScript, putScript } from "./key-value-scripts.js";

@@ -15,8 +15,7 @@ import {
   type Message,
   type Slot,
 } from "@holdfast/core";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection } from "../connection/redis-connection.js";
+import { connect, type RedisConnection } from "../connection/redis-connection.js";
 import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";
 import { type RedisStoreOptions, type ResolvedOptions, readOptions } from "../options.js";

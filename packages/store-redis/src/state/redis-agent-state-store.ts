@@ -12,8 +12,7 @@ import {
   type StateWrite,
   stateConflict,
 } from "@holdfast/core";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";
 import { RedisKeyValueStore } from "../key-value/redis-key-value-store.js";
 import { partKey, slotKeys } from "../keys.js";

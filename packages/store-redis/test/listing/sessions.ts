@@ -1,8 +1,7 @@
 import { type Slot, type SlotQuery, slotText } from "@holdfast/core";
 import { Redis } from "ioredis";
 import { afterAll, inject } from "vitest";
-import { connect } from "../../src/connection/connect.js";
-import type { RedisConnection } from "../../src/connection/redis-connection.js";
+import { connect, type RedisConnection } from "../../src/connection/redis-connection.js";
 import { partKey } from "../../src/keys.js";
 import { SlotIndex } from "../../src/listing/slot-index.js";
 import { keysBelow, ownPrefix } from "../log/redis-logs.js";
