@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   checkKey,
   checkLimit,
@@ -10,6 +11,7 @@ import {
   type KeyQuery,
   type KeyValueCondition,
   type KeyValueStore,
+  namespaceText,
   StateConflictError,
   StateCorruptError,
   uuidv7,
@@ -19,7 +21,6 @@ import { connect, type RedisConnection } from "../connection/redis-connection.js
 import type { Script } from "../connection/script.js";
 import { type RedisPartOptions, type RedisStoreOptions, readOptions } from "../options.js";
 import { deleteScript, listScript, putScript } from "./key-value-scripts.js";
-import { type NamespaceKeys, namespaceKeys } from "./namespace-keys.js";
 
 /** Options of {@link RedisKeyValueStore}. */
 export interface RedisKeyValueStoreOptions
@@ -166,4 +167,25 @@ function lowerBound(prefix: string, cursor: string | undefined): string {
   if (cursor === undefined || Buffer.compare(Buffer.from(cursor), Buffer.from(prefix)) < 0)
     return `[${prefix}`;
   return `(${cursor}`;
+}
+
+/** Where a namespace is kept: all its keys have one hash tag and so live on the same node. */
+interface NamespaceKeys {
+  /** A hash: key → version, line feed, JSON. */
+  readonly values: string;
+  /** The keys once more, as members of a sorted set, for listing them in order. */
+  readonly names: string;
+  /** Marks a write as done, for a while. */
+  done(write: string): string;
+}
+
+/** @throws InvalidIdError unless `namespace` is one */
+function namespaceKeys(prefix: string, namespace: readonly string[]): NamespaceKeys {
+  const digest = createHash("sha256").update(namespaceText(namespace), "utf8").digest("hex");
+  const base = `${prefix}v1:{${digest}}`;
+  return {
+    values: `${base}:kv`,
+    names: `${base}:kv-names`,
+    done: (write) => `${base}:kv-done:${write}`,
+  };
 }

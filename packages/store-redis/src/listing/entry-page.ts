@@ -1,5 +1,4 @@
-import { writeCursor } from "./list-cursor.js";
-import { takeEntries } from "./merge-entries.js";
+import { InvalidInputError } from "@holdfast/core";
 import type { IndexEntry } from "./session-index.js";
 
 /** Sessions looked at side by side. */
@@ -35,4 +34,41 @@ export async function entryPage<T>(
   }
   const isLast = (await takeEntries(entries, 1)).length === 0;
   return isLast || last === undefined ? { items } : { items, cursor: writeCursor(last) };
+}
+
+/** The next `count` entries, fewer at the end. */
+async function takeEntries(
+  entries: AsyncGenerator<IndexEntry, void, void>,
+  count: number,
+): Promise<IndexEntry[]> {
+  const taken: IndexEntry[] = [];
+  while (taken.length < count) {
+    const next = await entries.next();
+    if (next.done) break;
+    taken.push(next.value);
+  }
+  return taken;
+}
+
+/** Where a listing goes on: behind this entry. */
+function writeCursor({ score, member }: IndexEntry): string {
+  return Buffer.from(JSON.stringify([score, member]), "utf8").toString("base64url");
+}
+
+/**
+ * The inverse of {@link writeCursor}.
+ *
+ * @throws InvalidInputError
+ */
+export function readCursor(cursor: string): IndexEntry {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (Array.isArray(value) && value.length === 2) {
+      const [score, member]: unknown[] = value;
+      if (typeof score === "number" && typeof member === "string") return { score, member };
+    }
+  } catch {
+    // Falls through to the one error for every cursor that is none.
+  }
+  throw new InvalidInputError("the cursor is not one of this store's listings");
 }

@@ -14,20 +14,6 @@ export async function* mergeEntries(
   }
 }
 
-/** The next `count` entries, fewer at the end. */
-export async function takeEntries(
-  entries: AsyncGenerator<IndexEntry, void, void>,
-  count: number,
-): Promise<IndexEntry[]> {
-  const taken: IndexEntry[] = [];
-  while (taken.length < count) {
-    const next = await entries.next();
-    if (next.done) break;
-    taken.push(next.value);
-  }
-  return taken;
-}
-
 interface Head {
   readonly entry: IndexEntry;
   readonly source: AsyncGenerator<IndexEntry, void, void>;

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import {
   checkLimit,
+  checkSlot,
+  HoldfastError,
   matchSlot,
   type Slot,
   type SlotInfo,
@@ -10,12 +12,9 @@ import {
 } from "@holdfast/core";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { agentIndexKey, agentsKey, partKey, userIndexKey } from "../keys.js";
-import { entryPage, PARALLEL } from "./entry-page.js";
-import { readCursor } from "./list-cursor.js";
+import { entryPage, PARALLEL, readCursor } from "./entry-page.js";
 import { mergeEntries } from "./merge-entries.js";
-import { RecentTouches } from "./recent-touches.js";
-import { type IndexEntry, SessionIndex } from "./session-index.js";
-import { readSlotMember, slotMember } from "./slot-member.js";
+import { type IndexEntry, RecentTouches, SessionIndex } from "./session-index.js";
 
 /** Parts of an agent's index, so that not all sessions of a busy agent are on one node of a cluster. */
 const SHARDS = 16;
@@ -150,4 +149,21 @@ export class SlotIndex {
 
 function shardOf(slot: Slot): number {
   return (createHash("sha256").update(slotKey(slot)).digest()[0] ?? 0) % SHARDS;
+}
+
+/** A slot as an entry of an index. */
+function slotMember({ agentId, userId, sessionId }: Slot): string {
+  return JSON.stringify([agentId, userId, sessionId]);
+}
+
+/** The inverse of {@link slotMember}; null for anything else. */
+function readSlotMember(member: string): Slot | null {
+  try {
+    const [agentId, userId, sessionId] = JSON.parse(member);
+    return checkSlot({ agentId, userId, sessionId });
+  } catch (error) {
+    if (HoldfastError.is(error) || error instanceof SyntaxError || error instanceof TypeError)
+      return null;
+    throw error;
+  }
 }

@@ -8,10 +8,8 @@ import {
 } from "@holdfast/core";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { logIndexKey, partKey } from "../keys.js";
-import { entryPage, PARALLEL } from "../listing/entry-page.js";
-import { readCursor } from "../listing/list-cursor.js";
-import { RecentTouches } from "../listing/recent-touches.js";
-import { type IndexEntry, SessionIndex } from "../listing/session-index.js";
+import { entryPage, PARALLEL, readCursor } from "../listing/entry-page.js";
+import { type IndexEntry, RecentTouches, SessionIndex } from "../listing/session-index.js";
 
 /** Sessions asked for at a time. */
 const BATCH = 50;

@@ -20,11 +20,10 @@ import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";
 import { type RedisStoreOptions, type ResolvedOptions, readOptions } from "../options.js";
 import { appendLogLua, type PreparedLog, prepareLog } from "./append-log.js";
+import { readBlob, writeBlobs } from "./blobs.js";
 import { LogIndex } from "./log-index.js";
-import { readBlob } from "./read-blob.js";
 import { searchLogs } from "./search-logs.js";
 import { type RecordRange, readStored, storedRecords } from "./stored-records.js";
-import { writeBlobs } from "./write-blobs.js";
 
 const appendScript = defineScript(
   "append-log",

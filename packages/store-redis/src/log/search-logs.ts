@@ -1,16 +1,22 @@
 import {
   checkLimit,
   checkLogQuery,
+  isSearched,
   type LogFinds,
   type LogHit,
   type LogQuery,
+  type LogRecord,
+  messageProblem,
   type Slot,
+  StateCorruptError,
+  searchableText,
+  snippetAround,
 } from "@holdfast/core";
 import type { RedisConnection } from "../connection/redis-connection.js";
+import { type BlobPart, readBlobPart } from "./blobs.js";
 import type { LogIndex } from "./log-index.js";
 import { SEARCH_LIMITS, SearchBudget, type SearchLimits } from "./search-budget.js";
-import { type RecordSearch, searchRecord } from "./search-record.js";
-import { storedRecords } from "./stored-records.js";
+import { readStored, type StoredRecord, storedRecords } from "./stored-records.js";
 
 /** What a search works on. */
 export interface SearchSource {
@@ -73,7 +79,7 @@ interface SearchedSession {
 
 /** Adds what it finds to `hits` until `isDone`, in records before `end`. */
 async function searchSession(
-  search: RecordSearch,
+  search: SessionSearch,
   hits: LogHit[],
   isDone: () => boolean,
   end: number | undefined,
@@ -91,4 +97,62 @@ async function searchSession(
       if (isDone()) return { lastSeq, isGone: false };
     }
   return { lastSeq, isGone: lastSeq === 0 && end === undefined };
+}
+
+/** What a search in one session goes by. */
+interface SessionSearch {
+  readonly connection: RedisConnection;
+  readonly keyPrefix: string;
+  readonly slot: Slot;
+  readonly text: string;
+  readonly budget: SearchBudget;
+}
+
+/** A record that holds the text, and what is around it. */
+interface RecordMatch {
+  readonly record: LogRecord;
+  readonly snippet: string;
+}
+
+/** Kept of a part in front of the next one, besides a match that the cut may split, so that a snippet shows what is around. */
+const CONTEXT_CHARS = 120;
+
+/**
+ * Looks for the text in a record and in all of its long texts; null when it is not there, or when something is damaged: that
+ * must not hide other records, and reading it tells what is wrong.
+ */
+async function searchRecord(
+  search: SessionSearch,
+  stored: StoredRecord,
+): Promise<RecordMatch | null> {
+  try {
+    return await matchIn(search, readStored(search.slot, stored));
+  } catch (error) {
+    if (StateCorruptError.is(error)) return null;
+    throw error;
+  }
+}
+
+async function matchIn(search: SessionSearch, record: LogRecord): Promise<RecordMatch | null> {
+  if (record.message === undefined || messageProblem(record.message) !== null) return null;
+  let snippet = snippetAround(searchableText(record.message), search.text);
+  for (const { path, ref } of record.blobs ?? [])
+    if (isSearched(path)) snippet ??= await searchBlob(search, ref);
+  return snippet === null ? null : { record, snippet };
+}
+
+/** The text around the first match in a long text, which is looked through part by part. */
+async function searchBlob(search: SessionSearch, ref: string): Promise<string | null> {
+  const { connection, keyPrefix, slot, text: query, budget } = search;
+  let text = "";
+  for (let at: number | undefined = 0; at !== undefined; ) {
+    const part: BlobPart | null = await readBlobPart(connection, keyPrefix, slot, ref, at);
+    if (part === null) return null;
+    text = text.slice(-(query.length + CONTEXT_CHARS)) + part.text;
+    const snippet = snippetAround(text, query);
+    if (snippet !== null) return snippet;
+    await budget.spend(0, part.text.length);
+    at = part.next;
+  }
+  return null;
 }

@@ -4,15 +4,14 @@ import {
   type DistributedStore,
   describeSlot,
   type LoadedState,
-  leaseLost,
   type Revision,
   type Slot,
   type SlotPage,
   type SlotQuery,
   type StateWrite,
-  stateConflict,
 } from "@holdfast/core";
 import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
+import { defineScript } from "../connection/script.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";
 import { RedisKeyValueStore } from "../key-value/redis-key-value-store.js";
 import { partKey, slotKeys } from "../keys.js";
@@ -25,9 +24,11 @@ import {
   readOptions,
 } from "../options.js";
 import { RedisSignalBus } from "../signals/redis-signal-bus.js";
-import { misfit, saveArgs } from "./save-args.js";
-import { deleteScript, loadScript, saveScript } from "./state-scripts.js";
-import { corruptState, readStoredState, slotField } from "./stored-state.js";
+import { saveArgs, savedRevision, saveScript } from "./save-script.js";
+import { loadScript, readStoredState, slotField } from "./stored-state.js";
+
+/** Deletes a state in any condition. KEYS: state, messages. */
+const deleteScript = defineScript("delete", true, "return redis.call('UNLINK', KEYS[1], KEYS[2])");
 
 /** How a {@link RedisAgentStateStore} is set up. */
 export interface RedisAgentStateStoreOptions extends RedisStoreOptions, RedisLeaseOptions {}
@@ -160,22 +161,5 @@ export class RedisAgentStateStore implements AgentStateStore {
     const touched = this.#index.touch(slot, Date.now(), expected === null);
     if (expected === null) await touched;
     else touched.catch(() => undefined);
-  }
-}
-
-/** @throws LeaseLostError | StateConflictError | StateCorruptError */
-function savedRevision(slot: Slot, write: StateWrite, reply: readonly RedisReply[]): Revision {
-  const [verdict, detail] = reply;
-  switch (verdict) {
-    case "saved":
-      return String(detail);
-    case "lease":
-      throw leaseLost(slot);
-    case "conflict":
-      throw stateConflict(slot, write.expected, typeof detail === "string" ? detail : null);
-    case "misfit":
-      throw misfit(slot, `keeps ${write.keep} messages of ${detail}: caller and store disagree`);
-    default:
-      throw corruptState(slot, String(detail));
   }
 }

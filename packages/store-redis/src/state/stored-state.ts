@@ -8,6 +8,59 @@ import {
   StateCorruptError,
 } from "@holdfast/core";
 import type { RedisReply } from "../connection/redis-connection.js";
+import { defineScript, type Script } from "../connection/script.js";
+
+/**
+ * Lua functions over what is kept of a slot.
+ *
+ * - `state`: a hash. `slot` is the ids as JSON, `rev` the revision, `n` the number of messages, `head` its JSON, `at` the
+ *   time of the last save in milliseconds, `ttl` its `ttlMs`, and `o0`, `o1`, … the last saves, each as `<op as JSON>\t<revision>` in the
+ *   place that its revision's number has in a ring.
+ * - `messages`: a list of JSON texts.
+ */
+export const stateLua: string = `
+local STATE, MESSAGES = KEYS[4], KEYS[5]
+
+-- Why what is stored cannot be what was saved; nothing when it can.
+local function damage(slot, stored_slot, rev, n)
+  local count = redis.call('LLEN', MESSAGES)
+  if not (stored_slot and rev and n) then
+    if redis.call('EXISTS', STATE) == 1 then return 'its head is not whole' end
+    return count > 0 and 'its messages are there without their head'
+  end
+  if stored_slot ~= slot then return 'it is that of another session' end
+  if tonumber(n) ~= count then
+    return n .. ' messages were saved and ' .. count .. ' are there'
+  end
+end
+
+local function load_state(slot, known, ttl_ms)
+  local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n')
+  local rev = stored[2]
+  local problem = damage(slot, stored[1], rev, stored[3])
+  if problem then return {'corrupt', problem} end
+  if not rev then return {'absent'} end
+  if ttl_ms > 0 then
+    -- A server that takes no writes just now can be read all the same.
+    for at = 4, #KEYS do redis.pcall('PEXPIRE', KEYS[at], ttl_ms) end
+  end
+  if known == 'r' .. rev then return {'unchanged'} end
+  local head = redis.call('HGET', STATE, 'head')
+  if not head then return {'corrupt', 'its head is not whole'} end
+  return {'state', rev, head, redis.call('LRANGE', MESSAGES, 0, -1)}
+end
+`;
+
+/**
+ * Loads a state. KEYS `slotKeys`. ARGV: slot, known, ttlMs.
+ *
+ * It writes nothing but expiry times, so one whose answer is lost has no outcome to be in doubt about.
+ */
+export const loadScript: Script = defineScript(
+  "load",
+  false,
+  `${stateLua}\nreturn load_state(ARGV[1], ARGV[2], tonumber(ARGV[3]))\n`,
+);
 
 /** The raw ids as they are stored with a state, whose key is only a hash of them. */
 export function slotField({ agentId, userId, sessionId }: Slot): string {
