@@ -1,4 +1,10 @@
-import type { Slot } from "@holdfast/core";
+import {
+  checkLimit,
+  checkSessionQuery,
+  type LogSessionPage,
+  type LogSessionQuery,
+  type Slot,
+} from "@holdfast/core";
 import { asBytes, asNumber, asText, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { ownerHash, slotHash } from "../keys.js";
@@ -8,13 +14,40 @@ import {
   LISTED_AT,
   type ListPosition,
   positionValues,
+  readCursor,
+  writeCursor,
 } from "../listing/list-position.js";
+import { MOST_LISTED } from "../listing/list-slots.js";
 
 /** A session that has a log, and its place in listings and searches. */
 export interface LoggedSession extends ListPosition {
   readonly slot: Slot;
   /** The newest record's. */
   readonly lastSeq: number;
+}
+
+/**
+ * One page of a user's sessions that have a log, the one written to last first, to the minute.
+ *
+ * It pages as a listing of states does: none is shown twice, one that moved to the front in between is missed.
+ *
+ * @throws InvalidInputError | InvalidIdError | StoreUnavailableError
+ */
+export async function listSessions(
+  database: Database,
+  query: LogSessionQuery,
+): Promise<LogSessionPage> {
+  checkSessionQuery(query);
+  const limit = Math.min(checkLimit(query.limit, 100), MOST_LISTED);
+  const after = readCursor(query.cursor);
+  const what = "listing the sessions of a log";
+  const found = await loggedSessions(database, what, query, after, limit + 1);
+  const page = found.slice(0, limit);
+  const sessions = page.map(({ slot, listedAt }) => ({ slot, lastAt: isoTime(listedAt) }));
+  const last = page.at(-1);
+  return found.length > limit && last !== undefined
+    ? { sessions, cursor: writeCursor(last) }
+    : { sessions };
 }
 
 const COLUMNS = `k, session_id, log_seq, ${LISTED_AT}`;
@@ -59,4 +92,9 @@ function readSession(
     lastSeq: asNumber(lastSeq),
     listedAt: asText(listedAt),
   };
+}
+
+/** To the millisecond, as every time in Holdfast. */
+function isoTime(listedAt: string): string {
+  return `${listedAt.slice(0, 10)}T${listedAt.slice(11, 23)}Z`;
 }

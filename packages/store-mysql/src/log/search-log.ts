@@ -1,18 +1,26 @@
 import {
   checkLimit,
   checkLogQuery,
+  isSearched,
   type LogFinds,
   type LogHit,
   type LogPosition,
   type LogQuery,
+  type LogRecord,
+  messageProblem,
+  type Slot,
+  StateCorruptError,
+  searchableText,
+  snippetAround,
+  withBlobs,
 } from "@holdfast/core";
 import type { Database } from "../connection/database.js";
 import { likePattern } from "./like-pattern.js";
+import { readBlob } from "./log-blobs.js";
+import { recordIn } from "./read-log.js";
 import { SearchBudget, type SearchLimits, searchLimits } from "./search-budget.js";
-import { hitIn } from "./search-record.js";
-import { candidateRows, scanWindows } from "./search-scan.js";
-import { searchedSessions } from "./search-sessions.js";
-import { type SearchWindow, searchWindows } from "./search-windows.js";
+import { type CandidateRow, candidateRows, scanWindows } from "./search-scan.js";
+import { type SearchWindow, searchedSessions, searchWindows } from "./search-windows.js";
 
 const DEFAULT_LIMIT = 10;
 
@@ -59,4 +67,42 @@ export async function searchLog(
 function endOf(windows: readonly SearchWindow[]): LogPosition | undefined {
   const last = windows.at(-1);
   return last && { sessionId: last.session.slot.sessionId, seq: last.after + 1 };
+}
+
+/** The hit that a row is, or null. What is damaged is passed over: `read` says so, a search finds the rest. */
+async function hitIn(
+  database: Database,
+  { session: { slot }, row }: CandidateRow,
+  text: string,
+  budget: SearchBudget,
+): Promise<LogHit | null> {
+  try {
+    const record = recordIn(slot, row);
+    if (record.message === undefined || messageProblem(record.message) !== null) return null;
+    const { message } = await withTexts(database, slot, record, budget);
+    const snippet = message === undefined ? null : snippetAround(searchableText(message), text);
+    return snippet === null ? null : { slot: { ...slot }, record, snippet };
+  } catch (error) {
+    if (StateCorruptError.is(error)) return null;
+    throw error;
+  }
+}
+
+/** The record with those of its long texts that a search looks at; without them where one is missing. */
+async function withTexts(
+  database: Database,
+  slot: Slot,
+  record: LogRecord,
+  budget: SearchBudget,
+): Promise<LogRecord> {
+  const references = record.blobs?.filter(({ path }) => isSearched(path)) ?? [];
+  if (references.length === 0) return record;
+  for (const { bytes } of references) budget.spendBytes(bytes);
+  const log = { readBlob: (_: Slot, ref: string) => readBlob(database, slot, ref) };
+  try {
+    return await withBlobs(log, slot, { ...record, blobs: references });
+  } catch (error) {
+    if (StateCorruptError.is(error)) return record;
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import {
   type AgentStateStore,
   checkSlot,
   type DistributedStore,
+  describeSlot,
   type LoadedState,
   type Revision,
   type Slot,
@@ -13,6 +14,7 @@ import type { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import { MysqlSessionGate } from "../gate/mysql-session-gate.js";
 import { MysqlKeyValueStore } from "../key-value/mysql-key-value-store.js";
+import { slotHash } from "../keys.js";
 import { listSlots } from "../listing/list-slots.js";
 import { MysqlConversationLog } from "../log/mysql-conversation-log.js";
 import {
@@ -22,10 +24,10 @@ import {
   readOptions,
 } from "../options.js";
 import { MysqlSignalBus } from "../signals/mysql-signal-bus.js";
-import { deleteState } from "./delete-state.js";
 import { loadState } from "./load-state.js";
 import { prepareWrite } from "./prepare-write.js";
 import { saveState } from "./save-state.js";
+import { deleteEmptyRow } from "./state-row.js";
 
 /** How a {@link MysqlAgentStateStore} is set up. */
 export interface MysqlStoreOptions extends MysqlPartOptions, MysqlLeaseOptions {}
@@ -113,4 +115,20 @@ export class MysqlAgentStateStore implements AgentStateStore {
   async close(): Promise<void> {
     await Promise.all([this.#gate.close(), this.#signals.close()]);
   }
+}
+
+/** Deletes the state of a slot; whether there was one. Its log and lease stay. */
+function deleteState(database: Database, slot: Slot): Promise<boolean> {
+  const { tables } = database;
+  const k = slotHash(slot);
+  return database.transaction(`deleting ${describeSlot(slot)}`, async (tx) => {
+    const { affectedRows } = await tx.write(
+      `UPDATE ${tables.slots} SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL WHERE k = ? AND rev IS NOT NULL`,
+      [k],
+    );
+    if (affectedRows === 0) return false;
+    await tx.write(`DELETE FROM ${tables.messages} WHERE k = ?`, [k]);
+    await tx.write(deleteEmptyRow(tables), [k]);
+    return true;
+  });
 }

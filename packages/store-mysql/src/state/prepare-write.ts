@@ -7,9 +7,14 @@ import {
   type Slot,
   type StateWrite,
 } from "@holdfast/core";
-import { type PreparedLog, prepareLog } from "../log/prepare-log.js";
-import type { MessageRow } from "./message-rows.js";
+import { type PreparedLog, prepareLog } from "../log/append-log.js";
 import { opEntry } from "./op-ring.js";
+
+/** A message at its place. */
+export interface MessageRow {
+  readonly pos: number;
+  readonly body: Buffer;
+}
 
 /** A write as it will be sent: copied, so that what the caller does with its values afterwards changes nothing. */
 export interface PreparedWrite {

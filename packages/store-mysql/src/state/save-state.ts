@@ -1,13 +1,14 @@
 import { describeSlot, leaseLost, type Revision, type Slot, stateConflict } from "@holdfast/core";
 import { asBytes, asNumber, asTextOrNull } from "../connection/cells.js";
 import type { Database, Transaction } from "../connection/database.js";
+import { rowBatches } from "../connection/row-batches.js";
 import type { WriteResult } from "../connection/session.js";
 import { slotHash, type Tables } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
-import { insertLog, writeBlobs } from "../log/append-log.js";
-import { dropMessages, putMessages } from "./message-rows.js";
+import { insertLog } from "../log/append-log.js";
+import { writeBlobs } from "../log/log-blobs.js";
 import { opHash, RING_BYTES, revisionInRing } from "./op-ring.js";
-import type { PreparedWrite } from "./prepare-write.js";
+import type { MessageRow, PreparedWrite } from "./prepare-write.js";
 import { SLOT_COLUMNS, slotValues } from "./state-row.js";
 
 /**
@@ -111,4 +112,45 @@ async function readRow(tx: Transaction, { slots }: Tables, k: Buffer): Promise<F
     ops: asBytes(ops),
     lease: asTextOrNull(lease),
   };
+}
+
+/** How many positions one DELETE names. */
+const DROPPED_AT_ONCE = 64;
+
+/** Puts messages at their places, over those that are there. */
+async function putMessages(
+  tx: Transaction,
+  { messages }: Tables,
+  k: Buffer,
+  rows: readonly MessageRow[],
+): Promise<void> {
+  for (const batch of rowBatches(rows, ({ body }) => body.length)) {
+    const places = batch.map(() => "(?, ?, ?)").join(", ");
+    await tx.write(
+      `INSERT INTO ${messages} (k, pos, body) VALUES ${places} ON DUPLICATE KEY UPDATE body = VALUES(body)`,
+      batch.flatMap(({ pos, body }) => [k, pos, body]),
+    );
+  }
+}
+
+/**
+ * Removes the messages at `from` and after, up to but not at `to`.
+ *
+ * By naming each place, not as a range: a range would also lock the gap behind it, where the next slot's messages go, and
+ * two such savers would stop each other.
+ */
+async function dropMessages(
+  tx: Transaction,
+  { messages }: Tables,
+  k: Buffer,
+  from: number,
+  to: number,
+): Promise<void> {
+  const marks = Array.from({ length: DROPPED_AT_ONCE }, () => "?").join(", ");
+  for (let start = from; start < to; start += DROPPED_AT_ONCE) {
+    const places = Array.from({ length: DROPPED_AT_ONCE }, (_, index) =>
+      Math.min(start + index, to - 1),
+    );
+    await tx.write(`DELETE FROM ${messages} WHERE k = ? AND pos IN (${marks})`, [k, ...places]);
+  }
 }
