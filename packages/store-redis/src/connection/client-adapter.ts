@@ -51,7 +51,7 @@ export interface ConnectionTiming {
 export interface ClientAdapter {
   openCommands(timing: ConnectionTiming): CommandConnection;
   openSubscriber(timing: ConnectionTiming, events: SubscriberEvents): SubscriberConnection;
-  /** Whether the caller's client was ended for good. */
+  /** True when the caller's client was ended for good. */
   readonly hasEnded: boolean;
   /** Calls back when the caller's client ends; returns a function that stops watching. */
   onEnd(callback: () => void): () => void;

@@ -14,7 +14,7 @@ export interface Request<C, T> {
   readonly what: string;
   readonly writes: boolean;
   readonly deadlineMs: number;
-  /** Whether a connection without an answer by the deadline is dropped, so that nothing piles up behind it. */
+  /** Drops a connection without an answer by the deadline, so that nothing piles up behind it. */
   readonly dropLate?: boolean | undefined;
   /** Repeated on a new connection when the last one was lost. */
   exchange(connection: C, remainingMs: () => number): Promise<T>;

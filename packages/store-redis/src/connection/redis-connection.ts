@@ -26,7 +26,7 @@ export interface RunOptions {
    */
   readonly minReplicas?: number | undefined;
   /**
-   * Tells the replies that report a write; others, such as a conflict, are returned without asking the replicas.
+   * Tells the replies that report a write; others, such as a conflict, are returned however few replicas confirm.
    * @default all
    */
   readonly wrote?: ((reply: RedisReply) => boolean) | undefined;

@@ -12,7 +12,7 @@ export interface ReplicatedWrite {
   readonly replicas: number;
   /** Time left for the replicas; at least 1, as `WAIT` takes 0 for "no limit". */
   waitMs(): number;
-  /** Whether a reply means that there is a write to confirm. */
+  /** Tells whether a reply reports a write to confirm. */
   wrote(reply: RedisReply): boolean;
 }
 

@@ -13,7 +13,7 @@ export interface Script {
   readonly source: string;
   /** SHA-1 of the source, as `EVALSHA` wants it. */
   readonly sha: string;
-  /** Whether it changes anything: decides between "unavailable" and "outcome unknown" when its reply is lost. */
+  /** True when it changes anything: decides between "unavailable" and "outcome unknown" when its reply is lost. */
   readonly writes: boolean;
 }
 

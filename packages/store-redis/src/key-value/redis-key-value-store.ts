@@ -138,7 +138,7 @@ export class RedisKeyValueStore implements KeyValueStore {
       { minReplicas: this.#minReplicas, wrote: (reply) => reply === "done" },
     );
     if (outcome === "done" || outcome === "absent") return outcome;
-    const found = outcome === "none" ? "has no value any more" : "holds another version";
+    const found = outcome === "none" ? "no longer has a value" : "holds another version";
     throw new StateConflictError(
       `${describeKey(key)} was not changed: it ${found}; read it again and repeat the change`,
     );
@@ -155,27 +155,27 @@ function readValue(key: string, stored: string | null): VersionedValue | null {
         version: stored.slice(0, end),
       };
   } catch {
-    // Falls through: no JSON is as bad as no version. The parser's error would show what is stored.
+    // Falls through to the error below. The parser's error would show what is stored.
   }
   throw new StateCorruptError(
-    `the value of ${describeKey(key)} is damaged: what Redis holds was not written by this store; delete it or restore a backup`,
+    `the value of ${describeKey(key)} is damaged: it was not written by this store; delete it or restore a backup`,
   );
 }
 
-/** Where a page begins: behind the cursor, but never before the prefix. */
+/** Lower bound of a page for ZRANGEBYLEX: behind the cursor, but never before the prefix. */
 function lowerBound(prefix: string, cursor: string | undefined): string {
   if (cursor === undefined || Buffer.compare(Buffer.from(cursor), Buffer.from(prefix)) < 0)
     return `[${prefix}`;
   return `(${cursor}`;
 }
 
-/** Where a namespace is kept: all its keys have one hash tag and so live on the same node. */
+/** Redis keys of a namespace; all have one hash tag and so live on the same node. */
 interface NamespaceKeys {
-  /** A hash: key → version, line feed, JSON. */
+  /** Hash: key → version, line feed, JSON. */
   readonly values: string;
-  /** The keys once more, as members of a sorted set, for listing them in order. */
+  /** Sorted set of the keys, for listing them in order. */
   readonly names: string;
-  /** Marks a write as done, for a while. */
+  /** Key that marks a write as done, for a limited time. */
   done(write: string): string;
 }
 

@@ -1,22 +1,22 @@
 import { InvalidInputError } from "@holdfast/core";
 import type { IndexEntry } from "./session-index.js";
 
-/** Sessions looked at side by side. */
+/** Sessions looked up in parallel. */
 export const PARALLEL = 100;
 
-/** Entries that stand for nothing which one page may pass over before it ends short. */
-const PASSED_OVER = 1_000;
+/** Stale entries, whose session does not exist, that one page may skip before it ends short. */
+const MAX_SKIPPED = 1_000;
 
-/** One page of what entries of an index stand for; `cursor` is absent on the last one. */
+/** One page of items looked up from entries of an index; `cursor` is absent on the last page. */
 export interface EntryPage<T> {
   readonly items: readonly T[];
   readonly cursor?: string | undefined;
 }
 
 /**
- * Takes entries until `limit` of them were found to stand for something.
+ * Takes entries until `limit` of them led to an item.
  *
- * @param look - what an entry stands for; null when it is to be passed over
+ * @param look - looks up the item of an entry; null skips the entry
  */
 export async function entryPage<T>(
   entries: AsyncGenerator<IndexEntry, void, void>,
@@ -25,7 +25,7 @@ export async function entryPage<T>(
 ): Promise<EntryPage<T>> {
   const items: T[] = [];
   let last: IndexEntry | undefined;
-  for (let room = limit + PASSED_OVER; room > 0 && items.length < limit; ) {
+  for (let room = limit + MAX_SKIPPED; room > 0 && items.length < limit; ) {
     const seen = await takeEntries(entries, Math.min(limit - items.length, PARALLEL));
     for (const item of await Promise.all(seen.map(look))) if (item !== null) items.push(item);
     if (seen.length === 0) return { items };
@@ -50,13 +50,13 @@ async function takeEntries(
   return taken;
 }
 
-/** Where a listing goes on: behind this entry. */
+/** Encodes the entry behind which a listing continues. */
 function writeCursor({ score, member }: IndexEntry): string {
   return Buffer.from(JSON.stringify([score, member]), "utf8").toString("base64url");
 }
 
 /**
- * The inverse of {@link writeCursor}.
+ * Decodes a cursor of {@link entryPage}.
  *
  * @throws InvalidInputError
  */
@@ -68,7 +68,7 @@ export function readCursor(cursor: string): IndexEntry {
       if (typeof score === "number" && typeof member === "string") return { score, member };
     }
   } catch {
-    // Falls through to the one error for every cursor that is none.
+    // Falls through to the one error for every invalid cursor.
   }
   throw new InvalidInputError("the cursor is not one of this store's listings");
 }

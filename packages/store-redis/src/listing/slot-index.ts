@@ -16,18 +16,18 @@ import { entryPage, PARALLEL, readCursor } from "./entry-page.js";
 import { mergeEntries } from "./merge-entries.js";
 import { type IndexEntry, RecentTouches, SessionIndex } from "./session-index.js";
 
-/** Parts of an agent's index, so that not all sessions of a busy agent are on one node of a cluster. */
+/** Shards of an agent's index, so that not all sessions of a busy agent are on one node of a cluster. */
 const SHARDS = 16;
 
 /**
- * Which sessions there are: an index per agent and user, and one per agent, in shards.
+ * Index of existing sessions: one index per agent and user, and one per agent, in shards.
  *
  * Contract:
- * - An index is not written in one step with the state, and at most once a minute per slot. Whoever makes a session
- *   touches it first and whoever deletes one forgets it first: then no session is missing, and an entry whose session
- *   does not exist is passed over and in time dropped.
- * - A listing shows no slot twice, whatever is saved meanwhile. One that is saved while being listed moves to the front
- *   and may be missed by the pages to come.
+ * - An index is not written atomically with the state, and at most once a minute per slot. Creating a session touches it
+ *   first, deleting one forgets it first: so no session is missing, and an entry whose session does not exist is skipped and
+ *   eventually dropped.
+ * - A listing shows no slot twice, even when slots are saved meanwhile. One that is saved while being listed moves to the front
+ *   and may be missing from later pages.
  */
 export class SlotIndex {
   readonly #connection: RedisConnection;
@@ -47,7 +47,7 @@ export class SlotIndex {
   }
 
   /**
-   * Puts a slot in front; does nothing when this process did so within the last minute.
+   * Moves a slot to the front; does nothing when this process did so within the last minute.
    *
    * @param isNew - the slot is about to get its first state: another process may have deleted it within that minute
    */
@@ -66,7 +66,7 @@ export class SlotIndex {
     this.#touches.remember(member, at);
   }
 
-  /** Takes a slot out, before its state is deleted. */
+  /** Removes a slot, before its state is deleted. */
   async forget(slot: Slot): Promise<void> {
     const member = slotMember(slot);
     this.#touches.forget(member);
@@ -91,11 +91,11 @@ export class SlotIndex {
   async #touchIn(key: string, member: string, at: number): Promise<void> {
     await this.#index.touch(key, member, at);
     if (this.#ttlMs === undefined) return;
-    const isThere = async (other: string) => (await this.#infoOf(readSlotMember(other))) !== null;
-    await this.#index.sweep(key, this.#ttlMs, at, isThere);
+    const exists = async (other: string) => (await this.#infoOf(readSlotMember(other))) !== null;
+    await this.#index.sweep(key, this.#ttlMs, at, exists);
   }
 
-  /** What a listing says about an entry; null when its session does not exist. */
+  /** Returns the listed item of an entry; null when its session does not exist. */
   async #look(entry: IndexEntry): Promise<SlotInfo | null> {
     const slot = readSlotMember(entry.member);
     const info = await this.#infoOf(slot);
@@ -113,7 +113,7 @@ export class SlotIndex {
     return { slot, updatedAt: new Date(Number(at)).toISOString(), messages: Number(messages) };
   }
 
-  /** The indexes a slot is in. */
+  /** Keys of the indexes that contain a slot. */
   #keysOf(slot: Slot): string[] {
     const { agentId, userId } = slot;
     return [
@@ -122,7 +122,7 @@ export class SlotIndex {
     ];
   }
 
-  /** The indexes a query is answered from. */
+  /** Keys of the indexes that answer a query. */
   async #keysFor({ agentId, userId }: SlotQuery): Promise<string[]> {
     const agents = agentId === undefined ? await this.#agents() : [agentId];
     if (userId !== undefined)
@@ -151,12 +151,12 @@ function shardOf(slot: Slot): number {
   return (createHash("sha256").update(slotKey(slot)).digest()[0] ?? 0) % SHARDS;
 }
 
-/** A slot as an entry of an index. */
+/** Encodes a slot as an entry of an index. */
 function slotMember({ agentId, userId, sessionId }: Slot): string {
   return JSON.stringify([agentId, userId, sessionId]);
 }
 
-/** The inverse of {@link slotMember}; null for anything else. */
+/** Decodes an entry of an index; null when it is not a slot. */
 function readSlotMember(member: string): Slot | null {
   try {
     const [agentId, userId, sessionId] = JSON.parse(member);

@@ -3,7 +3,7 @@ import type { RedisConnection } from "../connection/redis-connection.js";
 import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";
 
-/** The options that decide how blobs are kept. */
+/** Options for storing blobs. */
 export interface BlobOptions {
   readonly keyPrefix: string;
   readonly ttlMs: number | undefined;
@@ -13,7 +13,7 @@ export interface BlobOptions {
 /** Chunks sent or read with one command: about a megabyte. */
 const CHUNKS_PER_COMMAND = 4;
 
-// Refreshing comes with looking: what is found here must still be there when the record that names it is.
+// Also refreshes the expiry: a blob found here must still exist when the record that names it is appended.
 const knownBlobs = defineScript(
   "known-blobs",
   true,
@@ -21,7 +21,7 @@ const knownBlobs = defineScript(
    return redis.call('HMGET', KEYS[1], unpack(ARGV, 2))`,
 );
 
-// Refuses to go on behind a chunk that is not there: the slot was deleted meanwhile, or a failover lost it.
+// Refuses to continue behind a missing chunk: the slot was deleted meanwhile, or a failover lost it.
 const putChunks = defineScript(
   "put-chunks",
   true,
@@ -32,9 +32,9 @@ const putChunks = defineScript(
 );
 
 /**
- * Stores long texts of a slot that it does not have yet; to be done before the records that name them are appended.
+ * Stores long texts that a slot does not have yet; call it before appending the records that name them.
  *
- * Each is kept in chunks, fields `<ref>:<n>`, and counts as stored once the field `<ref>` holds their number.
+ * Each is stored in chunks, fields `<ref>:<n>`, and counts as stored once the field `<ref>` holds their number.
  */
 export async function writeBlobs(
   connection: RedisConnection,
@@ -68,14 +68,14 @@ export async function writeBlobs(
 
 const REF = /^sha256:[0-9a-f]{64}$/;
 
-/** Part of a long text, and where the next one begins; `next` is absent behind the last. */
+/** Part of a long text, and the chunk at which the next part begins; `next` is absent after the last. */
 export interface BlobPart {
   readonly text: string;
   readonly next?: number | undefined;
 }
 
 /**
- * About a megabyte of a long text, from chunk `at` on; null when the slot has no such text.
+ * Reads about a megabyte of a long text, from chunk `at` on; null when the slot has no such text.
  *
  * @throws StateCorruptError when a chunk is missing
  */
@@ -86,26 +86,26 @@ export async function readBlobPart(
   ref: string,
   at: number,
 ): Promise<BlobPart | null> {
-  // Also keeps a caller from naming a single chunk.
+  // Also prevents a caller from naming a single chunk.
   if (!REF.test(ref)) return null;
   const what = `reading a long text of ${describeSlot(slot)}`;
   const fields = Array.from({ length: CHUNKS_PER_COMMAND }, (_, index) => `${ref}:${at + index}`);
   const key = partKey(keyPrefix, slot, "blobs");
   const reply = await connection.send(what, "HMGET", [key, ref, ...fields]);
-  // The number of chunks comes with every part: a text that was deleted meanwhile is not a damaged one.
+  // The number of chunks is read with every part: a text deleted meanwhile is not a damaged one.
   const [stored, ...found] = Array.isArray(reply) ? reply : [];
   if (typeof stored !== "string") return null;
   const count = Number(stored);
   const chunks = found.slice(0, Math.max(count - at, 0));
   if (!chunks.every((chunk) => typeof chunk === "string") || chunks.length === 0)
     throw new StateCorruptError(
-      `a long text of ${describeSlot(slot)} cannot be read whole: a part of it is missing`,
+      `a long text of ${describeSlot(slot)} is damaged: a part of it is missing`,
     );
   const next = at + chunks.length;
   return { text: chunks.join(""), next: next < count ? next : undefined };
 }
 
-/** A long text as it was stored; null when the slot has none under this name. */
+/** Reads a whole long text; null when the slot has none under this name. */
 export async function readBlob(
   connection: RedisConnection,
   keyPrefix: string,
@@ -125,7 +125,7 @@ export async function readBlob(
 /** Largest chunk, in bytes of UTF-8. */
 const CHUNK_BYTES = 262_144;
 
-/** A well-formed text in pieces of at most 256 KB of UTF-8, cut between characters. */
+/** Splits a well-formed text into chunks of at most 256 KB of UTF-8, between characters. */
 export function chunksOf(text: string): string[] {
   const bytes = Buffer.from(text, "utf8");
   const chunks: string[] = [];

@@ -19,18 +19,18 @@ import { lineLua } from "../gate/line-lua.js";
 import { appendLogLua } from "../log/append-log.js";
 import { corruptState, slotField, stateLua } from "./stored-state.js";
 
-/** The places of the ring in which the last saves are remembered. */
+/** Fields of the ring buffer that remembers the last saves. */
 const opFields = Array.from({ length: REMEMBERED_OPS }, (_, place) => `, 'o${place}'`).join("");
 
 /**
- * One save: state, log records and the lease given back, together or not at all. Up to the first write anything may be
- * refused; from there on nothing can fail.
+ * Saves state and log records and releases the lease, atomically. Every check comes before the first write; after that nothing
+ * can fail.
  *
  * KEYS `slotKeys`. ARGV: slot, op as JSON, expected (`r<revision>`, or empty for none), revision, lease (`t<token>`, or empty
- * for none), whether to release it, keep, head, ttlMs, the time, number of replacements and of each its index and text, number of
- * appended messages and their texts, and what `append_log` reads.
+ * for none), 1 to release it, keep, head, ttlMs, the time, number of replacements and for each its index and text, number of
+ * appended messages and their texts, and the arguments of `append_log`.
  *
- * Answers `saved` and the revision, `lease`, `conflict` and the stored revision, `corrupt` and why, or `misfit` and the
+ * Returns `saved` and the revision, `lease`, `conflict` and the stored revision, `corrupt` and why, or `misfit` and the
  * number of messages stored.
  */
 export const saveScript: Script = defineScript(
@@ -50,7 +50,7 @@ local stored_rev = stored[2]
 local done = op .. '\\t'
 for at = 5, #stored do
   if stored[at] and string.sub(stored[at], 1, #done) == done then
-    -- Its holder may have taken the lease again meanwhile, not knowing that it was given back.
+    -- Its holder may have taken the lease again meanwhile, not knowing that it was released.
     if releases and holds_lease() then leave(token) end
     return {'saved', string.sub(stored[at], #done + 1)}
   end
@@ -83,7 +83,7 @@ append_log(KEYS[6], KEYS[7], at, messages_at)
 if ttl_ms > 0 then
   for key = 4, #KEYS do redis.call('PEXPIRE', KEYS[key], ttl_ms) end
 elseif stored[4] ~= '0' then
-  -- What is there may have been stored when there was a ttlMs.
+  -- The keys may have been stored with a ttlMs.
   for key = 4, #KEYS do redis.call('PERSIST', KEYS[key]) end
 end
 if releases and ARGV[5] ~= '' then leave(token) end
@@ -91,16 +91,16 @@ return {'saved', rev}
 `,
 );
 
-/** Heads hold what is small; one is written whole with every save. */
+/** A head is written whole with every save, so it must be small. */
 const MAX_HEAD_BYTES = 256 * 1_024;
 const MAX_MESSAGE_BYTES = 16 * 1_024 * 1_024;
-/** The server does nothing else while it reads and applies a save. */
+/** The server is blocked while it reads and applies a save. */
 const MAX_SAVE_BYTES = 64 * 1_024 * 1_024;
 
 /**
- * What the save script reads, without the log records: only what changed, whatever the length of the session.
+ * Builds the arguments of the save script, without the log records: only what changed, whatever the length of the session.
  *
- * @throws StateTooLargeError | StateCorruptError | InvalidInputError before anything was sent
+ * @throws StateTooLargeError | StateCorruptError | InvalidInputError before anything is sent
  */
 export function saveArgs(
   slot: Slot,
@@ -113,7 +113,7 @@ export function saveArgs(
       `${describeSlot(slot)} was not saved: a save needs an op, and a revision made with nextRevision`,
     );
   checkFit(slot, write);
-  const sizes = new SaveSize(slot);
+  const encoder = new SaveEncoder(slot);
   return [
     slotField(slot),
     JSON.stringify(op),
@@ -122,17 +122,17 @@ export function saveArgs(
     lease === undefined ? "" : `t${lease}`,
     release === true ? 1 : 0,
     keep,
-    sizes.text(write.head, "its head", MAX_HEAD_BYTES),
+    encoder.text(write.head, "its head", MAX_HEAD_BYTES),
     ttlMs ?? 0,
     Date.now(),
     write.replace.length,
-    ...write.replace.flatMap(([index, message]) => [index, sizes.message(message)]),
+    ...write.replace.flatMap(([index, message]) => [index, encoder.message(message)]),
     write.append.length,
-    ...write.append.map((message) => sizes.message(message)),
+    ...write.append.map((message) => encoder.message(message)),
   ];
 }
 
-/** The part of `applyWrite`'s rules that can be checked here; the script compares `keep` with what is stored. */
+/** Checks the rules of `applyWrite` that need no stored state; the script compares `keep` with what is stored. */
 function checkFit(slot: Slot, { keep, replace }: StateWrite): void {
   if (!Number.isSafeInteger(keep) || keep < 0) throw misfit(slot, `keeps ${keep} messages`);
   for (const [index] of replace)
@@ -140,13 +140,13 @@ function checkFit(slot: Slot, { keep, replace }: StateWrite): void {
       throw misfit(slot, `replaces message ${index} but keeps only ${keep}`);
 }
 
-/** The error of a save that does not fit what is stored. */
+/** Error of a save that does not fit what is stored. */
 function misfit(slot: Slot, problem: string): StateCorruptError {
   return new StateCorruptError(`a save of ${describeSlot(slot)} ${problem}`);
 }
 
-/** JSON texts of one save, within the limits. */
-class SaveSize {
+/** Encodes the values of one save as JSON, within the limits. */
+class SaveEncoder {
   readonly #slot: Slot;
   #bytes = 0;
 
@@ -175,7 +175,11 @@ class SaveSize {
   }
 }
 
-/** @throws LeaseLostError | StateConflictError | StateCorruptError */
+/**
+ * Reads the reply of the save script.
+ *
+ * @throws LeaseLostError | StateConflictError | StateCorruptError
+ */
 export function savedRevision(
   slot: Slot,
   write: StateWrite,
