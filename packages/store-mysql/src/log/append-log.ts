@@ -12,7 +12,7 @@ import { rowBatches } from "../connection/row-batches.js";
 import type { Tables } from "../keys.js";
 import { hasBlob, insertBlob } from "./log-blobs.js";
 
-/** Records ready to be written, copied: what the caller does with the drafts afterwards changes nothing. */
+/** Records ready to be written. Copies: changing the drafts afterwards has no effect. */
 export interface PreparedLog {
   /** In the order given, each id once. */
   readonly records: readonly PreparedRecord[];
@@ -20,25 +20,25 @@ export interface PreparedLog {
   readonly blobs: ReadonlyMap<string, Buffer>;
 }
 
-/** A record that lacks nothing but its seq. */
+/** A complete record but for its seq. */
 interface PreparedRecord {
   readonly id: Buffer;
   readonly callId: Buffer;
   readonly at: Buffer;
   readonly kind: LogDraft["kind"];
   readonly hasBlobs: boolean;
-  /** Of the message's usage, for reports; null where it has none. */
+  /** Tokens of the message's usage, for reports; null where it has none. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cachedTokens: number | null;
-  /** What follows the seq in the record's JSON. */
+  /** The record's JSON behind its seq. */
   readonly rest: string;
 }
 
-const FRONT = '{"v":1,"seq":';
-/** What a MEDIUMBLOB holds. */
+const RECORD_START = '{"v":1,"seq":';
+/** Size of a MEDIUMBLOB. */
 const MAX_RECORD_BYTES = 16_777_215;
-/** Columns of the log that only serve queries; the body has the whole value. */
+/** Sizes of columns that only serve queries; the body has the whole value. */
 const COLUMN_BYTES = { callId: 765, at: 64 };
 
 /**
@@ -67,14 +67,14 @@ export function prepareLog(slot: Slot, drafts: readonly LogDraft[]): PreparedLog
       inputTokens: tokens(draft.message?.usage?.inputTokens),
       outputTokens: tokens(draft.message?.usage?.outputTokens),
       cachedTokens: tokens(draft.message?.usage?.cachedInputTokens),
-      rest: checkSize(slot, logRecordText(record)).slice(`${FRONT}0`.length),
+      rest: checkSize(slot, logRecordText(record)).slice(`${RECORD_START}0`.length),
     });
   }
   return { records: [...records.values()], blobs };
 }
 
 function checkSize(slot: Slot, text: string): string {
-  // The seq that takes the place of the 0 has 16 digits at most.
+  // The seq that replaces the 0 has 16 digits at most.
   const bytes = Buffer.byteLength(text, "utf8") + 15;
   if (bytes > MAX_RECORD_BYTES)
     throw new StateTooLargeError(
@@ -83,14 +83,14 @@ function checkSize(slot: Slot, text: string): string {
   return text;
 }
 
-/** A count as the column keeps it: what a model or a plugin reports need not be one. */
+/** Returns a count for the column; null when a model or plugin reported something else. */
 function tokens(count: unknown): number | null {
   return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : null;
 }
 
-/** The exact bytes of a record at its place: those of `logRecordText`. */
+/** Bytes of a record with its seq, exactly as `logRecordText` writes them. */
 function recordBytes(record: PreparedRecord, seq: number): Buffer {
-  return Buffer.from(`${FRONT}${seq}${record.rest}`, "utf8");
+  return Buffer.from(`${RECORD_START}${seq}${record.rest}`, "utf8");
 }
 
 interface LogRow {
@@ -102,12 +102,12 @@ interface LogRow {
 const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const COLUMNS =
   "k, seq, id, call_id, at, kind, has_blobs, input_tokens, output_tokens, cached_tokens, body";
-/** A row beside its body and id, rather too much than too little. */
+/** Upper bound of the bytes of a row besides its body. */
 const ROW_OVERHEAD = 1_024;
 
 /**
- * Inserts records in a transaction that holds the slot's row, with the seqs up to `lastSeq`; those whose id is there
- * already are left out.
+ * Inserts records in a transaction that has locked the slot's row, with the seqs up to `lastSeq`; skips those whose id exists
+ * already.
  *
  * @param lastSeq - `log_seq` of the slot after it was raised by the number of records
  */
@@ -119,7 +119,7 @@ export async function insertLog(
   prepared: PreparedLog,
 ): Promise<void> {
   const { records, blobs } = prepared;
-  // They were written before the transaction; a delete of the log in between took them away again.
+  // They were written before the transaction; a delete of the log in between may have removed them.
   for (const [ref, bytes] of blobs)
     if (!(await hasBlob(tx, tables, k, ref, bytes)))
       await insertBlob((sql, values) => tx.write(sql, values), tables, k, ref, bytes);
@@ -138,8 +138,8 @@ export async function insertLog(
 }
 
 /**
- * A row whose id is there is left as it is. One whose seq is there under another id, which no store of ours leaves behind,
- * fails the statement (a number out of range, in every SQL mode) instead of losing a record.
+ * Builds an INSERT that leaves a row with the same id as it is. One with the same seq and another id, which no store of this
+ * package leaves behind, fails the statement (a number out of range, in every SQL mode) instead of losing a record.
  */
 function insertStatement(tables: Tables, rows: number): string {
   const values = Array.from({ length: rows }, () => ROW).join(", ");

@@ -24,15 +24,15 @@ import { readLog } from "./read-log.js";
 import { searchLog } from "./search-log.js";
 
 /**
- * Keeps the conversation log in MySQL or MariaDB, for any number of nodes.
+ * Stores the conversation log in MySQL or MariaDB, for any number of nodes.
  *
  * Contract, beyond {@link ConversationLog}'s:
  * - An append is one transaction: a reader sees all of its records or none, and those of a slot appear in the order of
- *   their seqs. Whatever the age of a record, it is recognised when it is appended again.
+ *   their seqs. A record of any age is recognised when it is appended again.
  * - Sessions are listed and searched newest first, to the minute. One that is written to between two pages moves to the front:
- *   the pages to come may miss it, and a search that goes on from it sees others again.
- * - A search looks at 200,000 records, at 64 MB and for half of `commandTimeoutMs` at most, and then says where to go on. It
- *   begins again where that session was deleted meanwhile.
+ *   later pages may miss it, and a search that continues from it sees others again.
+ * - A search reads at most 200,000 records and 64 MB within half of `commandTimeoutMs`, and then returns where to continue. It
+ *   starts over when the session to continue from was deleted meanwhile.
  * - Constructing does no I/O; the pool stays the caller's.
  *
  * @example
@@ -45,7 +45,7 @@ export class MysqlConversationLog implements ConversationLog {
   readonly #database: Database;
 
   /**
-   * @param options - a `Database` where several parts share one
+   * @param options - or a `Database` shared by several parts
    * @throws ConfigurationError
    */
   constructor(options: MysqlPartOptions | Database) {
@@ -64,7 +64,7 @@ export class MysqlConversationLog implements ConversationLog {
     const what = `appending to the log of ${describeSlot(owner)}`;
     await writeBlobs(this.#database, owner, prepared.blobs);
     await this.#database.transaction(what, async (tx) => {
-      // Holds the slot's row until the end: seqs of a slot become visible in their order.
+      // Locks the slot's row until the end: seqs of a slot become visible in order.
       const { insertId: lastSeq } = await tx.write(
         `INSERT INTO ${tables.slots} (${SLOT_COLUMNS}, listed_at, log_seq) VALUES (?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6), LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE listed_at = ${LISTED_NOW}, log_seq = LAST_INSERT_ID(log_seq + ?)`,
         [...slotValues(owner), count, count],
@@ -94,18 +94,18 @@ export class MysqlConversationLog implements ConversationLog {
   }
 }
 
-/** Rows that one statement deletes: a long log takes several, each within its time. */
+/** Rows deleted per statement: a long log takes several, each within its deadline. */
 const BATCH_ROWS = 500;
 
 /**
- * Deletes the log of a slot, long texts included; whether there was anything. Interrupted half way, it is to be repeated.
+ * Deletes the log of a slot, long texts included; returns whether there was one. Repeat it when it was interrupted.
  */
 async function deleteLog(database: Database, slot: Slot): Promise<boolean> {
   const { log, blobs, slots } = database.tables;
   const what = `deleting the log of ${describeSlot(slot)}`;
   const k = slotHash(slot);
   let deleted = 0;
-  // Records before the texts they name.
+  // Records before the long texts they name.
   for (const [table, order] of [
     [log, "seq"],
     [blobs, "ref, chunk"],
@@ -114,7 +114,7 @@ async function deleteLog(database: Database, slot: Slot): Promise<boolean> {
     for (let rows = BATCH_ROWS; rows === BATCH_ROWS; deleted += rows)
       rows = (await database.write(what, sql, [k])).affectedRows;
   }
-  // What was appended meanwhile, with the slot's row held, so that nothing comes between.
+  // Deletes what was appended meanwhile, with the slot's row locked so that nothing is appended in between.
   const rest = await database.transaction(what, async (tx) => {
     const row = await tx.write(`UPDATE ${slots} SET log_seq = 0 WHERE k = ? AND log_seq > 0`, [k]);
     if (row.affectedRows === 0) return 0;

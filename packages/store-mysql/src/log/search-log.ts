@@ -17,7 +17,7 @@ import {
 import type { Database } from "../connection/database.js";
 import { likePattern } from "./like-pattern.js";
 import { readBlob } from "./log-blobs.js";
-import { recordIn } from "./read-log.js";
+import { readRecordRow } from "./read-log.js";
 import { SearchBudget, type SearchLimits, searchLimits } from "./search-budget.js";
 import { type CandidateRow, candidateRows, scanWindows } from "./search-scan.js";
 import { type SearchWindow, searchedSessions, searchWindows } from "./search-windows.js";
@@ -27,10 +27,10 @@ const DEFAULT_LIMIT = 10;
 /**
  * Searches the sessions of a user with one agent in the order of their listing, newest records first in each.
  *
- * The server only narrows down which records can match; whether they do is decided here, as in every other log. A search
- * that comes to its limits says where to go on. It looks at something first, whatever they are, so that going on ends.
+ * The server only narrows down which records can match; the final match is made here, as in every other log. A search that
+ * reaches its limits returns where to continue. It always reads at least one window first, so that continuing terminates.
  *
- * @param limits - those of the database; lower in tests
+ * @param limits - lower in tests
  * @throws InvalidInputError | InvalidIdError, the reason of the query's signal, StoreUnavailableError
  */
 export async function searchLog(
@@ -53,7 +53,7 @@ export async function searchLog(
       for await (const rows of candidateRows(database, candidates))
         for (const row of rows) {
           budget.spendBytes(row.bytes);
-          const hit = await hitIn(database, row, query.text, budget);
+          const hit = await matchRow(database, row, query.text, budget);
           if (hit !== null) hits.push(hit);
           if (hits.length === limit || !budget.hasMore())
             return { hits, next: { sessionId: row.session.slot.sessionId, seq: row.seq } };
@@ -63,21 +63,21 @@ export async function searchLog(
   return { hits };
 }
 
-/** The place behind everything in these windows. */
+/** Position after everything in these windows. */
 function endOf(windows: readonly SearchWindow[]): LogPosition | undefined {
   const last = windows.at(-1);
   return last && { sessionId: last.session.slot.sessionId, seq: last.after + 1 };
 }
 
-/** The hit that a row is, or null. What is damaged is passed over: `read` says so, a search finds the rest. */
-async function hitIn(
+/** Returns the hit in a row, or null. Damaged records are skipped: `read` reports them, a search finds the rest. */
+async function matchRow(
   database: Database,
   { session: { slot }, row }: CandidateRow,
   text: string,
   budget: SearchBudget,
 ): Promise<LogHit | null> {
   try {
-    const record = recordIn(slot, row);
+    const record = readRecordRow(slot, row);
     if (record.message === undefined || messageProblem(record.message) !== null) return null;
     const { message } = await withTexts(database, slot, record, budget);
     const snippet = message === undefined ? null : snippetAround(searchableText(message), text);
@@ -88,7 +88,7 @@ async function hitIn(
   }
 }
 
-/** The record with those of its long texts that a search looks at; without them where one is missing. */
+/** Returns the record with its searchable long texts; without them when one is missing. */
 async function withTexts(
   database: Database,
   slot: Slot,

@@ -1,7 +1,7 @@
 import type { Tables } from "../keys.js";
 import type { Migration } from "./migration.js";
 
-/** Views for audit and reports; nothing of this package reads them. */
+/** Creates the views for audit and reports; this package does not read them. */
 export const reports: Migration = {
   number: 2,
   name: "report views",
@@ -11,10 +11,10 @@ export const reports: Migration = {
     "the views session_report and usage_report; have a user who may CREATE VIEW and DROP run the CREATE VIEW statements of migrationStatements(), or call migrate() as that user",
 };
 
-/** Ids are kept as bytes; reports show them as text, and compare them byte by byte all the same. */
+/** Ids are stored as bytes; reports show them as text but still compare them byte by byte. */
 const text = (column: string): string => `CONVERT(${column} USING utf8mb4) COLLATE utf8mb4_bin`;
 
-/** `at` is what the writer said; what is no ISO 8601 time counts as none. */
+/** `at` is the writer's time; anything but an ISO 8601 time becomes NULL. */
 const time = (column: string): string =>
   `STR_TO_DATE(LEFT(CONVERT(${column} USING utf8mb4), 23), '%Y-%m-%dT%H:%i:%s.%f')`;
 const day = (column: string): string =>
@@ -29,8 +29,8 @@ function reportNames({ prefix }: Tables): {
 }
 
 /**
- * Statements that make the views for audit and reports. They look at columns only, never into a record: what is encrypted,
- * odd or nested deeply does not disturb them.
+ * Returns the statements that create the views. They read columns only, never the JSON of a record, so encrypted or malformed
+ * records do not affect them.
  */
 function reportViews(tables: Tables): readonly string[] {
   const { slots, log } = tables;

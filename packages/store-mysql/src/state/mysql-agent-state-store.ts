@@ -29,7 +29,7 @@ import { prepareWrite } from "./prepare-write.js";
 import { saveState } from "./save-state.js";
 import { deleteEmptyRow } from "./state-row.js";
 
-/** How a {@link MysqlAgentStateStore} is set up. */
+/** Options of {@link MysqlAgentStateStore}. */
 export interface MysqlStoreOptions extends MysqlPartOptions, MysqlLeaseOptions {}
 
 /** The parts beside the store, on the same database. */
@@ -42,12 +42,12 @@ export interface MysqlCompanions extends DistributedStore {
 }
 
 /**
- * Keeps agent states in MySQL 8 or MariaDB 10.6 and later, for any number of nodes.
+ * Stores agent states in MySQL 8 or MariaDB 10.6 and later, for any number of nodes.
  *
  * Contract, beyond {@link AgentStateStore}'s:
  * - A save is one transaction over state, log and lease; it sends what changed, whatever the length of the session.
- * - What was acknowledged is as durable as the server's commits (`innodb_flush_log_at_trx_commit = 1`).
- * - Constructing does no I/O. The tables are made when first needed, unless `migrate` is false.
+ * - An acknowledged save is as durable as the server's commits (`innodb_flush_log_at_trx_commit = 1`).
+ * - Constructing does no I/O. The tables are created when first needed, unless `migrate` is false.
  * - The pool stays the caller's: `close` ends timers, not the pool.
  *
  * @example
@@ -57,7 +57,7 @@ export class MysqlAgentStateStore implements AgentStateStore {
   readonly contract = 1;
   readonly kind = "mysql";
   readonly reach = "distributed";
-  /** Gate and log of {@link companions}: a save carries their part along. */
+  /** Gate and log of {@link companions}, which a save writes in the same transaction. */
   readonly fuses: { readonly gate: MysqlSessionGate; readonly log: MysqlConversationLog };
   readonly #database: Database;
   readonly #gate: MysqlSessionGate;
@@ -117,7 +117,7 @@ export class MysqlAgentStateStore implements AgentStateStore {
   }
 }
 
-/** Deletes the state of a slot; whether there was one. Its log and lease stay. */
+/** Deletes the state of a slot and returns whether there was one. Its log and lease stay. */
 function deleteState(database: Database, slot: Slot): Promise<boolean> {
   const { tables } = database;
   const k = slotHash(slot);
