@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Slot } from "@holdfast/core";
 import { slotText, userTag } from "@holdfast/core/store-kit";
 
-/** The tables of one prefix, quoted for use in a statement. */
+/** Names of the tables of one prefix, quoted for use in a statement. */
 export interface Tables {
   readonly prefix: string;
   readonly slots: string;
@@ -14,7 +14,7 @@ export interface Tables {
   readonly migrations: string;
 }
 
-/** Names of the tables; the prefix was checked with the options and holds nothing that could end a quoted name. */
+/** Returns the names of the tables; the prefix was validated with the options and cannot end a quoted name. */
 export function tableNames(prefix: string): Tables {
   const name = (table: string): string => `\`${prefix}${table}\``;
   return {
@@ -29,17 +29,17 @@ export function tableNames(prefix: string): Tables {
   };
 }
 
-/** `k` of every table: the SHA-256 of the slot. Ids themselves are never compared by the server. */
+/** Column `k` of every table: the SHA-256 of the slot. The server never compares the ids themselves. */
 export function slotHash(slot: Slot): Buffer {
   return digest(slotText(slot));
 }
 
-/** The `agent` column: all slots of an agent. */
+/** Column `agent`: the same for all slots of an agent. */
 export function agentHash(agentId: string): Buffer {
   return digest(`${agentId.length}:${agentId}`);
 }
 
-/** The `owner` column: all slots of an agent's user, anonymous ones for `null`. */
+/** Column `owner`: the same for all slots of an agent's user, anonymous ones for `null`. */
 export function ownerHash(agentId: string, userId: string | null): Buffer {
   const user = userTag(userId);
   return digest(`${agentId.length}:${agentId}${user.length}:${user}`);

@@ -6,7 +6,7 @@ import type { MysqlConversationLog } from "./log/mysql-conversation-log.js";
 import type { MysqlSignalBus } from "./signals/mysql-signal-bus.js";
 import { MysqlAgentStateStore, type MysqlStoreOptions } from "./state/mysql-agent-state-store.js";
 
-/** Everything an agent keeps outside itself, in one MySQL or MariaDB database. */
+/** All stores of an agent in one MySQL or MariaDB database: state, log, values, gate and signals. */
 export class MysqlDistributedStore implements DistributedStore {
   readonly stateStore: MysqlAgentStateStore;
   readonly log: MysqlConversationLog;
@@ -24,7 +24,7 @@ export class MysqlDistributedStore implements DistributedStore {
   }
 
   /**
-   * The parts on a pool of mysql2, which stays the caller's. No I/O happens before one of them is used.
+   * Makes all stores from a pool of mysql2, which stays the caller's. No I/O happens before one of them is used.
    *
    * @throws ConfigurationError
    * @example

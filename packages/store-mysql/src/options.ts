@@ -3,13 +3,13 @@ import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { MysqlPool } from "./connection/mysql-pool.js";
 
-/** What every part of this package takes. */
+/** Options of every part of this package. */
 export interface MysqlPartOptions {
   /** A pool of mysql2, with promises or with callbacks. It belongs to the caller, who ends it. */
   readonly pool: MysqlPool;
   /** First part of every table's name: letters, digits and `_`, at most 32. @default "holdfast_" */
   readonly tablePrefix?: string | undefined;
-  /** Make and change tables when they are first used; `false` only checks that they are there. @default true */
+  /** Create and migrate tables on first use; `false` only checks that they exist. @default true */
   readonly migrate?: boolean | undefined;
   /** Longest time until a command ends, waiting for a connection of the pool included. @default 5_000 */
   readonly commandTimeoutMs?: number | undefined;
@@ -17,13 +17,13 @@ export interface MysqlPartOptions {
 
 /** Options of the gate, the signal bus and everything that has them. */
 export interface MysqlLeaseOptions {
-  /** A holder that is not heard of for this long loses its lease; it is renewed every third of it. @default 30_000 */
+  /** A holder without a heartbeat for this long loses its lease; heartbeats are sent three times as often. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** How often this process looks for signals to its calls, while there are any. @default 250 */
+  /** Interval at which this process polls for signals to its calls, while it has any. @default 250 */
   readonly signalPollMs?: number | undefined;
 }
 
-/** Every option with its default filled in; a part reads the ones it has. */
+/** All options with defaults filled in; each part reads the ones it accepts. */
 export interface ResolvedOptions {
   readonly pool: MysqlPool;
   readonly tablePrefix: string;
@@ -33,7 +33,7 @@ export interface ResolvedOptions {
   readonly signalPollMs: number;
 }
 
-/** The options every part has. */
+/** Options that every part accepts. */
 export const partOptions: readonly (keyof ResolvedOptions)[] = [
   "pool",
   "tablePrefix",
@@ -41,14 +41,14 @@ export const partOptions: readonly (keyof ResolvedOptions)[] = [
   "commandTimeoutMs",
 ];
 
-/** Those of the parts that have leases, too. */
+/** Options of the parts that have leases. */
 export const leaseOptions: readonly (keyof ResolvedOptions)[] = [
   ...partOptions,
   "leaseMs",
   "signalPollMs",
 ];
 
-/** What a table prefix may be: nothing that could end a quoted name. */
+/** Schema of a table prefix, which must not be able to end a quoted name. */
 export const tablePrefixSchema: z.ZodType<string> = z
   .string()
   .regex(/^[A-Za-z0-9_]{0,32}$/, "at most 32 letters, digits and _")
@@ -73,7 +73,7 @@ const schema = z.strictObject({
 });
 
 /**
- * The options of `where`, of which only those in `accepts` may be given.
+ * Parses the options of `where`; only those in `accepts` may be given.
  *
  * @throws ConfigurationError
  */

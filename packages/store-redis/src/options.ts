@@ -3,25 +3,25 @@ import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { RedisClient } from "./connection/redis-client.js";
 
-/** What every part of this package takes. */
+/** Options of every part of this package. */
 export interface RedisPartOptions {
   /**
-   * An ioredis client (standalone, Sentinel or `Cluster`) or one of `redis` (node-redis). It belongs to the caller and is
-   * only the recipe: commands go over connections of their own, made from it with safe options.
+   * An ioredis client (standalone, Sentinel or `Cluster`) or one of `redis` (node-redis). It belongs to the caller and is not
+   * used for commands: these go over separate connections, made with its settings and safe options.
    */
   readonly client: RedisClient;
   /** First part of every key and channel; no braces. @default "holdfast:" */
   readonly keyPrefix?: string | undefined;
-  /** Longest time until a command ends, one way or the other. @default 5_000 */
+  /** Longest time until a command ends, with or without success. @default 5_000 */
   readonly commandTimeoutMs?: number | undefined;
 }
 
 /** Options of stores whose entries may expire. */
 export interface RedisStoreOptions extends RedisPartOptions {
-  /** Everything kept of a session expires when it was neither loaded nor saved for this long. @default never */
+  /** A session and its log expire when it was neither loaded nor saved for this long. @default never */
   readonly ttlMs?: number | undefined;
   /**
-   * A save is acknowledged only once this many replicas have it. Without it a failover may lose acknowledged saves, which
+   * Number of replicas that must have a save before it is acknowledged. With 0 a failover may lose acknowledged saves, which
    * is detected and reported but cannot be undone. @default 0
    */
   readonly minReplicas?: number | undefined;
@@ -29,11 +29,11 @@ export interface RedisStoreOptions extends RedisPartOptions {
 
 /** Options of the gate and of everything that has one. */
 export interface RedisLeaseOptions {
-  /** A holder that is not heard of for this long loses its lease; it is renewed every third of it. @default 30_000 */
+  /** A holder without a heartbeat for this long loses its lease; heartbeats are sent three times as often. @default 30_000 */
   readonly leaseMs?: number | undefined;
 }
 
-/** Every option with its default filled in; a part reads the ones it has. */
+/** All options with defaults filled in; each part reads the ones it accepts. */
 export interface ResolvedOptions {
   readonly client: RedisClient;
   readonly keyPrefix: string;
@@ -61,7 +61,7 @@ const schema = z.strictObject({
 });
 
 /**
- * The options of `where`, of which only those in `accepts` may be given.
+ * Parses the options of `where`; only those in `accepts` may be given.
  *
  * @throws ConfigurationError
  */

@@ -13,7 +13,7 @@ import {
 } from "./state/redis-agent-state-store.js";
 
 /**
- * Everything an agent keeps outside itself, on one Redis: what a builder takes to move to many machines.
+ * All stores of an agent on one Redis: state, log, values, gate and signals, for any number of machines.
  *
  * @example
  * const store = RedisDistributedStore.from(new Redis("redis://127.0.0.1:6379"));
@@ -34,6 +34,8 @@ export class RedisDistributedStore implements DistributedStore {
   }
 
   /**
+   * Makes all stores from one client.
+   *
    * @param client - belongs to the caller and is not closed
    * @throws ConfigurationError
    */

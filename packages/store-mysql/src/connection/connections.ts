@@ -5,22 +5,23 @@ import { Session, StatementError } from "./session.js";
 /** The caller's pool, used with a deadline. */
 export class Connections {
   readonly #pool: DriverPool;
-  /** Connections that have our settings. */
+  /** Connections that have these settings. */
   readonly #known = new WeakSet<object>();
   readonly #settings: string;
 
   constructor(pool: MysqlPool, commandTimeoutMs: number) {
     this.#pool = callbackPool(pool);
-    // The server gives up waiting for a row before we do, so that there is time to try again.
+    // The server gives up waiting for a row before this store does, so that there is time to retry.
     const lockWaitSeconds = Math.min(Math.max(Math.floor((commandTimeoutMs * 0.6) / 1_000), 1), 50);
     this.#settings = `SET SESSION innodb_lock_wait_timeout = ${lockWaitSeconds}, autocommit = 1`;
   }
 
   /**
-   * Runs `work` on a connection and gives it back. Waiting for one counts; one that comes too late goes back unused.
+   * Runs `work` on a connection and returns it to the pool. Waiting for a connection counts towards the deadline; one that comes
+   * too late goes back unused.
    *
    * @param deadline - on the clock of `performance.now()`
-   * @throws StatementError when no connection is to be had; what `work` throws is passed on
+   * @throws StatementError when the pool gives no connection; errors of `work` are passed on
    */
   async use<T>(deadline: number, work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.#take(deadline);

@@ -7,37 +7,37 @@ import { PacketLimit } from "./packet-limit.js";
 import { type Session, StatementError, type Value, type WriteResult } from "./session.js";
 import { storeFailure } from "./store-failure.js";
 
-/** Statements inside a transaction. Their errors are not to be caught: they end the transaction. */
+/** Statements inside a transaction. Do not catch their errors: they end the transaction. */
 export interface Transaction {
   read(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
   write(sql: string, values?: readonly Value[]): Promise<WriteResult>;
 }
 
-/** What a {@link Database} needs. */
+/** Dependencies of {@link Database}. */
 export interface DatabaseParts {
   readonly connections: Connections;
   readonly tables: Tables;
   readonly commandTimeoutMs: number;
-  /** Sees to it that the tables are there; asked before every command, so it must be quick when they are. */
+  /** Ensures that the tables exist; called before every command, so it must be quick when they do. */
   prepare(): Promise<void>;
 }
 
-/** How far a piece of work has come: from `write` or `commit` on it cannot be taken back. */
+/** Progress of a unit of work: from `write` or `commit` on it cannot be undone. */
 type Stage = "undoable" | "write" | "commit";
 
 type Work<T> = (session: Session, enter: (stage: Stage) => void) => Promise<T>;
 
 /**
- * The few things this package wants of the server.
+ * Everything this package needs of the server.
  *
  * Contract:
  * - Everything ends within `commandTimeoutMs`, with a result or a `HoldfastError`. `StoreUnavailableError`: certainly
  *   not applied. `UnknownOutcomeError`: the answer was lost while a COMMIT, or a write of its own, was under way.
- * - What lost against another transaction (deadlock, lock wait) is rolled back and run again, so a body may run several
- *   times. So is, once, what lost its connection before anything can have been applied.
- * - What is too large for the server is refused before it is sent.
+ * - Work that lost against another transaction (deadlock, lock wait) is rolled back and retried, so a body may run several
+ *   times. Work that lost its connection before anything can have been applied is retried once.
+ * - A statement too large for the server is refused before it is sent.
  * - Rows are lists of cells; read them with `asText`, `asBytes`, `asNumber`.
- * - Texts of statements must be few and constant: each is prepared once per connection and stays there.
+ * - Statement texts must be few and constant: each is prepared once per connection and stays prepared.
  * - Errors never carry statements, values or addresses.
  */
 export class Database {
@@ -55,7 +55,7 @@ export class Database {
   }
 
   /**
-   * One statement that returns rows, all of one snapshot.
+   * Runs one statement that returns rows, all of one snapshot.
    *
    * @param what - for errors: what is attempted, for example `loading session "s"`
    */
@@ -63,7 +63,7 @@ export class Database {
     return this.#run(what, (session) => session.read(sql, values));
   }
 
-  /** One statement that changes rows, committed by itself. */
+  /** Runs one statement that changes rows, committed by itself. */
   write(what: string, sql: string, values: readonly Value[] = []): Promise<WriteResult> {
     return this.#run(what, async (session, enter) => {
       await this.#limit.check(session, what, values);
@@ -72,7 +72,7 @@ export class Database {
     });
   }
 
-  /** One INSERT, committed by itself; `false` when a row with that key is there, which then stays as it is. */
+  /** Runs one INSERT, committed by itself; `false` when a row with that key exists, which then stays as it is. */
   insert(what: string, sql: string, values: readonly Value[]): Promise<boolean> {
     return this.#run(what, async (session, enter) => {
       await this.#limit.check(session, what, values);
@@ -87,7 +87,7 @@ export class Database {
     });
   }
 
-  /** Statements that are committed together; `body` may run several times. */
+  /** Runs statements that are committed together; `body` may run several times. */
   transaction<T>(what: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#run(what, async (session, enter) => {
       await session.command("START TRANSACTION");
@@ -101,7 +101,7 @@ export class Database {
           },
         });
       } catch (error) {
-        // Where this fails the connection ends, and the server rolls back by itself.
+        // When this fails the connection ends, and the server rolls back by itself.
         await session.command("ROLLBACK").catch(() => undefined);
         throw error;
       }
@@ -152,6 +152,6 @@ export class Database {
 
 function mayBeApplied(stage: Stage, { server }: StatementError): boolean {
   if (stage === "undoable") return false;
-  // A refused statement was not carried out. A refused COMMIT tells only when the server says why: it was rolled back.
+  // A refused statement was not executed. A refused COMMIT was rolled back only when the server reports a conflict.
   return stage === "write" ? !server.isRefusal : server.verdict !== "retry";
 }

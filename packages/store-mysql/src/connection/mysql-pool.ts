@@ -5,7 +5,7 @@ export interface MysqlPool {
   getConnection(...args: never[]): unknown;
 }
 
-/** One statement as mysql2 takes it, with every option that changes how rows are read set by us. */
+/** One statement as mysql2 takes it, with every option that affects how rows are read set explicitly. */
 export interface DriverStatement {
   readonly sql: string;
   readonly values?: readonly unknown[];
@@ -15,12 +15,12 @@ export interface DriverStatement {
   typeCast(field: unknown, next: () => unknown): unknown;
 }
 
-/** How mysql2 says what became of something. */
+/** Callback of mysql2. */
 export type DriverCallback<T> = (error: unknown, result: T) => void;
 
 /**
- * A connection as a pool hands it out. With callbacks: mysql2's promises take a stack trace for every statement, which
- * costs more than the statement.
+ * A connection of a pool. With callbacks: mysql2's promises take a stack trace for every statement, which costs more than the
+ * statement.
  */
 export interface DriverConnection {
   execute(statement: DriverStatement, done: DriverCallback<unknown>): unknown;
@@ -35,13 +35,13 @@ export interface DriverPool {
 }
 
 /**
- * The pool with callbacks, whichever kind was given.
+ * Returns the pool with callbacks, for either kind of pool.
  *
  * @throws ConfigurationError
  */
 export function callbackPool(pool: MysqlPool): DriverPool {
   if ("promise" in pool && typeof pool.promise === "function") return pool as DriverPool;
-  // One with promises is wrapped around one with callbacks.
+  // A pool with promises wraps one with callbacks.
   if ("pool" in pool && isPool(pool.pool)) return callbackPool(pool.pool);
   throw new ConfigurationError([
     "option pool is not a pool of mysql2; make it with createPool of mysql2/promise or of mysql2",

@@ -4,7 +4,7 @@ import type { ResolvedOptions } from "../options.js";
 import { Connections } from "./connections.js";
 import { Database } from "./database.js";
 
-/** The database behind a part; no I/O happens before its first command. */
+/** Opens the database of a part; no I/O happens before its first command. */
 export function openDatabase(
   options: Pick<ResolvedOptions, "pool" | "tablePrefix" | "migrate" | "commandTimeoutMs">,
 ): Database {

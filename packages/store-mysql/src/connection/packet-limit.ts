@@ -4,13 +4,13 @@ import type { Session, Value } from "./session.js";
 
 /** Largest value of a MEDIUMBLOB column; a server that is not strict would cut a longer one silently. */
 const MAX_VALUE_BYTES = 16_777_215;
-/** What a statement takes beside its values, and a value beside its bytes; rather too much than too little. */
+/** Upper bounds of the bytes of a statement besides its values, and of a value besides its content. */
 const STATEMENT_OVERHEAD = 1_024;
 const VALUE_OVERHEAD = 16;
-/** Statements up to this size go to any server anyone runs, and are not worth asking for. */
+/** Statements up to this size fit every server, so its limit need not be queried. */
 const ALWAYS_FITS = 65_536;
 
-/** Refuses what the server would refuse: it may answer too large a packet by just closing the connection. */
+/** Refuses oversized statements before they are sent: a server may answer one by just closing the connection. */
 export class PacketLimit {
   #maxBytes: number | undefined;
 

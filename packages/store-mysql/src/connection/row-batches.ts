@@ -1,7 +1,7 @@
-/** How many rows one statement inserts: few texts to prepare, and a usual turn fits into one. */
-const SHAPES: readonly number[] = [64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1];
+/** Numbers of rows per INSERT: few statement texts to prepare, and a usual turn fits into one statement. */
+const BATCH_SIZES: readonly number[] = [64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1];
 
-/** Far below any server's `max_allowed_packet`; a single larger row goes alone. */
+/** Far below any server's `max_allowed_packet`; a larger row is sent alone. */
 const BATCH_BYTES = 524_288;
 
 /** Splits rows, in their order, into batches for one statement each. */
@@ -11,7 +11,7 @@ export function* rowBatches<Row>(
 ): Generator<readonly Row[]> {
   for (let start = 0; start < rows.length; ) {
     const fitting = countThatFits(rows, start, bytesOf);
-    const count = SHAPES.find((shape) => shape <= fitting) ?? 1;
+    const count = BATCH_SIZES.find((shape) => shape <= fitting) ?? 1;
     yield rows.slice(start, start + count);
     start += count;
   }

@@ -1,23 +1,23 @@
-/** What a failed statement means for the work it belongs to, as long as nothing of that work can have been applied. */
+/** Consequence of a failed statement for the work it belongs to, as long as nothing of that work can have been applied. */
 export type Verdict =
-  /** The server undid the whole transaction for another's sake: run it again. */
+  /** The server rolled back the whole transaction in favour of another: run it again. */
   | "retry"
-  /** The connection is gone; another one may do. */
+  /** The connection is lost; another one may work. */
   | "lost"
   | "unavailable"
   | "too-large"
   | "duplicate";
 
-/** What is known about a driver's error. */
+/** Classification of a driver's error. */
 export interface ServerError {
   /** For messages, such as `ER_LOCK_DEADLOCK`. */
   readonly code: string;
   readonly verdict: Verdict;
-  /** What to do about it, for messages. */
+  /** Advice to the operator, for messages. */
   readonly advice: string;
-  /** Whether the server said that the statement was not carried out; otherwise it may have been. */
+  /** True when the server reported that the statement was not executed; otherwise it may have been. */
   readonly isRefusal: boolean;
-  /** Whether the connection may go back to the pool. */
+  /** True when the connection may go back to the pool. */
   readonly keepsConnection: boolean;
 }
 
@@ -29,16 +29,16 @@ interface Rule {
   readonly keepsConnection?: false;
 }
 
-const busy = "others keep changing the same rows, try again later";
+const busy = "other transactions keep changing the same rows, try again later";
 const rights = "check the name, the password and the rights of the pool's user";
-const readOnly = "the server takes no writes; check that the pool points to the primary";
+const readOnly = "the server is read-only; check that the pool points to the primary";
 const tooLarge = "raise max_allowed_packet on the server, or store less at once";
 
-/** By the server's error number; what is not here is `unavailable`. */
+/** Rules by the server's error number; all others are `unavailable`. */
 const rules: readonly Rule[] = [
   // Deadlock (Galera: also at COMMIT), lock wait, snapshot overtaken (MariaDB 11.6), rolled back by group replication.
   { errnos: [1213, 1205, 1020, 3101], verdict: "retry", advice: busy },
-  { errnos: [1062], verdict: "duplicate", advice: "the row is there already" },
+  { errnos: [1062], verdict: "duplicate", advice: "the row exists already" },
   { errnos: [1153, 1301, 1118, 1406], verdict: "too-large", advice: tooLarge },
   // A replica, or a primary that was taken out of service: only a new connection can lead to the new primary.
   { errnos: [1290, 1792, 1836], verdict: "unavailable", advice: readOnly, keepsConnection: false },
@@ -59,9 +59,9 @@ const rules: readonly Rule[] = [
     advice: "tables are missing or of another release; run migrate()",
   },
   { errnos: [1021, 1114], verdict: "unavailable", advice: "the server's disk is full" },
-  // A proxy that lost its prepared statements, or a table that changed too often meanwhile.
+  // A proxy that lost its prepared statements, or a table that changed repeatedly during the statement.
   { errnos: [1243, 1615], verdict: "lost", advice: "try again later", keepsConnection: false },
-  // Shutting down, killed, idle for too long: the statement may or may not have come to its end.
+  // Shutting down, killed, idle for too long: the statement may or may not have completed.
   {
     errnos: [1053, 1080, 1152, 1159, 1161, 1184, 1927, 4031],
     verdict: "lost",
@@ -73,7 +73,7 @@ const rules: readonly Rule[] = [
 
 const byErrno = new Map(rules.flatMap((rule) => rule.errnos.map((errno) => [errno, rule])));
 
-/** Reads an error of mysql2. What it says beside its code (statement, values, address) goes no further. */
+/** Classifies an error of mysql2. Everything but its code (statement, values, address) is dropped. */
 export function readServerError(error: unknown): ServerError {
   const { code, errno, sqlState } = (error ?? {}) as Record<string, unknown>;
   const name = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "UNKNOWN";

@@ -2,17 +2,17 @@ import type { Row } from "./cells.js";
 import type { DriverConnection, DriverStatement } from "./mysql-pool.js";
 import { readServerError, type ServerError } from "./server-error.js";
 
-/** What may be bound to a placeholder. Texts go as bytes, so that no character set has a say. */
+/** A value of a placeholder. Texts are sent as bytes, so that no character set applies. */
 export type Value = Buffer | number | string | null;
 
-/** What a statement that changes rows says. */
+/** Result of a statement that changes rows. */
 export interface WriteResult {
   readonly affectedRows: number;
-  /** What the statement gave to `LAST_INSERT_ID`, or the number the row got by itself. */
+  /** Value the statement passed to `LAST_INSERT_ID`, or the row's AUTO_INCREMENT number. */
   readonly insertId: number;
 }
 
-/** A statement failed. Never leaves this folder: `Database` makes a `StoreError` of it. */
+/** Error of a failed statement. Internal: `Database` turns it into a `StoreError`. */
 export class StatementError extends Error {
   readonly server: ServerError;
 
@@ -22,7 +22,7 @@ export class StatementError extends Error {
   }
 }
 
-/** What failed when the time was up. */
+/** Classification of a statement that missed its deadline. */
 const timedOut: ServerError = {
   code: "TIMEOUT",
   verdict: "unavailable",
@@ -43,7 +43,7 @@ export class Session {
     this.#deadline = deadline;
   }
 
-  /** Names the connection itself. */
+  /** Identifies the connection itself. */
   get identity(): object {
     return this.#connection;
   }
@@ -58,7 +58,7 @@ export class Session {
   async write(sql: string, values: readonly Value[]): Promise<WriteResult> {
     const result = await this.#run("execute", statement(sql, values));
     const { affectedRows, insertId } = (result ?? {}) as Record<string, unknown>;
-    // Numbers, also where the caller's pool gives large ones as strings.
+    // Numbers, also where the caller's pool returns large ones as strings.
     return { affectedRows: Number(affectedRows ?? 0), insertId: Number(insertId ?? 0) };
   }
 
@@ -67,7 +67,7 @@ export class Session {
     await this.#run("query", statement(sql));
   }
 
-  /** Gives the connection back, or ends it where something may still be going on in it. */
+  /** Returns the connection to the pool, or ends it when a statement may still be running on it. */
   end(): void {
     if (this.#isUsable) this.#connection.release();
     else this.#connection.destroy();
@@ -107,7 +107,7 @@ function statement(sql: string, values?: readonly Value[]): DriverStatement {
     rowsAsArray: true,
     nestTables: false,
     namedPlaceholders: false,
-    // A function: anything else would let the pool's own one through.
+    // A function: any other value would leave the pool's own one in effect.
     typeCast: (_field, next) => next(),
   };
 }

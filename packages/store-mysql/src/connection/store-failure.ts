@@ -7,7 +7,7 @@ import {
 import type { StatementError } from "./session.js";
 
 /**
- * The error callers see. Of the driver's error it has the code; statement, values and address stay behind.
+ * Makes the error that callers see. It has the code of the driver's error, but no statement, values or address.
  *
  * @param what - what was attempted, for example `saving session "s"`
  */
@@ -16,7 +16,7 @@ export function storeFailure(
   { server }: StatementError,
   mayHaveApplied: boolean,
 ): StoreError {
-  // A plain error: the driver's own has the statement on it, and whoever logs it would log that, too.
+  // A plain error: the driver's own carries the statement, which would end up in logs.
   const options = { cause: new Error(server.code) };
   if (mayHaveApplied)
     return new UnknownOutcomeError(

@@ -1,9 +1,9 @@
 import { checkLimit, type KeyPage, type KeyQuery } from "@holdfast/core/store-kit";
 import { asBytes, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
-import { HEAD_BYTES, headOf } from "./value-place.js";
+import { HEAD_BYTES, headOf } from "./value-location.js";
 
-/** Rows of one statement, one more than a page has by default. A longer page is read in several. */
+/** Rows per statement, one more than the default page has. A longer page is read in several statements. */
 const BATCH_ROWS = 101;
 
 /** Names that start with a prefix: from `first` up to, and without, `beyond`. */
@@ -13,7 +13,7 @@ interface NameRange {
   readonly beyond: Buffer;
 }
 
-/** One page of the keys of a namespace, in the order of their UTF-8 bytes. */
+/** Returns one page of the keys of a namespace, in the order of their UTF-8 bytes. */
 export async function listKeys(
   database: Database,
   namespace: Buffer,
@@ -30,12 +30,12 @@ export async function listKeys(
     isLast = batch.isLast;
   }
   const keys = names.slice(0, limit).map((name) => name.toString("utf8"));
-  // The last key shown, so that keys that come and go in between shift nothing.
+  // The last key shown, so that keys added or deleted between pages shift nothing.
   const last = keys.at(-1);
   return names.length > limit && last !== undefined ? { keys, cursor: last } : { keys };
 }
 
-/** Some of the names in a range after `last`, in order, and whether they are the last ones. */
+/** Reads some of the names in a range after `last`, in order; `isLast` when there are no more. */
 async function namesAfter(
   database: Database,
   { namespace, first, beyond }: NameRange,
@@ -52,12 +52,12 @@ async function namesAfter(
     [...values, start, headOf(beyond)],
   );
   const isLast = rows.length < BATCH_ROWS;
-  const names = rows.map(nameIn);
+  const names = rows.map(readName);
   const end = names.at(-1);
   if (isLast || end === undefined || end.length < HEAD_BYTES)
     return { names: names.sort(Buffer.compare), isLast };
-  // Names with the same head come in any order, so those at the end may be the wrong ones of many. They are sorted in
-  // pieces, because servers sort by the first 1,024 bytes of a value only.
+  // Names with the same head come in any order, so the last ones read may not be the smallest. They are sorted piece by piece,
+  // because servers sort by the first 1,024 bytes of a value only.
   const head = headOf(end);
   const tied = await database.read(
     what,
@@ -65,15 +65,15 @@ async function namesAfter(
     [...values, head],
   );
   const before = names.filter((name) => !headOf(name).equals(head)).sort(Buffer.compare);
-  return { names: [...before, ...tied.map(nameIn)], isLast };
+  return { names: [...before, ...tied.map(readName)], isLast };
 }
 
-function nameIn([name]: Row): Buffer {
+function readName([name]: Row): Buffer {
   return asBytes(name);
 }
 
 function boundsOf(prefix: Buffer): Pick<NameRange, "first" | "beyond"> {
-  // No byte of UTF-8 is 255: it lies beyond every name, and the last one of a prefix can be raised.
+  // No byte of UTF-8 is 255: it is greater than every name, and the last byte of a prefix can be incremented.
   if (prefix.length === 0) return { first: prefix, beyond: Buffer.from([255]) };
   const beyond = Buffer.from(prefix);
   const end = beyond.length - 1;

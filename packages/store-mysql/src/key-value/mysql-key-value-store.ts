@@ -20,13 +20,13 @@ import { openDatabase } from "../connection/open-database.js";
 import { rowBatches } from "../connection/row-batches.js";
 import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
 import { listKeys } from "./list-keys.js";
-import { namespaceHash, type ValuePlace, valuePlace } from "./value-place.js";
+import { namespaceHash, type ValueLocation, valueLocation } from "./value-location.js";
 
 /**
- * Keeps small values in MySQL or MariaDB, compare-and-set between any number of nodes.
+ * Stores small values in MySQL or MariaDB, compare-and-set between any number of nodes.
  *
  * Contract, beyond {@link KeyValueStore}'s:
- * - A version is 128 random bits made here, so that a `put` whose answer was lost recognises itself.
+ * - A version is 128 random bits made by the client, so that a `put` whose answer was lost can recognise its own write.
  * - Keys are listed in the order of their UTF-8 bytes; a page costs what it shows.
  * - Constructing does no I/O; the pool stays the caller's.
  *
@@ -42,7 +42,7 @@ export class MysqlKeyValueStore implements KeyValueStore {
   readonly #table: string;
 
   /**
-   * @param options - a `Database` where several parts share one
+   * @param options - or a `Database` shared by several parts
    * @throws ConfigurationError
    */
   constructor(options: MysqlPartOptions | Database) {
@@ -63,7 +63,7 @@ export class MysqlKeyValueStore implements KeyValueStore {
     keys: readonly string[],
   ): Promise<readonly (VersionedValue | null)[]> {
     const ns = namespaceHash(namespace);
-    const hashes = keys.map((key) => valuePlace(namespace, key).row[1]);
+    const hashes = keys.map((key) => valueLocation(namespace, key).row[1]);
     const found = new Map<string, VersionedValue>();
     for (const batch of rowBatches(hashes, (hash) => hash.length)) {
       const rows = await this.#database.read(
@@ -73,7 +73,7 @@ export class MysqlKeyValueStore implements KeyValueStore {
       );
       for (const [kh, version, body] of rows)
         found.set(asBytes(kh).toString("hex"), {
-          value: valueIn(asText(body)),
+          value: parseValue(asText(body)),
           version: asText(version),
         });
     }
@@ -86,18 +86,19 @@ export class MysqlKeyValueStore implements KeyValueStore {
     value: JsonValue,
     condition: KeyValueCondition = {},
   ): Promise<string> {
-    const place = valuePlace(namespace, key);
+    const location = valueLocation(namespace, key);
     const body = Buffer.from(checkValue(key, value), "utf8");
     const version = randomBytes(16).toString("hex");
     const deadline = performance.now() + this.#database.commandTimeoutMs;
     try {
-      if (!(await this.#write(place, version, body, condition.expected))) throw conflict(place);
+      if (!(await this.#write(location, version, body, condition.expected)))
+        throw conflict(location);
     } catch (error) {
       if (!UnknownOutcomeError.is(error)) throw error;
-      // The answer was lost. Where the value is the one just made, it was a yes.
+      // The answer was lost. When the stored version is the one just made, the write was applied.
       const left = deadline - performance.now();
       const stored = await withDeadline(
-        () => this.#version(place),
+        () => this.#version(location),
         left,
         () => error,
       ).catch(() => null);
@@ -111,19 +112,19 @@ export class MysqlKeyValueStore implements KeyValueStore {
     key: string,
     condition: KeyValueCondition = {},
   ): Promise<boolean> {
-    const place = valuePlace(namespace, key);
+    const location = valueLocation(namespace, key);
     const { expected } = condition;
     if (expected === null) {
-      if ((await this.#version(place)) !== null) throw conflict(place);
+      if ((await this.#version(location)) !== null) throw conflict(location);
       return false;
     }
     const sql = `DELETE FROM ${this.#table} WHERE ns = ? AND kh = ?`;
-    const what = `deleting ${place.label}`;
+    const what = `deleting ${location.label}`;
     if (expected === undefined)
-      return (await this.#database.write(what, sql, place.row)).affectedRows > 0;
-    const values = [...place.row, Buffer.from(expected, "utf8")];
+      return (await this.#database.write(what, sql, location.row)).affectedRows > 0;
+    const values = [...location.row, Buffer.from(expected, "utf8")];
     const { affectedRows } = await this.#database.write(what, `${sql} AND version = ?`, values);
-    if (affectedRows === 0) throw conflict(place);
+    if (affectedRows === 0) throw conflict(location);
     return true;
   }
 
@@ -131,9 +132,9 @@ export class MysqlKeyValueStore implements KeyValueStore {
     return listKeys(this.#database, namespaceHash(namespace), query);
   }
 
-  /** Whether the condition held and the value was written. */
+  /** Returns whether the condition held and the value was written. */
   async #write(
-    { row, name, head, label }: ValuePlace,
+    { row, name, head, label }: ValueLocation,
     version: string,
     body: Buffer,
     expected: string | null | undefined,
@@ -156,14 +157,14 @@ export class MysqlKeyValueStore implements KeyValueStore {
     return affectedRows > 0;
   }
 
-  async #version({ row, label }: ValuePlace): Promise<string | null> {
+  async #version({ row, label }: ValueLocation): Promise<string | null> {
     const sql = `SELECT version FROM ${this.#table} WHERE ns = ? AND kh = ?`;
     const [found] = await this.#database.read(`reading ${label}`, sql, row);
     return found === undefined ? null : asText(found[0]);
   }
 }
 
-function valueIn(text: string): JsonValue {
+function parseValue(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -172,7 +173,7 @@ function valueIn(text: string): JsonValue {
   }
 }
 
-function conflict({ label }: ValuePlace): StateConflictError {
+function conflict({ label }: ValueLocation): StateConflictError {
   return new StateConflictError(
     `${label} was not changed: it holds another version, or none; read it again and repeat the change`,
   );

@@ -1,47 +1,47 @@
 import { InvalidInputError } from "@holdfast/core";
 import type { Value } from "../connection/session.js";
 
-/** A place in a listing of sessions. */
+/** A position in a listing of sessions. */
 export interface ListPosition {
   /** `listed_at`, as {@link LISTED_AT} writes it. */
   readonly listedAt: string;
   readonly k: Buffer;
 }
 
-/** Before every session. */
+/** Position before every session. */
 export const LIST_START: ListPosition = {
   listedAt: "9999-12-31 00:00:00.000000",
   k: Buffer.alloc(32, 255),
 };
 
-/** The order is that of the indexes, which end with the primary key. */
+/** Order of the indexes, which end with the primary key. */
 export const LIST_ORDER = "ORDER BY listed_at DESC, k DESC";
-/** The column as text, to the microsecond: what a driver makes of a time depends on its options. */
+/** The column as text, to the microsecond: how a driver converts a time depends on its options. */
 export const LISTED_AT = "DATE_FORMAT(listed_at, '%Y-%m-%d %H:%i:%s.%f')";
-/** The condition for rows behind a position; {@link positionValues} go with it. */
-export const BEHIND =
+/** Condition for rows after a position, with {@link positionValues} as its values. */
+export const AFTER_POSITION =
   "listed_at <= CAST(? AS DATETIME(6)) AND (listed_at < CAST(? AS DATETIME(6)) OR k < ?)";
 /**
- * What a write of a state or a log sets `listed_at` to. A listing is in order to the minute: moving an index entry with
- * every write would cost more than the write.
+ * Value of `listed_at` set by a write of a state or a log. Listings are in order to the minute: moving an index entry with every
+ * write would cost more than the write.
  */
 export const LISTED_NOW =
   "IF(listed_at > UTC_TIMESTAMP(6) - INTERVAL 60 SECOND, listed_at, UTC_TIMESTAMP(6))";
 
 const TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{6}$/;
 
-/** The values of {@link BEHIND}. */
+/** Values of {@link AFTER_POSITION}. */
 export function positionValues({ listedAt, k }: ListPosition): readonly Value[] {
   return [listedAt, listedAt, k];
 }
 
-/** A position as a listing gives it to its caller. */
+/** Encodes a position as the cursor of a listing. */
 export function writeCursor({ listedAt, k }: ListPosition): string {
   return Buffer.from(`${listedAt}${k.toString("hex")}`, "utf8").toString("base64url");
 }
 
 /**
- * The inverse of {@link writeCursor}; the start of a listing without a cursor.
+ * Decodes a cursor; without one, returns the start of a listing.
  *
  * @throws InvalidInputError
  */

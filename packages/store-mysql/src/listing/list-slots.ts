@@ -5,7 +5,7 @@ import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import { agentHash, ownerHash } from "../keys.js";
 import {
-  BEHIND,
+  AFTER_POSITION,
   LIST_ORDER,
   LISTED_AT,
   positionValues,
@@ -13,24 +13,24 @@ import {
   writeCursor,
 } from "./list-position.js";
 
-/** However many are asked for, one statement reads no more. */
-export const MOST_LISTED = 1_000;
+/** Largest page: one statement reads no more, even when more is asked for. */
+export const MAX_PAGE_SIZE = 1_000;
 
 /**
- * One page of sessions, newest first to the minute, straight from an index.
+ * Returns one page of sessions, most recently updated first, to the minute, straight from an index.
  *
- * A listing that goes on from a cursor shows no session twice; it misses one that moved to the front in between.
+ * A listing that continues from a cursor shows no session twice; it misses one that moved to the front in between.
  */
 export async function listSlots(database: Database, query: SlotQuery): Promise<SlotPage> {
-  const limit = Math.min(checkLimit(query.limit, 100), MOST_LISTED);
+  const limit = Math.min(checkLimit(query.limit, 100), MAX_PAGE_SIZE);
   const { condition, values } = narrow(query);
   const after = readCursor(query.cursor);
   const rows = await database.read(
     "listing sessions",
     `SELECT agent_id, user_id, session_id, n, DATE_FORMAT(updated_at, '%Y-%m-%dT%H:%i:%s.%f'), ${LISTED_AT}, k
 FROM ${database.tables.slots}
-WHERE ${condition}rev IS NOT NULL AND ${BEHIND} ${LIST_ORDER} LIMIT ?`,
-    // A string: servers differ in which numbers they take here.
+WHERE ${condition}rev IS NOT NULL AND ${AFTER_POSITION} ${LIST_ORDER} LIMIT ?`,
+    // A string: servers differ in which numbers they accept here.
     [...values, ...positionValues(after), String(limit + 1)],
   );
   const page = rows.slice(0, limit);
@@ -41,7 +41,7 @@ WHERE ${condition}rev IS NOT NULL AND ${BEHIND} ${LIST_ORDER} LIMIT ?`,
     : { slots };
 }
 
-/** Of which index to read which part. */
+/** Condition that selects the index and the part of it to read. */
 function narrow({ agentId, userId }: SlotQuery): { condition: string; values: readonly Value[] } {
   if (agentId !== undefined) checkId(agentId, "agentId");
   if (userId !== undefined && userId !== null) checkId(userId, "userId");
@@ -63,7 +63,7 @@ function readInfo([agentId, userId, sessionId, messages, updatedAt]: Row): SlotI
       userId: asTextOrNull(userId),
       sessionId: asText(sessionId),
     },
-    // To the millisecond, as every time in Holdfast.
+    // To the millisecond, like every time in Holdfast.
     updatedAt: `${asText(updatedAt).slice(0, 23)}Z`,
     messages: asNumber(messages),
   };

@@ -1,11 +1,96 @@
+import { type Slot, StateTooLargeError } from "@holdfast/core";
+import {
+  checkLogDraft,
+  describeSlot,
+  extractBlobs,
+  type LogDraft,
+  logRecordText,
+} from "@holdfast/core/store-kit";
 import type { Transaction } from "../connection/database.js";
 import { rowBatches } from "../connection/row-batches.js";
 import type { Tables } from "../keys.js";
 import { hasBlob, insertBlob } from "./log-blobs.js";
-import { type PreparedLog, type PreparedRecord, recordBytes } from "./prepare-log.js";
 
-export { writeBlobs } from "./log-blobs.js";
-export { type PreparedLog, prepareLog } from "./prepare-log.js";
+/** Records ready to be written. Copies: changing the drafts afterwards has no effect. */
+export interface PreparedLog {
+  /** In the order given, each id once. */
+  readonly records: readonly PreparedRecord[];
+  /** Texts too long for their records, by `ref`. */
+  readonly blobs: ReadonlyMap<string, Buffer>;
+}
+
+/** A complete record but for its seq. */
+interface PreparedRecord {
+  readonly id: Buffer;
+  readonly callId: Buffer;
+  readonly at: Buffer;
+  readonly kind: LogDraft["kind"];
+  readonly hasBlobs: boolean;
+  /** Tokens of the message's usage, for reports; null where it has none. */
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cachedTokens: number | null;
+  /** The record's JSON behind its seq. */
+  readonly rest: string;
+}
+
+const RECORD_START = '{"v":1,"seq":';
+/** Size of a MEDIUMBLOB. */
+const MAX_RECORD_BYTES = 16_777_215;
+/** Sizes of columns that only serve queries; the body has the whole value. */
+const COLUMN_BYTES = { callId: 765, at: 64 };
+
+/**
+ * Checks and encodes records. Call it before the first `await`.
+ *
+ * @throws InvalidInputError | InvalidIdError
+ * @throws StateTooLargeError for a record of more than 16 MB without its long strings
+ */
+export function prepareLog(slot: Slot, drafts: readonly LogDraft[]): PreparedLog {
+  for (const draft of drafts) checkLogDraft(draft);
+  const records = new Map<string, PreparedRecord>();
+  const blobs = new Map<string, Buffer>();
+  for (const draft of drafts) {
+    if (records.has(draft.id)) continue;
+    const extracted = extractBlobs(draft);
+    for (const [ref, text] of extracted.blobs)
+      if (!blobs.has(ref)) blobs.set(ref, Buffer.from(text, "utf8"));
+    const hasBlobs = extracted.references.length > 0;
+    const record = { ...extracted.draft, seq: 0, ...(hasBlobs && { blobs: extracted.references }) };
+    records.set(draft.id, {
+      id: Buffer.from(draft.id, "utf8"),
+      callId: Buffer.from(draft.callId, "utf8").subarray(0, COLUMN_BYTES.callId),
+      at: Buffer.from(draft.at, "utf8").subarray(0, COLUMN_BYTES.at),
+      kind: draft.kind,
+      hasBlobs,
+      inputTokens: tokens(draft.message?.usage?.inputTokens),
+      outputTokens: tokens(draft.message?.usage?.outputTokens),
+      cachedTokens: tokens(draft.message?.usage?.cachedInputTokens),
+      rest: checkSize(slot, logRecordText(record)).slice(`${RECORD_START}0`.length),
+    });
+  }
+  return { records: [...records.values()], blobs };
+}
+
+function checkSize(slot: Slot, text: string): string {
+  // The seq that replaces the 0 has 16 digits at most.
+  const bytes = Buffer.byteLength(text, "utf8") + 15;
+  if (bytes > MAX_RECORD_BYTES)
+    throw new StateTooLargeError(
+      `a log record of ${describeSlot(slot)} takes ${bytes} bytes; at most ${MAX_RECORD_BYTES} are accepted, split the message`,
+    );
+  return text;
+}
+
+/** Returns a count for the column; null when a model or plugin reported something else. */
+function tokens(count: unknown): number | null {
+  return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : null;
+}
+
+/** Bytes of a record with its seq, exactly as `logRecordText` writes them. */
+function recordBytes(record: PreparedRecord, seq: number): Buffer {
+  return Buffer.from(`${RECORD_START}${seq}${record.rest}`, "utf8");
+}
 
 interface LogRow {
   readonly seq: number;
@@ -16,12 +101,12 @@ interface LogRow {
 const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const COLUMNS =
   "k, seq, id, call_id, at, kind, has_blobs, input_tokens, output_tokens, cached_tokens, body";
-/** A row beside its body and id, rather too much than too little. */
+/** Upper bound of the bytes of a row besides its body. */
 const ROW_OVERHEAD = 1_024;
 
 /**
- * Inserts records in a transaction that holds the slot's row, with the seqs up to `lastSeq`; those whose id is there
- * already are left out.
+ * Inserts records in a transaction that has locked the slot's row, with the seqs up to `lastSeq`; skips those whose id exists
+ * already.
  *
  * @param lastSeq - `log_seq` of the slot after it was raised by the number of records
  */
@@ -33,7 +118,7 @@ export async function insertLog(
   prepared: PreparedLog,
 ): Promise<void> {
   const { records, blobs } = prepared;
-  // They were written before the transaction; a delete of the log in between took them away again.
+  // They were written before the transaction; a delete of the log in between may have removed them.
   for (const [ref, bytes] of blobs)
     if (!(await hasBlob(tx, tables, k, ref, bytes)))
       await insertBlob((sql, values) => tx.write(sql, values), tables, k, ref, bytes);
@@ -52,8 +137,8 @@ export async function insertLog(
 }
 
 /**
- * A row whose id is there is left as it is. One whose seq is there under another id, which no store of ours leaves behind,
- * fails the statement (a number out of range, in every SQL mode) instead of losing a record.
+ * Builds an INSERT that leaves a row with the same id as it is. One with the same seq and another id, which no store of this
+ * package leaves behind, fails the statement (a number out of range, in every SQL mode) instead of losing a record.
  */
 function insertStatement(tables: Tables, rows: number): string {
   const values = Array.from({ length: rows }, () => ROW).join(", ");

@@ -1,22 +1,22 @@
-/** Stands before a character that LIKE would read as a wildcard; see `ESCAPE` in the statement. */
+/** Escape character for wildcards of LIKE; see `ESCAPE` in the statement. */
 export const LIKE_ESCAPE = "|";
 
-/** JSON writes these differently: quotes, backslashes, control characters, halves of surrogate pairs. */
+/** Characters that JSON escapes: quotes, backslashes, control characters, halves of surrogate pairs. */
 const ESCAPED_BY_JSON = /["\\\p{Cc}\p{Cs}]/u;
 /**
- * Characters that only match themselves, or their other case in ASCII. Not k and s: without regard to case the Kelvin
- * sign is a k and ſ is an s, and servers differ on that.
+ * Characters that match only themselves, or their other case in ASCII. Not k and s: case-insensitively the Kelvin sign is a k
+ * and ſ is an s, and servers differ on that.
  */
 const LITERAL = /[\x20-\x7e\p{Lo}]/u;
 const AMBIGUOUS = /[ks]/iu;
 const WILDCARD = /[%_|]/;
 
 /**
- * A LIKE pattern that matches the JSON of every record in which `snippetAround` finds `query`, and of few others; null
- * when none would narrow anything down.
+ * Returns a LIKE pattern that matches the JSON of every record in which `snippetAround` finds `query`, and of few others; null
+ * when no pattern would narrow anything down.
  *
- * What a text holds its JSON holds too, but for what JSON escapes: so the stretch of the query with the most characters
- * that stand for themselves must be there. The other characters of the stretch match any one character.
+ * A text appears in its JSON except for escaped characters, so the stretch of the query with the most literal characters must
+ * be there. Its other characters match any one character.
  */
 export function likePattern(query: string): string | null {
   let best = { pattern: "", literals: 0 };

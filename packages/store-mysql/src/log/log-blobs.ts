@@ -11,7 +11,7 @@ const REF = /^sha256:([0-9a-f]{64})$/;
 
 /**
  * Writes long texts, each once per slot, before the transaction that names them: it holds a lock, so it should be short.
- * What is left without a record goes with the log.
+ * Texts left without a record are deleted with the log.
  */
 export async function writeBlobs(
   database: Database,
@@ -30,7 +30,7 @@ export async function writeBlobs(
     );
 }
 
-/** Inserts the chunks of a text that are not there yet. */
+/** Inserts the chunks of a text that do not exist yet. */
 export async function insertBlob(
   write: (sql: string, values: readonly Value[]) => Promise<unknown>,
   tables: Tables,
@@ -52,7 +52,7 @@ export async function insertBlob(
   }
 }
 
-/** Whether all of a text is there. */
+/** Tells whether all chunks of a text exist. */
 export async function hasBlob(
   tx: Transaction,
   tables: Tables,
@@ -66,9 +66,9 @@ export async function hasBlob(
 }
 
 /**
- * A long text; null when it is not there.
+ * Reads a long text; null when it does not exist.
  *
- * @throws StateCorruptError when it is not what was written
+ * @throws StateCorruptError when its content does not match its hash
  */
 export async function readBlob(
   database: Database,
@@ -85,7 +85,7 @@ export async function readBlob(
   const text = Buffer.concat(rows.map(([body]) => asBytes(body))).toString("utf8");
   if (blobRef(text) === ref) return text;
   throw new StateCorruptError(
-    `a long text of ${describeSlot(slot)} is damaged: it is not what its name says`,
+    `a long text of ${describeSlot(slot)} is damaged: its content does not match its hash`,
   );
 }
 

@@ -14,24 +14,23 @@ import { openDatabase } from "../connection/open-database.js";
 import { slotHash } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
 import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
-import { SLOT_COLUMNS, slotValues } from "../state/state-row.js";
-import { insertLog, prepareLog, writeBlobs } from "./append-log.js";
-import { deleteLog } from "./delete-log.js";
-import { listSessions } from "./list-sessions.js";
-import { readBlob } from "./log-blobs.js";
+import { deleteEmptyRow, SLOT_COLUMNS, slotValues } from "../state/state-row.js";
+import { insertLog, prepareLog } from "./append-log.js";
+import { readBlob, writeBlobs } from "./log-blobs.js";
+import { listSessions } from "./logged-sessions.js";
 import { readLog } from "./read-log.js";
 import { searchLog } from "./search-log.js";
 
 /**
- * Keeps the conversation log in MySQL or MariaDB, for any number of nodes.
+ * Stores the conversation log in MySQL or MariaDB, for any number of nodes.
  *
  * Contract, beyond {@link ConversationLog}'s:
  * - An append is one transaction: a reader sees all of its records or none, and those of a slot appear in the order of
- *   their seqs. Whatever the age of a record, it is recognised when it is appended again.
+ *   their seqs. A record of any age is recognised when it is appended again.
  * - Sessions are listed and searched newest first, to the minute. One that is written to between two pages moves to the front:
- *   the pages to come may miss it, and a search that goes on from it sees others again.
- * - A search looks at 200,000 records, at 64 MB and for half of `commandTimeoutMs` at most, and then says where to go on. It
- *   begins again where that session was deleted meanwhile.
+ *   later pages may miss it, and a search that continues from it sees others again.
+ * - A search reads at most 200,000 records and 64 MB within half of `commandTimeoutMs`, and then returns where to continue. It
+ *   starts over when the session to continue from was deleted meanwhile.
  * - Constructing does no I/O; the pool stays the caller's.
  *
  * @example
@@ -44,7 +43,7 @@ export class MysqlConversationLog implements ConversationLog {
   readonly #database: Database;
 
   /**
-   * @param options - a `Database` where several parts share one
+   * @param options - or a `Database` shared by several parts
    * @throws ConfigurationError
    */
   constructor(options: MysqlPartOptions | Database) {
@@ -63,7 +62,7 @@ export class MysqlConversationLog implements ConversationLog {
     const what = `appending to the log of ${describeSlot(owner)}`;
     await writeBlobs(this.#database, owner, prepared.blobs);
     await this.#database.transaction(what, async (tx) => {
-      // Holds the slot's row until the end: seqs of a slot become visible in their order.
+      // Locks the slot's row until the end: seqs of a slot become visible in order.
       const { insertId: lastSeq } = await tx.write(
         `INSERT INTO ${tables.slots} (${SLOT_COLUMNS}, listed_at, log_seq) VALUES (?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6), LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE listed_at = ${LISTED_NOW}, log_seq = LAST_INSERT_ID(log_seq + ?)`,
         [...slotValues(owner), count, count],
@@ -91,4 +90,36 @@ export class MysqlConversationLog implements ConversationLog {
   async delete(slot: Slot): Promise<boolean> {
     return deleteLog(this.#database, checkSlot(slot));
   }
+}
+
+/** Rows deleted per statement: a long log takes several, each within its deadline. */
+const BATCH_ROWS = 500;
+
+/**
+ * Deletes the log of a slot, long texts included; returns whether there was one. Repeat it when it was interrupted.
+ */
+async function deleteLog(database: Database, slot: Slot): Promise<boolean> {
+  const { log, blobs, slots } = database.tables;
+  const what = `deleting the log of ${describeSlot(slot)}`;
+  const k = slotHash(slot);
+  let deleted = 0;
+  // Records before the long texts they name.
+  for (const [table, order] of [
+    [log, "seq"],
+    [blobs, "ref, chunk"],
+  ] as const) {
+    const sql = `DELETE FROM ${table} WHERE k = ? ORDER BY ${order} LIMIT ${BATCH_ROWS}`;
+    for (let rows = BATCH_ROWS; rows === BATCH_ROWS; deleted += rows)
+      rows = (await database.write(what, sql, [k])).affectedRows;
+  }
+  // Deletes what was appended meanwhile, with the slot's row locked so that nothing is appended in between.
+  const rest = await database.transaction(what, async (tx) => {
+    const row = await tx.write(`UPDATE ${slots} SET log_seq = 0 WHERE k = ? AND log_seq > 0`, [k]);
+    if (row.affectedRows === 0) return 0;
+    const records = await tx.write(`DELETE FROM ${log} WHERE k = ?`, [k]);
+    await tx.write(`DELETE FROM ${blobs} WHERE k = ?`, [k]);
+    await tx.write(deleteEmptyRow(database.tables), [k]);
+    return records.affectedRows;
+  });
+  return deleted + rest > 0;
 }

@@ -10,12 +10,12 @@ import { asNumber, asText, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";
 
-/** Rows of one statement: two texts to prepare. A longer page is read in several. */
+/** Rows per statement: two statement texts to prepare. A longer page is read in several statements. */
 const SHORT_BATCH = 10;
 const LONG_BATCH = 100;
 
 /**
- * The records of a slot that a range asks for, in ascending seq.
+ * Reads the records of a range, in ascending seq.
  *
  * @throws InvalidInputError for a limit that is not a whole number of at least 1
  * @throws StateCorruptError when one of them is damaged
@@ -36,7 +36,7 @@ export async function readLog(
   for (;;) {
     const what = `reading the log of ${describeSlot(slot)}`;
     const rows = await database.read(what, sql, [k, after, before]);
-    for (const row of rows) if (records.length < limit) records.push(recordIn(slot, row));
+    for (const row of rows) if (records.length < limit) records.push(readRecordRow(slot, row));
     const last = records.at(-1);
     if (rows.length < batch || records.length === limit || last === undefined) break;
     if (isForward) after = last.seq;
@@ -46,11 +46,11 @@ export async function readLog(
 }
 
 /**
- * The record in a row of seq and body.
+ * Reads the record in a row of seq and body.
  *
  * @throws StateCorruptError
  */
-export function recordIn(slot: Slot, [seq, body]: Row): LogRecord {
+export function readRecordRow(slot: Slot, [seq, body]: Row): LogRecord {
   const record = readLogRecord(slot, asText(body));
   if (record.seq === asNumber(seq)) return record;
   throw new StateCorruptError(
@@ -58,7 +58,7 @@ export function recordIn(slot: Slot, [seq, body]: Row): LogRecord {
   );
 }
 
-/** A seq that the server can compare with; any other number lies beyond all of them. */
+/** Clamps a bound to numbers that the server can compare with seqs. */
 function bound(seq: number | undefined, otherwise: number): number {
   if (seq === undefined) return otherwise;
   return Math.min(Math.max(seq, 0), Number.MAX_SAFE_INTEGER);

@@ -1,26 +1,26 @@
-/** How much one search looks at, at most; what it has begun it finishes. */
+/** Limits of one search; a record that was begun is read to its end. */
 export interface SearchLimits {
-  /** Records; most of them only by the server. */
+  /** Records scanned, most of them only by the server. */
   readonly records: number;
-  /** Bytes of records and long texts that come over the wire. */
+  /** Bytes of records and long texts sent by the server. */
   readonly bytes: number;
   readonly ms: number;
-  /** Records of one statement: so few that it ends long before its time is up. */
+  /** Records per statement: few enough that it ends long before its deadline. */
   readonly windowRecords: number;
 }
 
-/** The limits of searches where a command may take `commandTimeoutMs`. */
+/** Returns the default limits for a `commandTimeoutMs`. */
 export function searchLimits(commandTimeoutMs: number): SearchLimits {
   return {
     records: 200_000,
     bytes: 67_108_864,
-    // The statement that is under way when the time is up has its own.
+    // A statement in progress at that time has its own deadline.
     ms: commandTimeoutMs / 2,
     windowRecords: 512,
   };
 }
 
-/** How much more a search may look at. */
+/** Tracks how much of its limits a search has left. */
 export class SearchBudget {
   readonly #signal: AbortSignal | undefined;
   readonly #deadline: number;
@@ -35,7 +35,7 @@ export class SearchBudget {
   }
 
   /**
-   * Whether to go on.
+   * Tells whether the search may continue.
    *
    * @throws the reason of the signal, once it is aborted
    */

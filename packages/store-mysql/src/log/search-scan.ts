@@ -3,7 +3,11 @@ import type { Database } from "../connection/database.js";
 import { rowBatches } from "../connection/row-batches.js";
 import type { Value } from "../connection/session.js";
 import { LIKE_ESCAPE } from "./like-pattern.js";
-import { type SearchedSession, type SearchWindow, WINDOWS } from "./search-windows.js";
+import {
+  type SearchedSession,
+  type SearchWindow,
+  WINDOWS_PER_STATEMENT,
+} from "./search-windows.js";
 
 /** A record that may match. */
 export interface SearchCandidate {
@@ -20,15 +24,15 @@ export interface CandidateRow extends SearchCandidate {
 const what = "searching the log";
 const IN_WINDOW = "(k = ? AND seq > ? AND seq <= ?)";
 
-/** The messages in the windows that may match, newest first in each. Records with texts of their own may always. */
+/** Finds the messages in the windows that may match, newest first in each. Records with long texts always may. */
 export async function scanWindows(
   database: Database,
   windows: readonly SearchWindow[],
   pattern: string | null,
 ): Promise<SearchCandidate[]> {
-  const places = windows.length === 1 ? 1 : WINDOWS;
+  const places = windows.length === 1 ? 1 : WINDOWS_PER_STATEMENT;
   const values: Value[] = Array.from({ length: places }, (_, at) => windows[at]).flatMap(
-    // An empty window where there are fewer.
+    // Empty windows fill up the statement.
     (window) => [
       window?.session.k ?? windows[0]?.session.k ?? null,
       window?.after ?? 0,
@@ -52,7 +56,7 @@ export async function scanWindows(
   );
 }
 
-/** The candidates' rows in their order, some at a time; those deleted meanwhile are left out. */
+/** Reads the candidates' rows in order, in batches; those deleted meanwhile are left out. */
 export async function* candidateRows(
   database: Database,
   candidates: readonly SearchCandidate[],

@@ -1,6 +1,10 @@
-import type { LoggedSession } from "./logged-sessions.js";
+import type { Slot } from "@holdfast/core";
+import type { LogQuery } from "@holdfast/core/store-kit";
+import type { Database } from "../connection/database.js";
+import { LIST_START, type ListPosition } from "../listing/list-position.js";
+import { type LoggedSession, loggedSession, loggedSessions } from "./logged-sessions.js";
 
-/** A session that a search looks through. */
+/** A session to search. */
 export type SearchedSession = Pick<LoggedSession, "k" | "slot" | "lastSeq">;
 
 /** Records of a session with seqs over `after`, up to `last`. */
@@ -10,10 +14,10 @@ export interface SearchWindow {
   readonly last: number;
 }
 
-/** Windows of one statement: a user with many short sessions should not cost a statement for each. */
-export const WINDOWS = 8;
+/** Many short sessions share one statement. */
+export const WINDOWS_PER_STATEMENT = 8;
 
-/** Every record of the sessions, newest first in each, in groups for one statement of at most `records` each. */
+/** Splits the sessions into windows, newest first in each, grouped for statements of at most `records` records. */
 export function* searchWindows(
   sessions: readonly SearchedSession[],
   records: number,
@@ -26,10 +30,51 @@ export function* searchWindows(
       group.push({ session, after, last });
       room -= last - after;
       last = after;
-      if (room > 0 && group.length < WINDOWS) continue;
+      if (room > 0 && group.length < WINDOWS_PER_STATEMENT) continue;
       yield group;
       group = [];
       room = records;
     }
   if (group.length > 0) yield group;
+}
+
+/** Sessions read per statement. */
+const SESSIONS_PER_STATEMENT = 256;
+const what = "searching the log";
+
+/**
+ * Iterates over the sessions to search, in batches, in the order of their listing: from `query.before` on, or all of them when
+ * that session no longer has a log.
+ */
+export async function* searchedSessions(
+  database: Database,
+  { agentId, userId, sessionId, before }: LogQuery,
+): AsyncGenerator<readonly SearchedSession[]> {
+  const owner = { agentId, userId };
+  const find = (session: string): Promise<LoggedSession | null> =>
+    loggedSession(database, what, { ...owner, sessionId: session } satisfies Slot);
+  if (sessionId !== undefined) {
+    const only = await find(sessionId);
+    const last = before?.sessionId === sessionId ? before.seq : Infinity;
+    if (only !== null) yield [withoutRecordsFrom(only, last)];
+    return;
+  }
+  let position: ListPosition = LIST_START;
+  const first = before === undefined ? null : await find(before.sessionId);
+  if (first !== null && before !== undefined) {
+    yield [withoutRecordsFrom(first, before.seq)];
+    position = first;
+  }
+  for (;;) {
+    const sessions = await loggedSessions(database, what, owner, position, SESSIONS_PER_STATEMENT);
+    yield sessions;
+    const last = sessions.at(-1);
+    if (last === undefined || sessions.length < SESSIONS_PER_STATEMENT) return;
+    position = last;
+  }
+}
+
+/** Returns the session without its records from `seq` on. */
+function withoutRecordsFrom(session: LoggedSession, seq: number): SearchedSession {
+  return { ...session, lastSeq: Math.min(session.lastSeq, seq - 1) };
 }

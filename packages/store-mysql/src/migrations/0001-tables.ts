@@ -3,9 +3,9 @@ import type { Migration } from "./migration.js";
 const options = "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4";
 
 /**
- * All tables.
+ * Creates all tables.
  *
- * Ids, JSON and texts are binary: no collation makes two of them equal or changes a byte. Times are the server's, in UTC.
+ * Ids, JSON and texts are binary, so that no collation makes two of them equal or changes a byte. Times are the server's, in UTC.
  */
 export const tables: Migration = {
   number: 1,
@@ -13,7 +13,7 @@ export const tables: Migration = {
   minReader: 1,
   statements: (t) => [
     // One row per slot that has a state (rev), a log (log_seq > 0), a holder (lease_*) or calls that wait.
-    // listed_at is when its state or its log was written last, to the minute; listings of either look whether it has one.
+    // listed_at is when its state or its log was last written, to the minute; a listing of either checks which of them it has.
     `CREATE TABLE IF NOT EXISTS ${t.slots} (
   k BINARY(32) NOT NULL,
   agent_id VARBINARY(765) NOT NULL,
@@ -66,7 +66,7 @@ export const tables: Migration = {
   body MEDIUMBLOB NOT NULL,
   PRIMARY KEY (k, ref, chunk)
 ) ${options}`,
-    // Calls that wait for a slot, in the order of their ids, and calls that listen for signals without a gate of ours.
+    // Calls that wait for a slot, in the order of their ids, and calls that listen for signals without this store's gate.
     `CREATE TABLE IF NOT EXISTS ${t.waiters} (
   id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   k BINARY(32) NOT NULL,
@@ -79,7 +79,7 @@ export const tables: Migration = {
   KEY by_slot (k, id),
   KEY by_time (alive_until)
 ) ${options}`,
-    // `head` is the front of `name`, as long as an index takes it: keys are listed in its order.
+    // `head` is the start of `name`, as long as an index allows: keys are listed in its order.
     `CREATE TABLE IF NOT EXISTS ${t.kv} (
   ns BINARY(32) NOT NULL,
   kh BINARY(32) NOT NULL,

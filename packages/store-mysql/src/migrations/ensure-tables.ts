@@ -11,15 +11,15 @@ import {
   runMigrations,
 } from "./run-migrations.js";
 
-/** Longer than a command: changing a large table takes its time. */
+/** Longer than a command: altering a large table takes time. */
 const MIGRATION_MS = 60_000;
 const CHECK_MS = 5_000;
 
-/** Per pool and prefix: the check that succeeded, or is under way. */
+/** Checks that succeeded or are in progress, per pool and prefix. */
 const checks = new WeakMap<MysqlPool, Map<string, Promise<void>>>();
 
 /**
- * Resolves when the tables are there; looks once per pool and prefix, and again after a failure.
+ * Resolves when the tables exist; checks once per pool and prefix, and again after a failure.
  *
  * @throws ConfigurationError when something is missing and `migrate` is false
  */
@@ -41,7 +41,7 @@ export function ensureTables(
 }
 
 /**
- * Makes or changes the tables now, as the first use of a store would; for deployments that do it as a step of its own.
+ * Creates or migrates the tables now, as the first use of a store would; for deployments that migrate in a separate step.
  *
  * @throws ConfigurationError | StoreUnavailableError
  * @throws StateTooNewError when the tables need a newer release
@@ -77,7 +77,7 @@ async function use<T>(
     return await connections.use(performance.now() + ms, work);
   } catch (error) {
     if (!(error instanceof StatementError)) throw error;
-    // Every statement of a migration may be repeated, so that nothing is left open.
+    // Every statement of a migration may be repeated, so the outcome is never in doubt.
     throw storeFailure("preparing the tables", error, false);
   }
 }

@@ -7,10 +7,10 @@ export interface Migration {
   readonly name: string;
   /** The lowest migration number a release must know to work with tables that have this one. */
   readonly minReader: number;
-  /** Statements that do no harm when they run a second time, or on two nodes at once. */
+  /** Idempotent statements, which may also run on two nodes at once. */
   statements(tables: Tables): readonly string[];
   /**
-   * What is lost without it, where everything else works: it is left out when the user lacks the rights.
+   * Description of what is missing without it. An optional migration is skipped when the user lacks the privileges.
    * Absent: the migration is required.
    */
   readonly optional?: string | undefined;

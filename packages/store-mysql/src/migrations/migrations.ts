@@ -12,7 +12,7 @@ export const migrations: readonly Migration[] = [tables, reports];
 /** The number of the newest migration this release knows. */
 export const newestMigration: number = migrations.length;
 
-/** The table that says which migrations were run. */
+/** Statement that creates the table of applied migrations. */
 export function migrationsTable(table: string): string {
   return `CREATE TABLE IF NOT EXISTS ${table} (
   number INT UNSIGNED NOT NULL,
@@ -23,13 +23,13 @@ export function migrationsTable(table: string): string {
 ) ENGINE=InnoDB`;
 }
 
-/** The statement that records a migration. */
+/** Statement that records a migration. */
 export function recordStatement(table: string, { number, name, minReader }: Migration): string {
   return `INSERT INTO ${table} (number, name, min_reader, applied_at) VALUES (${number}, '${name}', ${minReader}, UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE number = number`;
 }
 
 /**
- * Everything `migrate` runs, for those who would rather run it themselves and set `migrate: false`.
+ * Returns the statements that `migrate` runs, to run them by other means and set `migrate: false`.
  *
  * @param tablePrefix - as in the options; `holdfast_` by default
  * @throws ConfigurationError

@@ -5,7 +5,7 @@ import type { Tables } from "../keys.js";
 import type { Migration } from "./migration.js";
 import { migrations, migrationsTable, newestMigration, recordStatement } from "./migrations.js";
 
-/** What a run of the migrations did. */
+/** Result of running the migrations. */
 export interface MigrationReport {
   /** Numbers of the migrations that were run now. */
   readonly applied: readonly number[];
@@ -13,13 +13,13 @@ export interface MigrationReport {
   readonly leftOut: readonly { readonly number: number; readonly missing: string }[];
 }
 
-/** How long to wait for another node that is migrating. */
+/** Longest wait for another node that is migrating. */
 const LOCK_SECONDS = 30;
 const MISSING_TABLE = /^ER_NO_SUCH_TABLE /;
-const NO_RIGHT = /^ER_\w*ACCESS_DENIED\w* /;
+const ACCESS_DENIED = /^ER_\w*ACCESS_DENIED\w* /;
 
 /**
- * The migrations that are not recorded as run.
+ * Returns the migrations that are not recorded as applied.
  *
  * @throws StateTooNewError when the tables need a newer release
  */
@@ -43,7 +43,7 @@ export async function pendingMigrations(
   return migrations.filter(({ number }) => !numbers.includes(number));
 }
 
-/** @throws ConfigurationError that names what is missing, unless it is optional */
+/** Refuses pending migrations that are not optional. @throws ConfigurationError that names them */
 export function refusePending(t: Tables, pending: readonly Migration[]): void {
   const required = pending.filter(({ optional }) => optional === undefined);
   if (required.length === 0) return;
@@ -56,7 +56,7 @@ export function refusePending(t: Tables, pending: readonly Migration[]): void {
 }
 
 /**
- * Runs what is pending; of several nodes one does it while the others wait.
+ * Runs the pending migrations; of several nodes one runs them while the others wait.
  *
  * @throws StateTooNewError
  */
@@ -65,7 +65,7 @@ export async function runMigrations(session: Session, t: Tables): Promise<Migrat
     const applied: number[] = [];
     const leftOut: { number: number; missing: string }[] = [];
     const pending = await pendingMigrations(session, t);
-    // Where only optional ones are pending the table is there, and the user may have no right to make one.
+    // When only optional ones are pending the table exists, and the user may lack the privilege to create one.
     if (pending.some(({ optional }) => optional === undefined))
       await session.command(migrationsTable(t.migrations));
     for (const migration of pending) {
@@ -75,7 +75,7 @@ export async function runMigrations(session: Session, t: Tables): Promise<Migrat
         await session.command(recordStatement(t.migrations, migration));
         applied.push(number);
       } catch (error) {
-        if (optional === undefined || !lacksRights(error)) throw error;
+        if (optional === undefined || !lacksPrivilege(error)) throw error;
         leftOut.push({ number, missing: optional });
       }
     }
@@ -84,7 +84,7 @@ export async function runMigrations(session: Session, t: Tables): Promise<Migrat
 }
 
 async function withLock<T>(session: Session, t: Tables, work: () => Promise<T>): Promise<T> {
-  // Such locks are the whole server's, so the database is part of the name; 64 characters are allowed.
+  // Such locks apply to the whole server, so the database is part of the name; 64 characters are allowed.
   const name = "CONCAT('holdfast_', SHA1(CONCAT(COALESCE(DATABASE(), ''), '.', ?)))";
   const prefix = Buffer.from(t.prefix, "utf8");
   const [locked] = await session.read(`SELECT GET_LOCK(${name}, ${LOCK_SECONDS})`, [prefix]);
@@ -100,6 +100,6 @@ async function withLock<T>(session: Session, t: Tables, work: () => Promise<T>):
   }
 }
 
-function lacksRights(error: unknown): boolean {
-  return error instanceof StatementError && NO_RIGHT.test(error.server.code);
+function lacksPrivilege(error: unknown): boolean {
+  return error instanceof StatementError && ACCESS_DENIED.test(error.server.code);
 }

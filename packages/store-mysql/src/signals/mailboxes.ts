@@ -19,7 +19,7 @@ export interface Mail {
 }
 
 /** How many claims one statement looks at. */
-const SHAPES: readonly number[] = [1, 8, 64];
+const BATCH_SIZES: readonly number[] = [1, 8, 64];
 /** Beside one token; a call that does not listen must not be filled up. */
 const MAX_BYTES = 1_048_576;
 
@@ -151,7 +151,7 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
   async *#inShapes(values: readonly Value[], sql: (marks: string) => string) {
     for (let start = 0; start < values.length; ) {
       const left = values.length - start;
-      const size = SHAPES.find((shape) => shape >= left) ?? 64;
+      const size = BATCH_SIZES.find((shape) => shape >= left) ?? 64;
       const list = Array.from(
         { length: size },
         (_, index) => values[Math.min(start + index, values.length - 1)] ?? null,

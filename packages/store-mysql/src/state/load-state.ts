@@ -11,7 +11,7 @@ import { asNumber, asText, asTextOrNull, type Row } from "../connection/cells.js
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";
 
-/** What is stored for a slot, of one moment. */
+/** Loads the stored state of a slot, from one snapshot. */
 export async function loadState(
   database: Database,
   slot: Slot,
@@ -26,7 +26,7 @@ export async function loadState(
     if (stored === null) return null;
     if (stored === known) return "unchanged";
   }
-  // One statement sees one moment; the head comes as position -1.
+  // One statement reads one snapshot; the head comes as position -1.
   const rows = await database.read(
     what,
     `SELECT -1, head, rev, n, agent_id, user_id, session_id FROM ${slots} WHERE k = ? AND rev IS NOT NULL
@@ -40,13 +40,13 @@ function readRows(slot: Slot, rows: readonly Row[]): LoadedState | null {
   const head = rows.find(([pos]) => asNumber(pos) === -1);
   if (head === undefined) {
     if (rows.length === 0) return null;
-    throw corrupt(slot, "there are messages without a head");
+    throw corrupt(slot, "it has messages but no head");
   }
   checkIds(slot, head);
   const messages = rows.filter((row) => row !== head);
   const count = asNumber(head[3]);
   if (messages.length !== count)
-    throw corrupt(slot, `the head counts ${count} messages, there are ${messages.length}`);
+    throw corrupt(slot, `${count} messages were saved, ${messages.length} are stored`);
   const ordered = messages
     .map(([pos, body]) => ({ pos: asNumber(pos), text: asText(body) }))
     .sort((a, b) => a.pos - b.pos);
@@ -60,14 +60,14 @@ function readRows(slot: Slot, rows: readonly Row[]): LoadedState | null {
   };
 }
 
-/** The key is a hash of the ids; a row under a key that is not its own was put there by somebody else. */
+/** Checks that the row has the ids of the slot: its key is only a hash of them. */
 function checkIds(slot: Slot, [, , , , agentId, userId, sessionId]: Row): void {
   if (
     asText(agentId) !== slot.agentId ||
     asTextOrNull(userId) !== slot.userId ||
     asText(sessionId) !== slot.sessionId
   )
-    throw corrupt(slot, "the row has the ids of another session");
+    throw corrupt(slot, "it belongs to another session");
 }
 
 function parse(slot: Slot, text: string, what: string): Record<string, unknown> {

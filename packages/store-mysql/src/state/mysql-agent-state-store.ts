@@ -6,11 +6,17 @@ import type {
   SlotPage,
   SlotQuery,
 } from "@holdfast/core";
-import { checkSlot, type LoadedState, type StateWrite } from "@holdfast/core/store-kit";
+import {
+  checkSlot,
+  describeSlot,
+  type LoadedState,
+  type StateWrite,
+} from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import { MysqlSessionGate } from "../gate/mysql-session-gate.js";
 import { MysqlKeyValueStore } from "../key-value/mysql-key-value-store.js";
+import { slotHash } from "../keys.js";
 import { listSlots } from "../listing/list-slots.js";
 import { MysqlConversationLog } from "../log/mysql-conversation-log.js";
 import {
@@ -20,12 +26,12 @@ import {
   readOptions,
 } from "../options.js";
 import { MysqlSignalBus } from "../signals/mysql-signal-bus.js";
-import { deleteState } from "./delete-state.js";
 import { loadState } from "./load-state.js";
 import { prepareWrite } from "./prepare-write.js";
 import { saveState } from "./save-state.js";
+import { deleteEmptyRow } from "./state-row.js";
 
-/** How a {@link MysqlAgentStateStore} is set up. */
+/** Options of {@link MysqlAgentStateStore}. */
 export interface MysqlStoreOptions extends MysqlPartOptions, MysqlLeaseOptions {}
 
 /** The parts beside the store, on the same database. */
@@ -38,12 +44,12 @@ export interface MysqlCompanions extends DistributedStore {
 }
 
 /**
- * Keeps agent states in MySQL 8 or MariaDB 10.6 and later, for any number of nodes.
+ * Stores agent states in MySQL 8 or MariaDB 10.6 and later, for any number of nodes.
  *
  * Contract, beyond {@link AgentStateStore}'s:
  * - A save is one transaction over state, log and lease; it sends what changed, whatever the length of the session.
- * - What was acknowledged is as durable as the server's commits (`innodb_flush_log_at_trx_commit = 1`).
- * - Constructing does no I/O. The tables are made when first needed, unless `migrate` is false.
+ * - An acknowledged save is as durable as the server's commits (`innodb_flush_log_at_trx_commit = 1`).
+ * - Constructing does no I/O. The tables are created when first needed, unless `migrate` is false.
  * - The pool stays the caller's: `close` ends timers, not the pool.
  *
  * @example
@@ -53,7 +59,7 @@ export class MysqlAgentStateStore implements AgentStateStore {
   readonly contract = 1;
   readonly kind = "mysql";
   readonly reach = "distributed";
-  /** Gate and log of {@link companions}: a save carries their part along. */
+  /** Gate and log of {@link companions}, which a save writes in the same transaction. */
   readonly fuses: { readonly gate: MysqlSessionGate; readonly log: MysqlConversationLog };
   readonly #database: Database;
   readonly #gate: MysqlSessionGate;
@@ -111,4 +117,20 @@ export class MysqlAgentStateStore implements AgentStateStore {
   async close(): Promise<void> {
     await Promise.all([this.#gate.close(), this.#signals.close()]);
   }
+}
+
+/** Deletes the state of a slot and returns whether there was one. Its log and lease stay. */
+function deleteState(database: Database, slot: Slot): Promise<boolean> {
+  const { tables } = database;
+  const k = slotHash(slot);
+  return database.transaction(`deleting ${describeSlot(slot)}`, async (tx) => {
+    const { affectedRows } = await tx.write(
+      `UPDATE ${tables.slots} SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL WHERE k = ? AND rev IS NOT NULL`,
+      [k],
+    );
+    if (affectedRows === 0) return false;
+    await tx.write(`DELETE FROM ${tables.messages} WHERE k = ?`, [k]);
+    await tx.write(deleteEmptyRow(tables), [k]);
+    return true;
+  });
 }

@@ -6,25 +6,25 @@ import { digest } from "../keys.js";
 const OP_BYTES = 16;
 const ENTRY_BYTES = OP_BYTES + 8 + 16;
 
-/** Bytes of a full ring: what `ops` is cut to. */
+/** Bytes of a full ring, to which `ops` is truncated. */
 export const RING_BYTES: number = ENTRY_BYTES * REMEMBERED_OPS;
 
 const form = /^(0|[1-9]\d{0,15})\.([0-9a-f]{32})$/;
 
-/** What stands for an op in the ring: entries have one width, so that one statement can add to them and search them. */
+/** Hash of an op in the ring: entries have a fixed width, so that one statement can add and search them. */
 export function opHash(op: string): Buffer {
   return digest(op).subarray(0, OP_BYTES);
 }
 
 /**
- * The entry of a save, to be put before the others.
+ * Encodes the entry of a save, to be put in front of the others.
  *
- * @throws InvalidInputError for a revision that `nextRevision` did not make
+ * @throws InvalidInputError for a revision that was not made by `nextRevision`
  */
 export function opEntry(op: string, revision: Revision): Buffer {
   const [, seq = "", token = ""] = form.exec(revision) ?? [];
   if (seq === "")
-    throw new InvalidInputError("the revision of a save must be one that nextRevision() made");
+    throw new InvalidInputError("the revision of a save must be made with nextRevision()");
   const entry = Buffer.alloc(ENTRY_BYTES);
   opHash(op).copy(entry);
   entry.writeBigUInt64BE(BigInt(seq), OP_BYTES);
@@ -32,7 +32,7 @@ export function opEntry(op: string, revision: Revision): Buffer {
   return entry;
 }
 
-/** The revision `op` produced, if the ring remembers it. */
+/** Returns the revision that `op` produced, if the ring remembers it. */
 export function revisionInRing(ring: Buffer, op: string): Revision | undefined {
   const hash = opHash(op);
   for (let at = 0; at + ENTRY_BYTES <= ring.length; at += ENTRY_BYTES) {

@@ -1,10 +1,15 @@
 import { InvalidInputError, type Revision, type Slot } from "@holdfast/core";
 import { applyWrite, describeSlot, nextRevision, type StateWrite } from "@holdfast/core/store-kit";
-import { type PreparedLog, prepareLog } from "../log/prepare-log.js";
-import type { MessageRow } from "./message-rows.js";
+import { type PreparedLog, prepareLog } from "../log/append-log.js";
 import { opEntry } from "./op-ring.js";
 
-/** A write as it will be sent: copied, so that what the caller does with its values afterwards changes nothing. */
+/** A message and its position. */
+export interface MessageRow {
+  readonly pos: number;
+  readonly body: Buffer;
+}
+
+/** A write ready to be sent. A copy: changing the caller's values afterwards has no effect. */
 export interface PreparedWrite {
   readonly op: string;
   readonly expected: Revision | null;
@@ -35,13 +40,13 @@ export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
     throw new InvalidInputError(`${describeSlot(slot)} was not saved: the save has no op`);
   if (release && lease === undefined)
     throw new InvalidInputError(
-      `${describeSlot(slot)} was not saved: it is to release a lease and names none`,
+      `${describeSlot(slot)} was not saved: release is set without a lease`,
     );
   const places = replace.map(([index]) => [index, null] as const);
   const checkFits = (stored: number): void => {
     applyWrite<null>(Array(stored).fill(null), { keep, replace: places, append: [] }, slot);
   };
-  // What does not even fit a state of exactly the kept messages fits none.
+  // A write that does not fit a state of exactly the kept messages fits none.
   const fitsSome = Number.isSafeInteger(keep) && keep >= 0;
   if (!fitsSome || replace.length > 0) checkFits(fitsSome ? keep : 0);
   const revision = write.revision ?? nextRevision(expected);

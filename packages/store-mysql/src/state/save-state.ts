@@ -2,21 +2,22 @@ import type { Revision, Slot } from "@holdfast/core";
 import { describeSlot, leaseLost, stateConflict } from "@holdfast/core/store-kit";
 import { asBytes, asNumber, asTextOrNull } from "../connection/cells.js";
 import type { Database, Transaction } from "../connection/database.js";
+import { rowBatches } from "../connection/row-batches.js";
 import type { WriteResult } from "../connection/session.js";
 import { slotHash, type Tables } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
-import { insertLog, writeBlobs } from "../log/append-log.js";
-import { dropMessages, putMessages } from "./message-rows.js";
+import { insertLog } from "../log/append-log.js";
+import { writeBlobs } from "../log/log-blobs.js";
 import { opHash, RING_BYTES, revisionInRing } from "./op-ring.js";
-import type { PreparedWrite } from "./prepare-write.js";
+import type { MessageRow, PreparedWrite } from "./prepare-write.js";
 import { SLOT_COLUMNS, slotValues } from "./state-row.js";
 
 /**
  * Writes state, log and lease in one transaction.
  *
- * The first statement takes the slot's row, so that savers of a slot come one after another, and writes only if the
- * revision, the op and the lease are right and exactly the kept messages are stored: that is a turn that appends. What
- * else it may be is found out only when it was not that.
+ * The first statement locks the slot's row, so that saves of a slot are serialized, and writes only if the revision, the op and
+ * the lease match and exactly the kept messages are stored, as in a turn that only appends. Every other case is examined only
+ * when that statement changed nothing.
  */
 export async function saveState(
   database: Database,
@@ -28,7 +29,7 @@ export async function saveState(
   const k = slotHash(slot);
   await writeBlobs(database, slot, write.log.blobs);
   return database.transaction(what, async (tx) => {
-    // A lease has made the row. Without one, looking for a row that is not there would lock the gap for everybody else.
+    // With a lease the row exists. Without one, an UPDATE of a missing row would lock the gap for other sessions.
     if (write.expected === null && write.lease === undefined) await makeRow(tx, tables, slot);
     let stored = write.keep;
     let { affectedRows, insertId } = await updateRow(tx, tables, k, write, stored);
@@ -42,11 +43,11 @@ export async function saveState(
       write.checkFits(found.count);
       stored = found.count;
       ({ affectedRows, insertId } = await updateRow(tx, tables, k, write, stored));
-      // The row is ours since it was read: only the lease's time can have run out in between.
+      // The row has been locked since it was read: only the lease can have expired in between.
       if (affectedRows === 0) throw leaseLost(slot);
     }
-    await dropMessages(tx, tables, k, write.count, stored);
-    await putMessages(tx, tables, k, write.rows);
+    await deleteMessages(tx, tables, k, write.count, stored);
+    await writeMessages(tx, tables, k, write.rows);
     await insertLog(tx, tables, k, insertId, write.log);
     return write.revision;
   });
@@ -85,7 +86,7 @@ WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}`,
       k,
       write.expected === null ? null : Buffer.from(write.expected, "utf8"),
       stored,
-      // As text: what a server takes bare bytes for in such a place differs.
+      // As hex text: servers differ in how they interpret binary values here.
       opHash(write.op).toString("hex"),
       ...(write.lease === undefined ? [] : [Buffer.from(write.lease, "utf8")]),
     ],
@@ -96,7 +97,7 @@ interface FoundRow {
   readonly revision: Revision | null;
   readonly count: number;
   readonly ops: Buffer;
-  /** Of the lease that holds the slot now. */
+  /** Token of the current lease. */
   readonly lease: string | null;
 }
 
@@ -112,4 +113,45 @@ async function readRow(tx: Transaction, { slots }: Tables, k: Buffer): Promise<F
     ops: asBytes(ops),
     lease: asTextOrNull(lease),
   };
+}
+
+/** Positions per DELETE. */
+const POSITIONS_PER_DELETE = 64;
+
+/** Writes messages at their positions, over existing ones. */
+async function writeMessages(
+  tx: Transaction,
+  { messages }: Tables,
+  k: Buffer,
+  rows: readonly MessageRow[],
+): Promise<void> {
+  for (const batch of rowBatches(rows, ({ body }) => body.length)) {
+    const places = batch.map(() => "(?, ?, ?)").join(", ");
+    await tx.write(
+      `INSERT INTO ${messages} (k, pos, body) VALUES ${places} ON DUPLICATE KEY UPDATE body = VALUES(body)`,
+      batch.flatMap(({ pos, body }) => [k, pos, body]),
+    );
+  }
+}
+
+/**
+ * Deletes the messages from position `from` up to but excluding `to`.
+ *
+ * Names each position instead of a range: a range would also lock the gap behind it, where the next slot's messages go, and two
+ * such saves would block each other.
+ */
+async function deleteMessages(
+  tx: Transaction,
+  { messages }: Tables,
+  k: Buffer,
+  from: number,
+  to: number,
+): Promise<void> {
+  const marks = Array.from({ length: POSITIONS_PER_DELETE }, () => "?").join(", ");
+  for (let start = from; start < to; start += POSITIONS_PER_DELETE) {
+    const places = Array.from({ length: POSITIONS_PER_DELETE }, (_, index) =>
+      Math.min(start + index, to - 1),
+    );
+    await tx.write(`DELETE FROM ${messages} WHERE k = ? AND pos IN (${marks})`, [k, ...places]);
+  }
 }

@@ -2,10 +2,10 @@ import type { Slot } from "@holdfast/core";
 import type { Value } from "../connection/session.js";
 import { agentHash, ownerHash, slotHash, type Tables } from "../keys.js";
 
-/** Columns that name a slot; every statement that may make a row gives all of them. */
+/** Columns that identify a slot; every statement that may create a row sets all of them. */
 export const SLOT_COLUMNS = "k, agent_id, user_id, session_id, agent, owner";
 
-/** The values of {@link SLOT_COLUMNS}. */
+/** Values of {@link SLOT_COLUMNS}. */
 export function slotValues(slot: Slot): readonly Value[] {
   const { agentId, userId, sessionId } = slot;
   return [
@@ -18,7 +18,7 @@ export function slotValues(slot: Slot): readonly Value[] {
   ];
 }
 
-/** Deletes the row of a slot of which nothing is left: no state, no log, no holder, nobody who waits. */
+/** Statement that deletes the row of a slot without state, log, lease and waiting calls. */
 export function deleteEmptyRow({ slots }: Tables): string {
   return `DELETE FROM ${slots} WHERE k = ? AND rev IS NULL AND log_seq = 0 AND lease_token IS NULL AND waiting = 0`;
 }

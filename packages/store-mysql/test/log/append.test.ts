@@ -53,7 +53,7 @@ test("a text of several chunks is stored once, whichever record names it", async
     expect(await log.readBlob(slot, record.blobs?.[0]?.ref ?? "")).toBe(long);
 });
 
-test("a text that is not what its name says is damage, not absence", async () => {
+test("a text that does not match its hash is damage, not absence", async () => {
   await log.append(slot, [textRecord("1", "long ".repeat(200_000))]);
   const ref = (await log.read(slot))[0]?.blobs?.[0]?.ref ?? "";
   await pool.query(`DELETE FROM ${prefix}blobs WHERE chunk = 1`);
@@ -68,7 +68,7 @@ test("a record that is not what was written is damage", async () => {
 
 test("records that stand where the next ones belong fail the append, and nothing is lost", async () => {
   await log.append(slot, [textRecord("1", "one"), textRecord("2", "two")]);
-  // As somebody who emptied the table of slots by hand would leave it.
+  // As if the table of slots had been emptied by hand.
   await pool.query(`DELETE FROM ${prefix}slots`);
   for (const mode of ["", "STRICT_ALL_TABLES"]) {
     const single = createPool({ uri: inject("mysqlUrl"), connectionLimit: 1 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SearchBudget, searchLimits } from "../../src/log/search-budget.js";
-import { searchWindows, WINDOWS } from "../../src/log/search-windows.js";
+import { searchWindows, WINDOWS_PER_STATEMENT } from "../../src/log/search-windows.js";
 import { loggedSlot as slot } from "./log-records.js";
 
 const limits = searchLimits(120_000);
@@ -27,7 +27,7 @@ test("windows hold every record once, newest first, few enough for one statement
   }));
   const groups = [...searchWindows(sessions, limits.windowRecords)];
   for (const group of groups) {
-    expect(group.length).toBeLessThanOrEqual(WINDOWS);
+    expect(group.length).toBeLessThanOrEqual(WINDOWS_PER_STATEMENT);
     const records = group.reduce((sum, { after, last }) => sum + last - after, 0);
     expect(records).toBeLessThanOrEqual(limits.windowRecords);
   }

@@ -1,20 +1,21 @@
-/** What a driver's error means, without anything of what was sent. */
+/** Meaning of a driver's error, without any of the data that was sent. */
 export interface Failure {
   /** Ends the sentence "saving … failed: ". */
   readonly reason: string;
-  /** What to do about it. */
+  /** Advice to the operator. */
   readonly advice: string;
-  /** Whether the command may have been carried out all the same. */
+  /** True when the command may have been executed nevertheless. */
   readonly mayHaveApplied: boolean;
-  /** Whether trying again soon may help. */
+  /** True when retrying soon may help. */
   readonly retry: boolean;
-  /** Whether this connection leads to a server that will go on refusing, while another may not. */
+  /** True when this connection leads to a server that will keep refusing, while a new one may not. */
   readonly drop: boolean;
 }
 
 /**
- * @param sent - whether the error came after the command was handed to the driver; before that it cannot have been
- * carried out
+ * Classifies a driver's error.
+ *
+ * @param sent - true when the command had been handed to the driver; before that it cannot have been executed
  */
 export function classifyError(error: unknown, sent: boolean): Failure {
   const message = error instanceof Error ? error.message : "";
@@ -26,7 +27,7 @@ export function classifyError(error: unknown, sent: boolean): Failure {
   return { ...lost, reason: describe(error, message), mayHaveApplied: sent };
 }
 
-/** Whether the server does not know the script by its hash. */
+/** Tells whether the server does not know the script by its hash. */
 export function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT");
 }
@@ -47,7 +48,7 @@ const lost = {
   drop: false,
 };
 
-/** Parts of errors that say that the command never left this process, or that every node it went to refused it. */
+/** Parts of errors of commands that never left this process, or that every node refused. */
 const notWritten = [
   "Stream isn't writeable",
   "The client is offline",
@@ -57,7 +58,7 @@ const notWritten = [
 ];
 
 const refusals = new Map<string, Failure>([
-  refusal("LOADING", "it is starting and still loads its data", { retry: true }),
+  refusal("LOADING", "it is starting and still loading its data", { retry: true }),
   refusal("READONLY", "a failover made this server a replica", { retry: true, drop: true }),
   refusal("MASTERDOWN", "this server is a replica without a master", { retry: true, drop: true }),
   refusal("CLUSTERDOWN", "a failover is going on, or slots are not covered", { retry: true }),

@@ -1,25 +1,35 @@
 import { sleep, withDeadline } from "@holdfast/core/store-kit";
-import type { LineTiming, Link, SubscriberLine } from "./line.js";
-import { LineKeeper } from "./line-keeper.js";
-import type { ChannelListener, ChannelSubscription } from "./redis-connection.js";
-import { runWithin } from "./run-within.js";
+import type { ClientAdapter, ConnectionTiming, SubscriberConnection } from "./client-adapter.js";
+import { ReconnectingConnection } from "./reconnecting-connection.js";
 
-/** All subscriptions of one link, on one connection that is watched, and replaced when it is lost. */
+/** Ends a subscription; idempotent. */
+export interface ChannelSubscription {
+  close(): Promise<void>;
+}
+
+/** Receives the messages of a channel. */
+export interface ChannelListener {
+  onMessage(text: string): void;
+  /** The connection was lost and is back: messages may have been missed in between, so read the current state. */
+  onGap(): void;
+}
+
+/** All subscriptions of one client, on one connection that is watched, and replaced when it is lost. */
 export class Subscriptions {
-  readonly #link: Link;
-  readonly #timing: LineTiming;
-  readonly #keeper: LineKeeper<SubscriberLine>;
+  readonly #adapter: ClientAdapter;
+  readonly #timing: ConnectionTiming;
+  readonly #connection: ReconnectingConnection<SubscriberConnection>;
   readonly #closing = new AbortController();
   readonly #listeners = new Map<string, Set<ChannelListener>>();
   #wasOpen = false;
 
-  constructor(link: Link, timing: LineTiming) {
-    this.#link = link;
+  constructor(adapter: ClientAdapter, timing: ConnectionTiming) {
+    this.#adapter = adapter;
     this.#timing = timing;
-    this.#keeper = new LineKeeper(() => this.#openLine(), timing.connectMs);
+    this.#connection = new ReconnectingConnection(() => this.#open(), timing.connectMs);
   }
 
-  /** @throws StoreUnavailableError when messages do not arrive by the deadline */
+  /** Resolves once messages arrive. @throws StoreUnavailableError when they do not by the deadline */
   async add(
     channel: string,
     listener: ChannelListener,
@@ -33,11 +43,11 @@ export class Subscriptions {
     };
     this.#listeners.set(channel, listeners.add(own));
     try {
-      await runWithin(this.#keeper, {
+      await this.#connection.run({
         what: "subscribing to a channel",
         writes: false,
         deadlineMs,
-        exchange: (line) => line.subscribe([channel]),
+        exchange: (connection) => connection.subscribe([channel]),
       });
     } catch (error) {
       await this.#remove(channel, own);
@@ -48,7 +58,7 @@ export class Subscriptions {
 
   close(): void {
     this.#closing.abort();
-    this.#keeper.close();
+    this.#connection.close();
     this.#listeners.clear();
   }
 
@@ -57,12 +67,12 @@ export class Subscriptions {
     if (!listeners?.delete(listener) || listeners.size > 0) return;
     this.#listeners.delete(channel);
     // When this fails the connection is lost, and the next one does not subscribe to the channel.
-    await this.#keeper.line?.unsubscribe(channel).catch(() => undefined);
+    await this.#connection.current?.unsubscribe(channel).catch(() => undefined);
   }
 
-  #openLine(): SubscriberLine {
+  #open(): SubscriberConnection {
     let isInUse = false;
-    const line = this.#link.openSubscriber(this.#timing, {
+    const connection = this.#adapter.openSubscriber(this.#timing, {
       onMessage: (channel, text) => {
         for (const listener of [...(this.#listeners.get(channel) ?? [])]) listener.onMessage(text);
       },
@@ -71,62 +81,65 @@ export class Subscriptions {
         isInUse = false;
       },
     });
-    const opened = line.opened.then(async () => {
+    const opened = connection.opened.then(async () => {
       const channels = [...this.#listeners.keys()];
-      if (channels.length > 0) await line.subscribe(channels);
+      if (channels.length > 0) await connection.subscribe(channels);
       isInUse = true;
-      if (this.#wasOpen) this.#tellGap();
+      if (this.#wasOpen) this.#reportGap();
       this.#wasOpen = true;
-      void this.#watch(line);
+      void this.#watch(connection);
     });
-    return resubscribed(line, opened);
+    return resubscribed(connection, opened);
   }
 
-  #tellGap(): void {
+  #reportGap(): void {
     for (const listeners of [...this.#listeners.values()])
       for (const listener of [...listeners]) listener.onGap();
   }
 
   async #reopen(): Promise<void> {
-    while (!this.#keeper.isClosed && this.#listeners.size > 0) {
+    while (!this.#connection.isClosed && this.#listeners.size > 0) {
       try {
-        await this.#keeper.use(async () => undefined);
+        await this.#connection.use(async () => undefined);
         return;
       } catch {
-        // The keeper pauses before the next attempt.
+        // The next attempt to connect waits for its backoff.
       }
     }
   }
 
-  /** A subscriber is never asked anything, so it would not notice that the server is gone. */
-  async #watch(line: SubscriberLine): Promise<void> {
+  /** Pings: without a request a subscriber would not notice that the server is gone. */
+  async #watch(connection: SubscriberConnection): Promise<void> {
     const { silenceMs, connectMs } = this.#timing;
     for (;;) {
       await sleep(silenceMs, this.#closing.signal);
-      if (this.#keeper.isClosed || !line.isOpen) return;
+      if (this.#connection.isClosed || !connection.isOpen) return;
       try {
         await withDeadline(
-          () => line.ping(),
+          () => connection.ping(),
           connectMs,
           () => new Error("no answer"),
         );
       } catch {
-        return line.drop();
+        return connection.drop();
       }
     }
   }
 }
 
-/** The line, open only once it has the subscriptions of the one before it. */
-function resubscribed(line: SubscriberLine, opened: Promise<void>): SubscriberLine {
+/** The connection, open only once it has the subscriptions of the one before it. */
+function resubscribed(
+  connection: SubscriberConnection,
+  opened: Promise<void>,
+): SubscriberConnection {
   return {
     opened,
     get isOpen() {
-      return line.isOpen;
+      return connection.isOpen;
     },
-    subscribe: (channels) => line.subscribe(channels),
-    unsubscribe: (channel) => line.unsubscribe(channel),
-    ping: () => line.ping(),
-    drop: () => line.drop(),
+    subscribe: (channels) => connection.subscribe(channels),
+    unsubscribe: (channel) => connection.unsubscribe(channel),
+    ping: () => connection.ping(),
+    drop: () => connection.drop(),
   };
 }

@@ -1,5 +1,5 @@
 import { defineScript, type Script } from "../connection/script.js";
-import { stateLua } from "../state/state-lua.js";
+import { stateLua } from "../state/stored-state.js";
 import { lineLua } from "./line-lua.js";
 
 /**

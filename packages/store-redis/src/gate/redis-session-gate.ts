@@ -6,8 +6,7 @@ import {
   type Lease,
   type LoadedState,
 } from "@holdfast/core/store-kit";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
 import { type RedisLeaseOptions, type RedisPartOptions, readOptions } from "../options.js";
 import { CallListeners } from "../signals/call-listeners.js";
 import { readStoredState } from "../state/stored-state.js";

@@ -1,8 +1,8 @@
 import { defineScript, type Script } from "../connection/script.js";
 
-// Both begin alike. KEYS: values, names, done mark. ARGV: key, what is expected ("any", "none" or "version"), the version
-// expected, how long the mark lasts. A write that was repeated because its reply was lost finds its mark, whatever others
-// have done to the key since.
+// Common start of both writes. KEYS: values, names, done mark. ARGV: key, expectation ("any", "none" or "version"), the expected
+// version, lifetime of the mark in milliseconds. A write that is repeated because its reply was lost finds its mark, even when
+// the key has changed since.
 const begin = `
 if redis.call("EXISTS", KEYS[3]) == 1 then return "done" end
 local stored = redis.call("HGET", KEYS[1], ARGV[1])
@@ -11,7 +11,7 @@ if (ARGV[2] == "none" and stored) or (ARGV[2] == "version" and version ~= ARGV[3
   return stored and "other" or "none"
 end`;
 
-/** Puts a value. Further ARGV: the new version, the JSON. Answers "done", or what is there instead: "other", "none". */
+/** Puts a value. Further ARGV: the new version, the JSON. Returns "done", or on a conflict what is stored: "other", "none". */
 export const putScript: Script = defineScript(
   "put",
   true,
@@ -22,7 +22,7 @@ redis.call("SET", KEYS[3], "", "PX", ARGV[4])
 return "done"`,
 );
 
-/** Deletes a value. Answers "done", "absent" when there was nothing to delete, or what is there instead. */
+/** Deletes a value. Returns "done", "absent" when there was nothing to delete, or on a conflict "other" or "none". */
 export const deleteScript: Script = defineScript(
   "delete",
   true,
@@ -35,8 +35,8 @@ return "done"`,
 );
 
 /**
- * Lists names. KEYS: names. ARGV: where to begin, as ZRANGEBYLEX wants it, the prefix, how many at most. Made by a script
- * because the end of a prefix is a byte that no text has.
+ * Lists names. KEYS: names. ARGV: lower bound for ZRANGEBYLEX, the prefix, the limit. A script, because the upper bound of a
+ * prefix contains a byte that no text has.
  */
 export const listScript: Script = defineScript(
   "list",

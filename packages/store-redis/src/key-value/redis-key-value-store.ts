@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   InvalidInputError,
   type JsonValue,
@@ -14,15 +15,14 @@ import {
   type KeyPage,
   type KeyQuery,
   type KeyValueCondition,
+  namespaceText,
   uuidv7,
   type VersionedValue,
 } from "@holdfast/core/store-kit";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection } from "../connection/redis-connection.js";
+import { connect, type RedisConnection } from "../connection/redis-connection.js";
 import type { Script } from "../connection/script.js";
 import { type RedisPartOptions, type RedisStoreOptions, readOptions } from "../options.js";
 import { deleteScript, listScript, putScript } from "./key-value-scripts.js";
-import { type NamespaceKeys, namespaceKeys } from "./namespace-keys.js";
 
 /** Options of {@link RedisKeyValueStore}. */
 export interface RedisKeyValueStoreOptions
@@ -140,7 +140,7 @@ export class RedisKeyValueStore implements KeyValueStore {
       { minReplicas: this.#minReplicas, wrote: (reply) => reply === "done" },
     );
     if (outcome === "done" || outcome === "absent") return outcome;
-    const found = outcome === "none" ? "has no value any more" : "holds another version";
+    const found = outcome === "none" ? "no longer has a value" : "holds another version";
     throw new StateConflictError(
       `${describeKey(key)} was not changed: it ${found}; read it again and repeat the change`,
     );
@@ -157,16 +157,37 @@ function readValue(key: string, stored: string | null): VersionedValue | null {
         version: stored.slice(0, end),
       };
   } catch {
-    // Falls through: no JSON is as bad as no version. The parser's error would show what is stored.
+    // Falls through to the error below. The parser's error would show what is stored.
   }
   throw new StateCorruptError(
-    `the value of ${describeKey(key)} is damaged: what Redis holds was not written by this store; delete it or restore a backup`,
+    `the value of ${describeKey(key)} is damaged: it was not written by this store; delete it or restore a backup`,
   );
 }
 
-/** Where a page begins: behind the cursor, but never before the prefix. */
+/** Lower bound of a page for ZRANGEBYLEX: behind the cursor, but never before the prefix. */
 function lowerBound(prefix: string, cursor: string | undefined): string {
   if (cursor === undefined || Buffer.compare(Buffer.from(cursor), Buffer.from(prefix)) < 0)
     return `[${prefix}`;
   return `(${cursor}`;
+}
+
+/** Redis keys of a namespace; all have one hash tag and so live on the same node. */
+interface NamespaceKeys {
+  /** Hash: key → version, line feed, JSON. */
+  readonly values: string;
+  /** Sorted set of the keys, for listing them in order. */
+  readonly names: string;
+  /** Key that marks a write as done, for a limited time. */
+  done(write: string): string;
+}
+
+/** @throws InvalidIdError unless `namespace` is one */
+function namespaceKeys(prefix: string, namespace: readonly string[]): NamespaceKeys {
+  const digest = createHash("sha256").update(namespaceText(namespace), "utf8").digest("hex");
+  const base = `${prefix}v1:{${digest}}`;
+  return {
+    values: `${base}:kv`,
+    names: `${base}:kv-names`,
+    done: (write) => `${base}:kv-done:${write}`,
+  };
 }

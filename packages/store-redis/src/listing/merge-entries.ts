@@ -1,6 +1,6 @@
 import { compareEntries, type IndexEntry } from "./session-index.js";
 
-/** The entries of several indexes in one order, newest first; each index is asked for no more than is taken. */
+/** Merges the entries of several indexes, newest first; reads from each index only what is taken. */
 export async function* mergeEntries(
   sources: readonly AsyncGenerator<IndexEntry, void, void>[],
 ): AsyncGenerator<IndexEntry, void, void> {
@@ -14,20 +14,6 @@ export async function* mergeEntries(
   }
 }
 
-/** The next `count` entries, fewer at the end. */
-export async function takeEntries(
-  entries: AsyncGenerator<IndexEntry, void, void>,
-  count: number,
-): Promise<IndexEntry[]> {
-  const taken: IndexEntry[] = [];
-  while (taken.length < count) {
-    const next = await entries.next();
-    if (next.done) break;
-    taken.push(next.value);
-  }
-  return taken;
-}
-
 interface Head {
   readonly entry: IndexEntry;
   readonly source: AsyncGenerator<IndexEntry, void, void>;
@@ -38,7 +24,7 @@ async function headOf(source: Head["source"]): Promise<Head | null> {
   return next.done ? null : { entry: next.value, source };
 }
 
-/** Where `head` belongs among those in order. */
+/** Index at which `head` keeps the sorted list in order. */
 function placeOf(head: Head, among: readonly Head[]): number {
   let low = 0;
   let high = among.length;

@@ -1,27 +1,30 @@
 import { createHash } from "node:crypto";
-import type { Slot, SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
-import { checkLimit, matchSlot, slotKey } from "@holdfast/core/store-kit";
+import {
+  HoldfastError,
+  type Slot,
+  type SlotInfo,
+  type SlotPage,
+  type SlotQuery,
+} from "@holdfast/core";
+import { checkLimit, checkSlot, matchSlot, slotKey } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { agentIndexKey, agentsKey, partKey, userIndexKey } from "../keys.js";
-import { entryPage, PARALLEL } from "./entry-page.js";
-import { readCursor } from "./list-cursor.js";
+import { entryPage, PARALLEL, readCursor } from "./entry-page.js";
 import { mergeEntries } from "./merge-entries.js";
-import { RecentTouches } from "./recent-touches.js";
-import { type IndexEntry, SessionIndex } from "./session-index.js";
-import { readSlotMember, slotMember } from "./slot-member.js";
+import { type IndexEntry, RecentTouches, SessionIndex } from "./session-index.js";
 
-/** Parts of an agent's index, so that not all sessions of a busy agent are on one node of a cluster. */
+/** Shards of an agent's index, so that not all sessions of a busy agent are on one node of a cluster. */
 const SHARDS = 16;
 
 /**
- * Which sessions there are: an index per agent and user, and one per agent, in shards.
+ * Index of existing sessions: one index per agent and user, and one per agent, in shards.
  *
  * Contract:
- * - An index is not written in one step with the state, and at most once a minute per slot. Whoever makes a session
- *   touches it first and whoever deletes one forgets it first: then no session is missing, and an entry whose session
- *   does not exist is passed over and in time dropped.
- * - A listing shows no slot twice, whatever is saved meanwhile. One that is saved while being listed moves to the front
- *   and may be missed by the pages to come.
+ * - An index is not written atomically with the state, and at most once a minute per slot. Creating a session touches it
+ *   first, deleting one forgets it first: so no session is missing, and an entry whose session does not exist is skipped and
+ *   eventually dropped.
+ * - A listing shows no slot twice, even when slots are saved meanwhile. One that is saved while being listed moves to the front
+ *   and may be missing from later pages.
  */
 export class SlotIndex {
   readonly #connection: RedisConnection;
@@ -41,7 +44,7 @@ export class SlotIndex {
   }
 
   /**
-   * Puts a slot in front; does nothing when this process did so within the last minute.
+   * Moves a slot to the front; does nothing when this process did so within the last minute.
    *
    * @param isNew - the slot is about to get its first state: another process may have deleted it within that minute
    */
@@ -60,7 +63,7 @@ export class SlotIndex {
     this.#touches.remember(member, at);
   }
 
-  /** Takes a slot out, before its state is deleted. */
+  /** Removes a slot, before its state is deleted. */
   async forget(slot: Slot): Promise<void> {
     const member = slotMember(slot);
     this.#touches.forget(member);
@@ -85,11 +88,11 @@ export class SlotIndex {
   async #touchIn(key: string, member: string, at: number): Promise<void> {
     await this.#index.touch(key, member, at);
     if (this.#ttlMs === undefined) return;
-    const isThere = async (other: string) => (await this.#infoOf(readSlotMember(other))) !== null;
-    await this.#index.sweep(key, this.#ttlMs, at, isThere);
+    const exists = async (other: string) => (await this.#infoOf(readSlotMember(other))) !== null;
+    await this.#index.sweep(key, this.#ttlMs, at, exists);
   }
 
-  /** What a listing says about an entry; null when its session does not exist. */
+  /** Returns the listed item of an entry; null when its session does not exist. */
   async #look(entry: IndexEntry): Promise<SlotInfo | null> {
     const slot = readSlotMember(entry.member);
     const info = await this.#infoOf(slot);
@@ -107,7 +110,7 @@ export class SlotIndex {
     return { slot, updatedAt: new Date(Number(at)).toISOString(), messages: Number(messages) };
   }
 
-  /** The indexes a slot is in. */
+  /** Keys of the indexes that contain a slot. */
   #keysOf(slot: Slot): string[] {
     const { agentId, userId } = slot;
     return [
@@ -116,7 +119,7 @@ export class SlotIndex {
     ];
   }
 
-  /** The indexes a query is answered from. */
+  /** Keys of the indexes that answer a query. */
   async #keysFor({ agentId, userId }: SlotQuery): Promise<string[]> {
     const agents = agentId === undefined ? await this.#agents() : [agentId];
     if (userId !== undefined)
@@ -143,4 +146,21 @@ export class SlotIndex {
 
 function shardOf(slot: Slot): number {
   return (createHash("sha256").update(slotKey(slot)).digest()[0] ?? 0) % SHARDS;
+}
+
+/** Encodes a slot as an entry of an index. */
+function slotMember({ agentId, userId, sessionId }: Slot): string {
+  return JSON.stringify([agentId, userId, sessionId]);
+}
+
+/** Decodes an entry of an index; null when it is not a slot. */
+function readSlotMember(member: string): Slot | null {
+  try {
+    const [agentId, userId, sessionId] = JSON.parse(member);
+    return checkSlot({ agentId, userId, sessionId });
+  } catch (error) {
+    if (HoldfastError.is(error) || error instanceof SyntaxError || error instanceof TypeError)
+      return null;
+    throw error;
+  }
 }

@@ -8,18 +8,18 @@ import {
   logRecordText,
 } from "@holdfast/core/store-kit";
 
-/** Largest record without its long texts, which are kept apart: bytes of its JSON in UTF-8. */
+/** Largest record without its long texts, which are stored separately: bytes of its JSON in UTF-8. */
 const MAX_RECORD_BYTES = 16_777_216;
 
-/** How the text of every record begins, up to its seq. */
-const HEAD = '{"v":1,"seq":';
+/** Start of every record's text, up to its seq. */
+const RECORD_START = '{"v":1,"seq":';
 
 /**
- * A Lua function for scripts that append to a log: `append_log(log_key, ids_key, first, messages_at)`.
+ * Lua function for scripts that append to a log: `append_log(log_key, ids_key, first, messages_at)`.
  *
- * It reads what {@link prepareLog} made from `ARGV[first]` on, passes over records whose id is known, and returns the index
- * of the first argument behind them. A record's seq is its place in the list, counted from 1. The n-th message that is saved in the
- * same step stands at `ARGV[messages_at + n]`.
+ * It reads the arguments made by {@link prepareLog} from `ARGV[first]` on, skips records whose id is known, and returns the
+ * index of the first argument behind them. A record's seq is its position in the list, counted from 1. The n-th message saved in
+ * the same step is `ARGV[messages_at + n]`.
  */
 export const appendLogLua: string = `
 local function append_log(log_key, ids_key, first, messages_at)
@@ -30,7 +30,7 @@ local function append_log(log_key, ids_key, first, messages_at)
       local text = ARGV[at + 1]
       if ARGV[at + 2] ~= '' then text = text .. ARGV[messages_at + ARGV[at + 2]] .. '}' end
       seq = (seq or redis.call('LLEN', log_key)) + 1
-      texts[#texts + 1] = '${HEAD}' .. seq .. text
+      texts[#texts + 1] = '${RECORD_START}' .. seq .. text
     end
   end
   -- In batches: the arguments of a Lua call are limited.
@@ -41,21 +41,21 @@ local function append_log(log_key, ids_key, first, messages_at)
 end
 `;
 
-/** Records on their way to the server. */
+/** Records ready to be sent. */
 export interface PreparedLog {
   /**
-   * What `append_log` reads: how many records, then of each its id, its text behind the seq, and, where that text ends
-   * before the message, the number of the message among those that are saved in the same step.
+   * Arguments of `append_log`: the number of records, then for each its id, its text behind the seq, and, where that text ends
+   * before the message, the index of the message among those saved in the same step.
    */
   readonly args: readonly (string | number)[];
-  /** The long texts by their `ref`; they must be stored before the records are. */
+  /** Long texts by their `ref`; they must be stored before the records. */
   readonly blobs: ReadonlyMap<string, string>;
 }
 
 /**
  * Checks and copies records, without any I/O.
  *
- * @param saved - messages that are saved in the same step, which need not be sent twice
+ * @param saved - messages saved in the same step, which need not be sent twice
  * @throws InvalidInputError | InvalidIdError | StateTooLargeError
  */
 export function prepareLog(
@@ -69,7 +69,7 @@ export function prepareLog(
   for (const original of drafts) {
     const { draft, references, blobs: extracted } = extractBlobs(original);
     for (const [ref, text] of extracted) blobs.set(ref, text);
-    // The very same object, and whole: what a mark or a reference stands behind has to be sent as it is.
+    // Only the same object without a mark or blob references: any other record is sent as it is.
     const place = isMessageAlone(draft, references) ? saved.indexOf(draft.message) : -1;
     const text =
       place < 0
@@ -91,12 +91,12 @@ function isMessageAlone(
   return draft.message !== undefined && draft.mark === undefined && references.length === 0;
 }
 
-/** The text of a record behind its seq. */
+/** Text of a record behind its seq. */
 function recordText(record: Omit<LogRecord, "seq">): string {
-  return logRecordText({ ...record, seq: 0 }).slice(`${HEAD}0`.length);
+  return logRecordText({ ...record, seq: 0 }).slice(`${RECORD_START}0`.length);
 }
 
-/** The same up to its message. */
+/** Text of a record behind its seq, up to its message. */
 function recordBefore({ id, callId, at, kind }: LogDraft): string {
   return `,${JSON.stringify({ id, callId, at, kind }).slice(1, -1)},"message":`;
 }

@@ -8,18 +8,16 @@ import {
 } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
 import { logIndexKey, partKey } from "../keys.js";
-import { entryPage, PARALLEL } from "../listing/entry-page.js";
-import { readCursor } from "../listing/list-cursor.js";
-import { RecentTouches } from "../listing/recent-touches.js";
-import { type IndexEntry, SessionIndex } from "../listing/session-index.js";
+import { entryPage, PARALLEL, readCursor } from "../listing/entry-page.js";
+import { type IndexEntry, RecentTouches, SessionIndex } from "../listing/session-index.js";
 
-/** Sessions asked for at a time. */
+/** Sessions fetched at a time. */
 const BATCH = 50;
 
 /**
- * Which sessions of a user have a log; the state store's index does not tell, a log can be used without it.
+ * Index of a user's sessions that have a log; separate from the state store's index, as a log can be used without states.
  *
- * Anonymous sessions are in none: strangers share nothing, so nobody may search them together.
+ * Anonymous sessions are not indexed: they may belong to different people, so they cannot be searched together.
  */
 export class LogIndex {
   readonly #connection: RedisConnection;
@@ -39,9 +37,9 @@ export class LogIndex {
   }
 
   /**
-   * Puts a session in front, before its records are appended; at most once a minute.
+   * Moves a session to the front, before its records are appended; at most once a minute.
    *
-   * @param isNew - its log begins: another process may have deleted the one before within that minute
+   * @param isNew - its log begins: another process may have deleted the previous one within that minute
    * @returns whether the index was written
    */
   async touch(slot: Slot, at: number, isNew = false): Promise<boolean> {
@@ -58,7 +56,7 @@ export class LogIndex {
     return true;
   }
 
-  /** Takes a session out, before its log is deleted. */
+  /** Removes a session, before its log is deleted. */
   async forget(slot: Slot): Promise<void> {
     if (slot.userId === null) return;
     this.#touches.forget(slotText(slot));
@@ -66,9 +64,9 @@ export class LogIndex {
   }
 
   /**
-   * The sessions of a user, newest first; the member of each entry is its id.
+   * Iterates over the sessions of a user, newest first; the member of each entry is its id.
    *
-   * @param from - the session to begin with; where there is none of that id, with the first one
+   * @param from - the session to start with; when it is not in the index, iteration starts at the front
    */
   async *sessions(
     agentId: string,
@@ -82,7 +80,7 @@ export class LogIndex {
   }
 
   /**
-   * One page of the sessions of a user that have a log, the one written to last first, to the minute.
+   * Returns one page of a user's sessions that have a log, most recently updated first, to the minute.
    *
    * @throws InvalidInputError | InvalidIdError | StoreUnavailableError
    */
@@ -102,7 +100,7 @@ export class LogIndex {
     return cursor === undefined ? { sessions } : { sessions, cursor };
   }
 
-  /** Drops an entry whose log was seen to be gone. */
+  /** Drops an entry whose log was not found. */
   async drop(agentId: string, userId: string, entry: IndexEntry): Promise<void> {
     await this.#index.drop(this.#key(agentId, userId), entry);
   }

@@ -17,17 +17,15 @@ import {
   type LogSessionPage,
   type LogSessionQuery,
 } from "@holdfast/core/store-kit";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection } from "../connection/redis-connection.js";
+import { connect, type RedisConnection } from "../connection/redis-connection.js";
 import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";
 import { type RedisStoreOptions, type ResolvedOptions, readOptions } from "../options.js";
 import { appendLogLua, type PreparedLog, prepareLog } from "./append-log.js";
+import { readBlob, writeBlobs } from "./blobs.js";
 import { LogIndex } from "./log-index.js";
-import { readBlob } from "./read-blob.js";
 import { searchLogs } from "./search-logs.js";
 import { type RecordRange, readStored, storedRecords } from "./stored-records.js";
-import { writeBlobs } from "./write-blobs.js";
 
 const appendScript = defineScript(
   "append-log",
@@ -43,19 +41,19 @@ const appendScript = defineScript(
 
 const deleteScript = defineScript("delete-log", true, "return redis.call('UNLINK', unpack(KEYS))");
 
-/** How a {@link RedisConversationLog} is set up. */
+/** Options of {@link RedisConversationLog}. */
 export type RedisConversationLogOptions = RedisStoreOptions;
 
 /**
  * Keeps the conversation log in Redis: a list per session, for any number of nodes.
  *
  * Contract, beyond {@link ConversationLog}'s:
- * - An append is one script: all its records are there, or none. It is durable as Redis is; see `minReplicas`.
+ * - An append is one script: all its records are stored, or none. It is as durable as Redis; see `minReplicas`.
  * - A record is recognised as a repeat for as long as its log exists.
  * - Sessions are listed and searched newest first, to the minute. One that is written to between two pages moves to the front:
- *   the pages to come may miss it, and a search that goes on from it sees others again.
- * - A search looks at 20,000 records, at 64 million characters and for 10 seconds at most, and then says where to go on. It
- *   begins again where that session was deleted meanwhile.
+ *   later pages may miss it, and a search that continues from it sees others again.
+ * - A search reads at most 20,000 records and 64 million characters within 10 seconds, and then returns where to continue. It
+ *   starts over when the session to continue from was deleted meanwhile.
  * - Constructing does no I/O.
  *
  * @example
@@ -71,7 +69,7 @@ export class RedisConversationLog implements ConversationLog {
   readonly #index: LogIndex;
 
   /**
-   * @param shared - a connection that other parts use too and that is theirs to close; without one the log makes its own
+   * @param shared - a connection that other parts use and close; without one the log makes its own
    * @throws ConfigurationError
    */
   constructor(options: RedisConversationLogOptions, shared?: RedisConnection) {
@@ -103,8 +101,8 @@ export class RedisConversationLog implements ConversationLog {
   }
 
   /**
-   * Does everything that comes before records are appended: checks and copies them, stores their long texts and enters the
-   * session in the index. Resolves to the arguments of `append_log`, for a store that appends within its save.
+   * Does everything that comes before records are appended: checks and copies them, stores their long texts and adds the
+   * session to the index. Resolves to the arguments of `append_log`, for a store that appends within its save.
    *
    * @internal
    * @param saved - the messages of that save
@@ -181,7 +179,7 @@ export class RedisConversationLog implements ConversationLog {
 function recordRange({ before, after, limit }: LogRange): RecordRange {
   for (const end of [before, after])
     if (end !== undefined && (typeof end !== "number" || Number.isNaN(end)))
-      throw new InvalidInputError("before and after are the seqs of log records, so numbers");
+      throw new InvalidInputError("before and after must be numbers: the seqs of log records");
   const largest = Number.MAX_SAFE_INTEGER;
   return {
     from: Math.max(Math.min(Math.floor(after ?? -1) + 1, largest), 0),

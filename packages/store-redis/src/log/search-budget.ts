@@ -1,24 +1,24 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How much one search looks at, at most; a record that it has begun it finishes. */
+/** Limits of one search; a record that was begun is read to its end. */
 export interface SearchLimits {
   readonly records: number;
   readonly chars: number;
   readonly ms: number;
 }
 
-/** The limits of searches outside tests. */
+/** Default limits. */
 export const SEARCH_LIMITS: SearchLimits = {
   records: 20_000,
   chars: 64 * 1_048_576,
   ms: 10_000,
 };
 
-/** After so much a search lets others run: a few milliseconds' work. */
+/** Work after which a search yields to the event loop: a few milliseconds. */
 const STRIDE_RECORDS = 100;
 const STRIDE_CHARS = 262_144;
 
-/** How far a search may go, and its breaks. */
+/** Tracks the work of a search against its limits, and yields to the event loop. */
 export class SearchBudget {
   readonly #limits: SearchLimits;
   readonly #signal: AbortSignal | undefined;
@@ -33,14 +33,14 @@ export class SearchBudget {
     this.#end = performance.now() + limits.ms;
   }
 
-  /** Whether it has looked at enough: it then ends with what it found. */
+  /** True when a limit is reached: the search then ends with the hits it has. */
   get isSpent(): boolean {
     const { records, chars } = this.#limits;
     return this.#records >= records || this.#chars >= chars || performance.now() >= this.#end;
   }
 
   /**
-   * Notes what was looked at, and lets others run when it is time to.
+   * Records work done, and yields to the event loop when it is due.
    *
    * @throws the reason of the signal, once it is aborted
    */

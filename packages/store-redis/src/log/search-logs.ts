@@ -1,18 +1,22 @@
-import type { Slot } from "@holdfast/core";
+import { type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
 import {
   checkLimit,
   checkLogQuery,
+  isSearched,
   type LogFinds,
   type LogHit,
   type LogQuery,
+  messageProblem,
+  searchableText,
+  snippetAround,
 } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
+import { type BlobPart, readBlobPart } from "./blobs.js";
 import type { LogIndex } from "./log-index.js";
 import { SEARCH_LIMITS, SearchBudget, type SearchLimits } from "./search-budget.js";
-import { type RecordSearch, searchRecord } from "./search-record.js";
-import { storedRecords } from "./stored-records.js";
+import { readStored, type StoredRecord, storedRecords } from "./stored-records.js";
 
-/** What a search works on. */
+/** Everything a search reads from. */
 export interface SearchSource {
   readonly connection: RedisConnection;
   readonly keyPrefix: string;
@@ -20,10 +24,10 @@ export interface SearchSource {
 }
 
 /**
- * Searches the sessions of a user, the one written to last first, each from its newest record back.
+ * Searches the sessions of a user, most recently updated first, each from its newest record back.
  *
- * A search that comes to its limits says where to go on. It looks at one record or session first, whatever they are, so that
- * going on ends. Where the session to go on from has left the index, it begins again.
+ * A search that reaches its limits returns where to continue. It always reads at least one record or session, so that
+ * continuing terminates. When the session to continue from has left the index, it starts over.
  *
  * @param limits - the usual ones; lower in tests
  * @throws InvalidInputError | InvalidIdError, the reason of the query's signal, StoreUnavailableError
@@ -49,31 +53,31 @@ export async function searchLogs(
     const { lastSeq } = await searchIn({ agentId, userId, sessionId });
     return lastSeq > 0 && isDone() ? { hits, next: { sessionId, seq: lastSeq } } : { hits };
   }
-  // Without a session there is a user: `checkLogQuery` saw to that.
+  // `checkLogQuery` requires a user when there is no session.
   const owner = userId ?? "";
   for await (const entry of index.sessions(agentId, owner, before?.sessionId)) {
     const { lastSeq, isGone } = await searchIn({ agentId, userId: owner, sessionId: entry.member });
-    // Of the one that the search goes on from nothing was left: it must not stop there again.
+    // Nothing was left of the session that the search continues from: it must not stop there again.
     if (lastSeq === 0 && !isGone) continue;
     await budget.spend(isGone ? 1 : 0, 0);
-    // An entry that stands for nothing stays when the search stops there, to be found again.
+    // A stale entry stays when the search stops there, so that the next search finds it.
     if (isDone()) return { hits, next: { sessionId: entry.member, seq: lastSeq } };
     if (isGone) await index.drop(agentId, owner, entry);
   }
   return { hits };
 }
 
-/** How far a search of one session came. */
+/** Progress of the search in one session. */
 interface SearchedSession {
-  /** The oldest record it looked at; 0 when there was none. */
+  /** Seq of the oldest record read; 0 when there was none. */
   readonly lastSeq: number;
-  /** It has no records at all. */
+  /** True when the session has no records at all. */
   readonly isGone: boolean;
 }
 
-/** Adds what it finds to `hits` until `isDone`, in records before `end`. */
+/** Adds matches to `hits` until `isDone`, in records before `end`. */
 async function searchSession(
-  search: RecordSearch,
+  search: SessionSearch,
   hits: LogHit[],
   isDone: () => boolean,
   end: number | undefined,
@@ -91,4 +95,62 @@ async function searchSession(
       if (isDone()) return { lastSeq, isGone: false };
     }
   return { lastSeq, isGone: lastSeq === 0 && end === undefined };
+}
+
+/** Parameters of the search in one session. */
+interface SessionSearch {
+  readonly connection: RedisConnection;
+  readonly keyPrefix: string;
+  readonly slot: Slot;
+  readonly text: string;
+  readonly budget: SearchBudget;
+}
+
+/** A record that contains the text, and the text around the match. */
+interface RecordMatch {
+  readonly record: LogRecord;
+  readonly snippet: string;
+}
+
+/** Characters carried over to the next part, besides a match that may be split, so that a snippet has context. */
+const CONTEXT_CHARS = 120;
+
+/**
+ * Searches a record and its long texts; null when the text is not there, or when something is damaged: damage must not hide
+ * other records, and reading the record reports it.
+ */
+async function searchRecord(
+  search: SessionSearch,
+  stored: StoredRecord,
+): Promise<RecordMatch | null> {
+  try {
+    return await matchIn(search, readStored(search.slot, stored));
+  } catch (error) {
+    if (StateCorruptError.is(error)) return null;
+    throw error;
+  }
+}
+
+async function matchIn(search: SessionSearch, record: LogRecord): Promise<RecordMatch | null> {
+  if (record.message === undefined || messageProblem(record.message) !== null) return null;
+  let snippet = snippetAround(searchableText(record.message), search.text);
+  for (const { path, ref } of record.blobs ?? [])
+    if (isSearched(path)) snippet ??= await searchBlob(search, ref);
+  return snippet === null ? null : { record, snippet };
+}
+
+/** Returns the text around the first match in a long text, which is read part by part. */
+async function searchBlob(search: SessionSearch, ref: string): Promise<string | null> {
+  const { connection, keyPrefix, slot, text: query, budget } = search;
+  let text = "";
+  for (let at: number | undefined = 0; at !== undefined; ) {
+    const part: BlobPart | null = await readBlobPart(connection, keyPrefix, slot, ref, at);
+    if (part === null) return null;
+    text = text.slice(-(query.length + CONTEXT_CHARS)) + part.text;
+    const snippet = snippetAround(text, query);
+    if (snippet !== null) return snippet;
+    await budget.spend(0, part.text.length);
+    at = part.next;
+  }
+  return null;
 }

@@ -4,13 +4,13 @@ import type { RedisConnection, RedisReply } from "../connection/redis-connection
 import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";
 
-/** A record as it is stored; `text` is not looked at yet. */
+/** A record as it is stored; `text` is not parsed yet. */
 export interface StoredRecord {
   readonly seq: number;
   readonly text: string;
 }
 
-/** Which records to fetch: those from seq `from` to seq `to`, oldest or newest first, at most `limit`. */
+/** Range of records to fetch: from seq `from` to seq `to`, oldest or newest first, at most `limit`. */
 export interface RecordRange {
   readonly from: number;
   readonly to: number;
@@ -18,11 +18,11 @@ export interface RecordRange {
   readonly limit: number;
 }
 
-/** A reply ends with the records that take it over this size, in bytes. */
+/** Soft limit of a reply in bytes: it ends with the records that exceed it. */
 const REPLY_BYTES = 524_288;
 const REPLY_RECORDS = 1_000;
 
-// Answers whether there may be more, then the texts. A few at a time: their sizes are not known before.
+// Returns whether there may be more, the first seq and the texts. Reads a few at a time, as their sizes are not known before.
 const readScript = defineScript(
   "read-log",
   false,
@@ -44,7 +44,7 @@ const readScript = defineScript(
    return {from <= to and 1 or 0, newest_first and to + #found or from - #found, found}`,
 );
 
-/** The records of a range in batches, each of which is one reply of about half a megabyte at most. */
+/** Reads the records of a range in batches, each one reply of about half a megabyte at most. */
 export async function* storedRecords(
   connection: RedisConnection,
   keyPrefix: string,
@@ -73,9 +73,9 @@ export async function* storedRecords(
 }
 
 /**
- * A stored record, read.
+ * Parses a stored record.
  *
- * @throws StateCorruptError when it is not what was appended
+ * @throws StateCorruptError when it is not the record that was appended
  */
 export function readStored(slot: Slot, { seq, text }: StoredRecord): LogRecord {
   const record = readLogRecord(slot, text);

@@ -9,8 +9,7 @@ import {
   type Subscription,
   uuidv7,
 } from "@holdfast/core/store-kit";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection } from "../connection/redis-connection.js";
+import { connect, type RedisConnection } from "../connection/redis-connection.js";
 import { NodeChannel } from "../gate/node-channel.js";
 import type { RedisSessionGate } from "../gate/redis-session-gate.js";
 import { lineKeys } from "../keys.js";

@@ -10,12 +10,10 @@ import {
   checkSlot,
   describeSlot,
   type LoadedState,
-  leaseLost,
   type StateWrite,
-  stateConflict,
 } from "@holdfast/core/store-kit";
-import { connect } from "../connection/connect.js";
-import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
+import { defineScript } from "../connection/script.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";
 import { RedisKeyValueStore } from "../key-value/redis-key-value-store.js";
 import { partKey, slotKeys } from "../keys.js";
@@ -28,11 +26,13 @@ import {
   readOptions,
 } from "../options.js";
 import { RedisSignalBus } from "../signals/redis-signal-bus.js";
-import { misfit, saveArgs } from "./save-args.js";
-import { deleteScript, loadScript, saveScript } from "./state-scripts.js";
-import { corruptState, readStoredState, slotField } from "./stored-state.js";
+import { saveArgs, savedRevision, saveScript } from "./save-script.js";
+import { loadScript, readStoredState, slotField } from "./stored-state.js";
 
-/** How a {@link RedisAgentStateStore} is set up. */
+/** Deletes a state in any condition. KEYS: state, messages. */
+const deleteScript = defineScript("delete", true, "return redis.call('UNLINK', KEYS[1], KEYS[2])");
+
+/** Options of {@link RedisAgentStateStore}. */
 export interface RedisAgentStateStoreOptions extends RedisStoreOptions, RedisLeaseOptions {}
 
 interface Companions extends DistributedStore {
@@ -41,16 +41,16 @@ interface Companions extends DistributedStore {
 }
 
 /**
- * Keeps agent states in Redis, for any number of nodes: a list of messages and a hash for the rest.
+ * Stores agent states in Redis, for any number of nodes: a list of messages and a hash for the rest.
  *
  * Contract, beyond {@link AgentStateStore}'s:
- * - A save is one script that carries what changed, the log records of the call and the lease given back. With the gate of
- *   `companions()`, which loads along with the lease, a turn takes two round trips.
- * - The number of messages is stored beside them: one that went missing is `StateCorruptError`, never a shorter history.
+ * - A save is one script that carries what changed and the log records of the call, and releases the lease. With the gate of
+ *   `companions()`, which loads the state along with the lease, a turn takes two round trips.
+ * - The number of messages is stored with them: a missing message is a `StateCorruptError`, never a shorter history.
  * - Acknowledged means applied by the master; a failover may lose it unless `minReplicas` says otherwise.
- * - A delete whose answer was lost and that is repeated may say that there was nothing.
- * - Constructing does no I/O. `close` ends the connections made here, those of the companions too; leases still held end
- *   by themselves.
+ * - A delete that is repeated because its answer was lost may return false.
+ * - Constructing does no I/O. `close` ends the connections made here, including those of the companions; leases still held
+ *   expire.
  *
  * @example
  * const store = new RedisAgentStateStore({ client: new Redis() });
@@ -112,7 +112,7 @@ export class RedisAgentStateStore implements AgentStateStore {
     const args = saveArgs(owner, write, ttlMs);
     const { log = [] } = write;
     const staging = this.fuses.log.stage(owner, log, write.append, write.expected === null);
-    await Promise.all([staging, this.#enterIndex(owner, write)]);
+    await Promise.all([staging, this.#updateIndex(owner, write)]);
     const savedAt = performance.now();
     const reply = await this.#connection.run(
       `saving ${describeSlot(owner)}`,
@@ -158,27 +158,10 @@ export class RedisAgentStateStore implements AgentStateStore {
     await this.#connection.close();
   }
 
-  /** A session is in the index before it exists, so that none is missing there; later on it may be late. */
-  async #enterIndex(slot: Slot, { expected }: StateWrite): Promise<void> {
+  /** A new session is indexed before it is saved, so that none is missing; later updates of the index may be late. */
+  async #updateIndex(slot: Slot, { expected }: StateWrite): Promise<void> {
     const touched = this.#index.touch(slot, Date.now(), expected === null);
     if (expected === null) await touched;
     else touched.catch(() => undefined);
-  }
-}
-
-/** @throws LeaseLostError | StateConflictError | StateCorruptError */
-function savedRevision(slot: Slot, write: StateWrite, reply: readonly RedisReply[]): Revision {
-  const [verdict, detail] = reply;
-  switch (verdict) {
-    case "saved":
-      return String(detail);
-    case "lease":
-      throw leaseLost(slot);
-    case "conflict":
-      throw stateConflict(slot, write.expected, typeof detail === "string" ? detail : null);
-    case "misfit":
-      throw misfit(slot, `keeps ${write.keep} messages of ${detail}: caller and store disagree`);
-    default:
-      throw corruptState(slot, String(detail));
   }
 }

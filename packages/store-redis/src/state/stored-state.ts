@@ -2,14 +2,67 @@ import { type JsonObject, type Message, type Slot, StateCorruptError } from "@ho
 import { isRecord } from "@holdfast/core/plugin-kit";
 import { describeSlot, type LoadedState } from "@holdfast/core/store-kit";
 import type { RedisReply } from "../connection/redis-connection.js";
+import { defineScript, type Script } from "../connection/script.js";
 
-/** The raw ids as they are stored with a state, whose key is only a hash of them. */
+/**
+ * Lua functions that read a stored state.
+ *
+ * - `state`: a hash. `slot` is the ids as JSON, `rev` the revision, `n` the number of messages, `head` its JSON, `at` the
+ *   time of the last save in milliseconds, `ttl` its `ttlMs`, and `o0`, `o1`, … the ring buffer of the last saves, each as
+ *   `<op as JSON>\t<revision>` at the number of its revision modulo the size of the ring.
+ * - `messages`: a list of JSON texts.
+ */
+export const stateLua: string = `
+local STATE, MESSAGES = KEYS[4], KEYS[5]
+
+-- Describes how the stored state is damaged; nil when it is not.
+local function damage(slot, stored_slot, rev, n)
+  local count = redis.call('LLEN', MESSAGES)
+  if not (stored_slot and rev and n) then
+    if redis.call('EXISTS', STATE) == 1 then return 'its head is incomplete' end
+    return count > 0 and 'it has messages but no head'
+  end
+  if stored_slot ~= slot then return 'it belongs to another session' end
+  if tonumber(n) ~= count then
+    return n .. ' messages were saved, ' .. count .. ' are stored'
+  end
+end
+
+local function load_state(slot, known, ttl_ms)
+  local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n')
+  local rev = stored[2]
+  local problem = damage(slot, stored[1], rev, stored[3])
+  if problem then return {'corrupt', problem} end
+  if not rev then return {'absent'} end
+  if ttl_ms > 0 then
+    -- pcall: a server that refuses writes can still be read.
+    for at = 4, #KEYS do redis.pcall('PEXPIRE', KEYS[at], ttl_ms) end
+  end
+  if known == 'r' .. rev then return {'unchanged'} end
+  local head = redis.call('HGET', STATE, 'head')
+  if not head then return {'corrupt', 'its head is incomplete'} end
+  return {'state', rev, head, redis.call('LRANGE', MESSAGES, 0, -1)}
+end
+`;
+
+/**
+ * Loads a state. KEYS `slotKeys`. ARGV: slot, known, ttlMs.
+ *
+ * Counts as a read: it writes nothing but expiry times, so a lost answer leaves no unknown outcome.
+ */
+export const loadScript: Script = defineScript(
+  "load",
+  false,
+  `${stateLua}\nreturn load_state(ARGV[1], ARGV[2], tonumber(ARGV[3]))\n`,
+);
+
+/** Raw ids as they are stored with a state, whose key is only a hash of them. */
 export function slotField({ agentId, userId, sessionId }: Slot): string {
   return JSON.stringify([agentId, userId, sessionId]);
 }
 
 /**
- * What `load_state` answered.
+ * Reads the reply of `load_state`.
  *
  * @throws StateCorruptError
  */
@@ -25,7 +78,7 @@ export function readStoredState(slot: Slot, reply: RedisReply): LoadedState | "u
   };
 }
 
-/** The error of a state that cannot be what was saved. */
+/** Error of a stored state that is not what was saved. */
 export function corruptState(slot: Slot, problem: string): StateCorruptError {
   return new StateCorruptError(`the stored state of ${describeSlot(slot)} is damaged: ${problem}`);
 }

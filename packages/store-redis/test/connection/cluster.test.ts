@@ -5,7 +5,7 @@ import {
   redisCommand,
 } from "@holdfast/testing/servers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { connect } from "../../src/connection/connect.js";
+import { connect } from "../../src/connection/redis-connection.js";
 import { ioredisCluster } from "./clients.js";
 import { describeConnection } from "./connection-suite.js";
 import { checkList, startWriter } from "./failover.js";

@@ -3,8 +3,7 @@ import { StoreUnavailableError } from "@holdfast/core";
 import { eventually } from "@holdfast/testing";
 import { type Address, redisCommand } from "@holdfast/testing/servers";
 import { afterEach, describe, expect, test } from "vitest";
-import { connect } from "../../src/connection/connect.js";
-import type { RedisConnection } from "../../src/connection/redis-connection.js";
+import { connect, type RedisConnection } from "../../src/connection/redis-connection.js";
 import type { UserClient } from "./clients.js";
 import { append, echo, ownKey } from "./scripts.js";
 

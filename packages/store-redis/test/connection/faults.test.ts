@@ -10,8 +10,7 @@ import {
   tcpProxy,
 } from "@holdfast/testing/servers";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { connect } from "../../src/connection/connect.js";
-import type { RedisConnection } from "../../src/connection/redis-connection.js";
+import { connect, type RedisConnection } from "../../src/connection/redis-connection.js";
 import { ioredis, nodeRedisRecipe, singleServerKinds, type UserClient } from "./clients.js";
 import { append, ownKey } from "./scripts.js";
 import { settle } from "./settle.js";

@@ -1,7 +1,7 @@
 import { eventually } from "@holdfast/testing";
 import { privateRedisSentinel, type RedisSentinelServers } from "@holdfast/testing/servers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { connect } from "../../src/connection/connect.js";
+import { connect } from "../../src/connection/redis-connection.js";
 import { ioredisSentinel } from "./clients.js";
 import { describeConnection } from "./connection-suite.js";
 import { checkList, startWriter } from "./failover.js";

@@ -1,7 +1,6 @@
 import { privateRedis, type RedisServer, type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { connect } from "../../src/connection/connect.js";
-import type { RedisConnection } from "../../src/connection/redis-connection.js";
+import { connect, type RedisConnection } from "../../src/connection/redis-connection.js";
 import { singleServerKinds } from "./clients.js";
 import { settle } from "./settle.js";
 

@@ -4,7 +4,7 @@ import { withBlobs } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { partKey } from "../../src/keys.js";
-import { chunksOf } from "../../src/log/blob-chunks.js";
+import { chunksOf } from "../../src/log/blobs.js";
 import { ownPrefix, redisLogs } from "./redis-logs.js";
 import { messageRecord, slot } from "./sample-records.js";
 

@@ -2,7 +2,7 @@ import type { LogSession } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, expect, inject, test } from "vitest";
-import { connect } from "../../src/connection/connect.js";
+import { connect } from "../../src/connection/redis-connection.js";
 import { logIndexKey } from "../../src/keys.js";
 import { ownPrefix, redisLogs } from "./redis-logs.js";
 import { messageRecord } from "./sample-records.js";

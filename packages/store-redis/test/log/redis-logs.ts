@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, inject, vi } from "vitest";
-import { connect } from "../../src/connection/connect.js";
+import { connect } from "../../src/connection/redis-connection.js";
 import {
   RedisConversationLog,
   type RedisConversationLogOptions,

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeEach, expect, inject, test } from "vitest";
-import { connect } from "../../src/connection/connect.js";
+import { connect } from "../../src/connection/redis-connection.js";
 import { logIndexKey } from "../../src/keys.js";
 import type { RedisConversationLog } from "../../src/log/redis-conversation-log.js";
 import { ownPrefix, redisLogs } from "./redis-logs.js";

@@ -1,13 +1,13 @@
 import type { RedisConnection, RedisReply } from "../../src/connection/redis-connection.js";
 
-/** What passed over a watched connection. */
+/** A reply seen on a watched connection. */
 export interface Passed {
   /** The name of the script or command. */
   readonly name: string;
   readonly reply: RedisReply;
 }
 
-/** The connection itself, with somebody told of every reply before the caller is; the caller waits for that. */
+/** Wraps a connection so that `onReply` sees every reply first; the caller waits for it. */
 export function watchedConnection(
   connection: RedisConnection,
   onReply: (passed: Passed) => void | Promise<void>,

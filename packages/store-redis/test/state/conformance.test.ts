@@ -1,7 +1,7 @@
 import { describeAgentStateStore } from "@holdfast/testing";
 import { type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
 import { afterAll, beforeAll, describe } from "vitest";
-import { connect } from "../../src/connection/connect.js";
+import { connect } from "../../src/connection/redis-connection.js";
 import { partKey } from "../../src/keys.js";
 import { RedisAgentStateStore } from "../../src/state/redis-agent-state-store.js";
 import { ownPrefix, type TestClient, type TestRedis, topologies } from "./servers.js";

@@ -46,7 +46,7 @@ test("a message that went missing is noticed although the revision is known", as
   await expect(store.load(slot, revision)).rejects.toSatisfy(StateCorruptError.is);
 });
 
-test("after a failover that lost saves, whoever saw them cannot overwrite what came instead", async () => {
+test("after a failover that lost saves, a node that saw them cannot overwrite what came instead", async () => {
   const store = stores.open();
   await store.save(slot, firstWrite(["one"]));
   const parts = ["state", "messages"] as const;

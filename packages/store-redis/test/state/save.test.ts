@@ -125,7 +125,7 @@ test("a replica that is not there is waited for, and asked again by repeating th
   expect(await plain.save(slot, write)).toBe((await loadState(plain)).revision);
 });
 
-test("a lease that its own sign of life took again while replicas were waited for goes back", async () => {
+test("a lease that its own heartbeat took again while replicas were waited for goes back", async () => {
   await using master = await privateRedis({ args: ["--repl-diskless-sync-delay", "0"] });
   const replicaOf = ["--replicaof", master.host, String(master.port)];
   await using replica = await privateRedis({ args: replicaOf });
@@ -136,7 +136,7 @@ test("a lease that its own sign of life took again while replicas were waited fo
   const lease = await gate.acquire(slot, { callId: "c-1" });
   replica.process.pause();
   const saving = store.save(slot, firstWrite(["one"], { lease: lease.token, release: true }));
-  // The save, which took the lease away, is done on the master; so whoever holds it now has taken it since.
+  // The save, which took the lease away, is done on the master; so the current holder has taken it since.
   await eventually(async () => (await client.exists(stores.key("state"))) === 1);
   await eventually(async () => (await client.exists(stores.key("lease"))) === 1);
   replica.process.resume();

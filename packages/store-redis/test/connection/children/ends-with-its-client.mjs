@@ -1,7 +1,7 @@
 // Uses every connection there is, closes only its own client, and should then come to its end.
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { connect } from "../../../dist/connection/connect.js";
+import { connect } from "../../../dist/connection/redis-connection.js";
 import { defineScript } from "../../../dist/connection/script.js";
 
 const [kind, port] = process.argv.slice(2);

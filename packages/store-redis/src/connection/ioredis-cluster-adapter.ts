@@ -1,14 +1,13 @@
-import { type Ioredis, IoredisSubscriberLine, openIoredis } from "./ioredis-line.js";
-import { ioredisOptions } from "./ioredis-options.js";
 import type {
+  ClientAdapter,
+  CommandConnection,
   CommandWords,
-  Line,
-  LineTiming,
-  Link,
+  ConnectionTiming,
+  RedisReply,
+  SubscriberConnection,
   SubscriberEvents,
-  SubscriberLine,
-} from "./line.js";
-import type { RedisReply } from "./redis-connection.js";
+} from "./client-adapter.js";
+import { type Ioredis, IoredisSubscriber, ioredisOptions, openIoredis } from "./ioredis-adapter.js";
 
 /** The part of ioredis' `Cluster` that is used here. */
 export interface IoredisCluster
@@ -19,8 +18,8 @@ export interface IoredisCluster
   duplicate(startupNodes: never[], options: Record<string, unknown>): IoredisCluster;
 }
 
-/** Connections like those of an ioredis `Cluster`. */
-export class IoredisClusterLink implements Link {
+/** Opens connections with the settings of an ioredis `Cluster`. */
+export class IoredisClusterAdapter implements ClientAdapter {
   readonly #client: IoredisCluster;
 
   constructor(client: IoredisCluster) {
@@ -36,29 +35,29 @@ export class IoredisClusterLink implements Link {
     return () => this.#client.off("end", callback);
   }
 
-  openLine(timing: LineTiming): Line {
-    return new IoredisClusterLine(this.#duplicate(timing));
+  openCommands(timing: ConnectionTiming): CommandConnection {
+    return new ClusterCommands(this.#duplicate(timing));
   }
 
-  openSubscriber(timing: LineTiming, events: SubscriberEvents): SubscriberLine {
-    return new ClusterSubscriberLine(this.#duplicate(timing), timing, events);
+  openSubscriber(timing: ConnectionTiming, events: SubscriberEvents): SubscriberConnection {
+    return new ClusterSubscriber(this.#duplicate(timing), timing, events);
   }
 
-  #duplicate(timing: LineTiming): IoredisCluster {
+  #duplicate(timing: ConnectionTiming): IoredisCluster {
     return this.#client.duplicate([], {
       lazyConnect: true,
       clusterRetryStrategy: null,
       clusterNodeRetryStrategy: null,
       // A node that is still connecting is waited for, which keeps the order of commands.
       enableOfflineQueue: true,
-      // "CLUSTERDOWN" is an answer we know how to wait out.
+      // "CLUSTERDOWN" is a reply that is retried.
       enableReadyCheck: false,
       enableAutoPipelining: false,
       scaleReads: "master",
       maxRedirections: 16,
       retryDelayOnMoved: 0,
       retryDelayOnTryAgain: 50,
-      // Only redirections are followed: whether a command whose connection was lost is repeated is decided by us.
+      // Only redirections are followed: this package decides whether to repeat a command whose connection was lost.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       slotsRefreshTimeout: 500,
@@ -71,7 +70,7 @@ export class IoredisClusterLink implements Link {
   }
 }
 
-class IoredisClusterLine implements Line {
+class ClusterCommands implements CommandConnection {
   readonly opened: Promise<void>;
   readonly #cluster: IoredisCluster;
 
@@ -91,7 +90,7 @@ class IoredisClusterLine implements Line {
   async sendTogether(all: readonly CommandWords[]): Promise<readonly (RedisReply | Error)[]> {
     const commands = all.map((words) => ["call", ...words]);
     const answers = await this.#cluster.pipeline(commands).exec();
-    // The client follows redirections of single commands only; for these, all it needs is a new map.
+    // The client follows redirections of single commands only; a pipeline needs a new slot map.
     if (answers.some(([error]) => error !== null)) this.#cluster.refreshSlotsCache();
     return answers.map(([error, reply]) => error ?? (reply as RedisReply));
   }
@@ -101,20 +100,20 @@ class IoredisClusterLine implements Line {
   }
 }
 
-/** Every node of a cluster gets every message, so a subscriber is one connection to any of them. */
-class ClusterSubscriberLine implements SubscriberLine {
+/** Subscribes on one connection to any node: every node of a cluster gets every message. */
+class ClusterSubscriber implements SubscriberConnection {
   readonly opened: Promise<void>;
   readonly #events: SubscriberEvents;
-  #line: IoredisSubscriberLine | undefined;
+  #connection: IoredisSubscriber | undefined;
   #isDropped = false;
 
-  constructor(cluster: IoredisCluster, timing: LineTiming, events: SubscriberEvents) {
+  constructor(cluster: IoredisCluster, timing: ConnectionTiming, events: SubscriberEvents) {
     this.#events = events;
     this.opened = this.#open(cluster, timing);
   }
 
   get isOpen(): boolean {
-    return this.#line?.isOpen ?? false;
+    return this.#connection?.isOpen ?? false;
   }
 
   subscribe(channels: readonly string[]): Promise<unknown> {
@@ -131,24 +130,27 @@ class ClusterSubscriberLine implements SubscriberLine {
 
   drop(): void {
     this.#isDropped = true;
-    this.#line?.drop();
+    this.#connection?.drop();
   }
 
-  get #opened(): IoredisSubscriberLine {
-    if (this.#line === undefined) throw new Error("The connection is not open");
-    return this.#line;
+  get #opened(): IoredisSubscriber {
+    if (this.#connection === undefined) throw new Error("The connection is not open");
+    return this.#connection;
   }
 
-  async #open(cluster: IoredisCluster, timing: LineTiming): Promise<void> {
+  async #open(cluster: IoredisCluster, timing: ConnectionTiming): Promise<void> {
     try {
       await openIoredis(cluster);
       const nodes = cluster.nodes("master");
       const node = nodes[Math.floor(Math.random() * nodes.length)];
       if (node === undefined || this.#isDropped) throw new Error("No node of the cluster is known");
-      this.#line = new IoredisSubscriberLine(node.duplicate(ioredisOptions(timing)), this.#events);
+      this.#connection = new IoredisSubscriber(
+        node.duplicate(ioredisOptions(timing)),
+        this.#events,
+      );
     } finally {
       cluster.disconnect();
     }
-    await this.#line.opened;
+    await this.#connection.opened;
   }
 }

@@ -4,8 +4,8 @@ import { privateRedis, type RedisServer, type TcpProxy, tcpProxy } from "@holdfa
 import { Cluster, Redis } from "ioredis";
 import { createClient, createClientPool, createCluster, createSentinel } from "redis";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { connect } from "../../src/connection/connect.js";
 import type { RedisClient } from "../../src/connection/redis-client.js";
+import { connect } from "../../src/connection/redis-connection.js";
 import { append, ownKey } from "./scripts.js";
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });

@@ -1,13 +1,12 @@
 import type {
+  ClientAdapter,
+  CommandConnection,
   CommandWords,
-  Line,
-  LineTiming,
-  Link,
+  ConnectionTiming,
+  RedisReply,
+  SubscriberConnection,
   SubscriberEvents,
-  SubscriberLine,
-} from "./line.js";
-import type { RedisReply } from "./redis-connection.js";
-import { SilenceWatch } from "./silence-watch.js";
+} from "./client-adapter.js";
 
 /** The part of a client of `redis` (node-redis) that is used here. */
 export interface NodeRedis {
@@ -26,10 +25,10 @@ export interface NodeRedis {
   off(event: string, listener: (...args: never[]) => void): unknown;
 }
 
-/** Connections like those of a client of `redis` (node-redis). */
-export class NodeRedisLink implements Link {
+/** Opens connections with the settings of a client of `redis` (node-redis). */
+export class NodeRedisAdapter implements ClientAdapter {
   readonly #client: NodeRedis;
-  /** Such a client looks the same before it was connected and after it was closed. */
+  /** Unknown: such a client looks the same before it was connected and after it was closed. */
   readonly hasEnded = false;
 
   constructor(client: NodeRedis) {
@@ -41,15 +40,15 @@ export class NodeRedisLink implements Link {
     return () => this.#client.off("end", callback);
   }
 
-  openLine(timing: LineTiming): Line {
-    return new NodeRedisLine(this.#duplicate(timing), timing);
+  openCommands(timing: ConnectionTiming): CommandConnection {
+    return new NodeRedisCommands(this.#duplicate(timing), timing);
   }
 
-  openSubscriber(timing: LineTiming, events: SubscriberEvents): SubscriberLine {
-    return new NodeRedisSubscriberLine(this.#duplicate(timing), events);
+  openSubscriber(timing: ConnectionTiming, events: SubscriberEvents): SubscriberConnection {
+    return new NodeRedisSubscriber(this.#duplicate(timing), events);
   }
 
-  #duplicate(timing: LineTiming): NodeRedis {
+  #duplicate(timing: ConnectionTiming): NodeRedis {
     return this.#client.duplicate({
       // Never reconnects by itself: a new connection is made instead.
       socket: {
@@ -65,7 +64,7 @@ export class NodeRedisLink implements Link {
       commandsQueueMaxLength: undefined,
       pingInterval: undefined,
       readonly: false,
-      // Replies have one form on every server, and are strings.
+      // Replies have the same form on every server, and are strings.
       RESP: 2,
       commandOptions: { timeout: undefined, typeMapping: undefined },
       clientSideCache: undefined,
@@ -76,14 +75,14 @@ export class NodeRedisLink implements Link {
   }
 }
 
-class NodeRedisLine implements Line {
+class NodeRedisCommands implements CommandConnection {
   readonly opened: Promise<void>;
   readonly #client: NodeRedis;
-  readonly #watch: SilenceWatch;
+  readonly #silence: SilenceWatch;
 
-  constructor(client: NodeRedis, { silenceMs }: LineTiming) {
+  constructor(client: NodeRedis, { silenceMs }: ConnectionTiming) {
     this.#client = client;
-    this.#watch = new SilenceWatch(silenceMs, () => this.drop());
+    this.#silence = new SilenceWatch(silenceMs, () => this.drop());
     this.opened = open(client);
   }
 
@@ -92,7 +91,7 @@ class NodeRedisLine implements Line {
   }
 
   send(words: CommandWords): Promise<RedisReply> {
-    return this.#watch.await(this.#client.sendCommand(words.map(String)) as Promise<RedisReply>);
+    return this.#silence.watch(this.#client.sendCommand(words.map(String)) as Promise<RedisReply>);
   }
 
   sendTogether(all: readonly CommandWords[]): Promise<readonly (RedisReply | Error)[]> {
@@ -104,7 +103,7 @@ class NodeRedisLine implements Line {
   }
 }
 
-class NodeRedisSubscriberLine implements SubscriberLine {
+class NodeRedisSubscriber implements SubscriberConnection {
   readonly opened: Promise<void>;
   readonly #client: NodeRedis;
   readonly #events: SubscriberEvents;
@@ -144,7 +143,7 @@ class NodeRedisSubscriberLine implements SubscriberLine {
 }
 
 async function open(client: NodeRedis): Promise<void> {
-  // Without a listener an error would end the process; what it means is told by the commands that fail.
+  // Without a listener an error would end the process; the commands that fail report what it means.
   client.on("error", () => undefined);
   await client.connect();
 }
@@ -154,5 +153,32 @@ function drop(client: NodeRedis): void {
     client.destroy();
   } catch {
     // It was never open, or is closed already.
+  }
+}
+
+/**
+ * Calls back when replies are outstanding and none has arrived for a while.
+ *
+ * Writes do not reset it: those to a wedged server succeed until the buffers of the socket are full.
+ */
+class SilenceWatch {
+  readonly #silenceMs: number;
+  readonly #onSilence: () => void;
+  #outstanding = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(silenceMs: number, onSilence: () => void) {
+    this.#silenceMs = silenceMs;
+    this.#onSilence = onSilence;
+  }
+
+  async watch<T>(reply: Promise<T>): Promise<T> {
+    if (++this.#outstanding === 1) this.#timer = setTimeout(this.#onSilence, this.#silenceMs);
+    try {
+      return await reply;
+    } finally {
+      if (--this.#outstanding === 0) clearTimeout(this.#timer);
+      else this.#timer?.refresh();
+    }
   }
 }

@@ -1,9 +1,9 @@
 import { checkKey, describeKey, namespaceText } from "@holdfast/core/store-kit";
 import { digest } from "../keys.js";
 
-/** Where a value is kept. */
-export interface ValuePlace {
-  /** `ns` and `kh`, the table's key. */
+/** Location of a value in the table. */
+export interface ValueLocation {
+  /** Columns `ns` and `kh`, the primary key. */
   readonly row: readonly [namespace: Buffer, key: Buffer];
   readonly name: Buffer;
   readonly head: Buffer;
@@ -11,8 +11,8 @@ export interface ValuePlace {
   readonly label: string;
 }
 
-/** @throws InvalidIdError */
-export function valuePlace(namespace: readonly string[], key: string): ValuePlace {
+/** Returns the location of a value. @throws InvalidIdError */
+export function valueLocation(namespace: readonly string[], key: string): ValueLocation {
   const name = Buffer.from(checkKey(key), "utf8");
   return {
     row: [namespaceHash(namespace), digest(key)],
@@ -25,13 +25,13 @@ export function valuePlace(namespace: readonly string[], key: string): ValuePlac
 /** Bytes of the `head` column. */
 export const HEAD_BYTES = 700;
 
-/** `head`: the front of a name, by which keys are listed. */
+/** Column `head`: the start of a name, by which keys are listed. */
 export function headOf(name: Buffer): Buffer {
   return name.subarray(0, HEAD_BYTES);
 }
 
 /**
- * `ns`: all values of a namespace.
+ * Column `ns`: the same for all values of a namespace.
  *
  * @throws InvalidIdError
  */
