@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { type AgentStateStore, revisionSeq, textOf, userMessage } from "@holdfast/core";
 import { assertRejects } from "../conformance/assert-rejects.js";
-import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { type ConformanceCase, scaled } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
-import { scaled } from "../conformance/scaled.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import {
   appendWithRetry,
   assertStored,
@@ -15,7 +14,7 @@ import {
 } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";
 
-/** Compare-and-set: nobody overwrites what they have not seen. */
+/** Compare-and-set: no writer overwrites a state it has not seen. */
 export function conflictCases(check: StoreCase): ConformanceCase[] {
   return [
     check("a save based on an older revision is refused and writes nothing", async (store) => {

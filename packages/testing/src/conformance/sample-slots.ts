@@ -1,28 +1,29 @@
 import type { Slot } from "@holdfast/core";
 import { badIds, nastyIds } from "./nasty-ids.js";
 
+/** The slot most cases use. */
+export const sampleSlot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };
+
 /** Slots with each of {@link nastyIds} in each place, and the anonymous user beside users named like it. */
 export function nastySlots(): Slot[] {
-  const base = { agentId: "agent", userId: "user", sessionId: "session" };
   return [
     ...nastyIds.flatMap((id) => [
-      { ...base, agentId: id },
-      { ...base, userId: id },
-      { ...base, sessionId: id },
-      { ...base, userId: null, sessionId: id },
+      { ...sampleSlot, agentId: id },
+      { ...sampleSlot, userId: id },
+      { ...sampleSlot, sessionId: id },
+      { ...sampleSlot, userId: null, sessionId: id },
     ]),
-    { ...base, userId: null },
+    { ...sampleSlot, userId: null },
   ];
 }
 
-/** Slots with one place that is no id, and what is wrong with each. */
+/** Slots with an invalid value in one place, each with a description of it. */
 export function badSlots(): [what: string, slot: Slot][] {
-  const base = { agentId: "agent", userId: "user", sessionId: "session" };
   const everywhere = [...badIds, undefined];
   return (["agentId", "userId", "sessionId"] as const).flatMap((place) =>
     (place === "userId" ? everywhere : [...everywhere, null]).map((id): [string, Slot] => [
       `${place} ${naming(id)}`,
-      { ...base, [place]: id } as Slot,
+      { ...sampleSlot, [place]: id } as Slot,
     ]),
   );
 }
