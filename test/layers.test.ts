@@ -69,7 +69,11 @@ describe("in a tree made to break the rules", () => {
       "packages/core/src/slot/slot.ts": 'import type { A } from "../index.js";',
       "packages/eviction/package.json": {
         peerDependencies: { "@holdfast/core": "*" },
-        devDependencies: { "@holdfast/core": "*", "@holdfast/testing": "*" },
+        devDependencies: {
+          "@holdfast/core": "*",
+          "@holdfast/testing": "*",
+          "@holdfast/provider-rigs": "*",
+        },
       },
       "packages/eviction/src/index.ts": 'import { A } from "@holdfast/core";',
       "packages/harness/package.json": { dependencies: { "@holdfast/eviction": "*" } },

@@ -19,6 +19,7 @@ const parts = [
   "mcp",
   "otel",
   "testing",
+  "provider-rigs",
 ];
 
 /** The layers: who may import whom within `@holdfast/`. A new package is added here first. */
@@ -33,8 +34,8 @@ export const layers: readonly Layer[] = [
   },
 ];
 
-/** Devtime-only permission: any package's tests may use the conformance kit. */
-const devOnly = ["testing"];
+/** Development dependencies that any package may have: its tests use them. */
+const devOnly = ["testing", "provider-rigs"];
 
 /** One row of {@link layers}. */
 export interface Layer {

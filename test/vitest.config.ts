@@ -7,7 +7,7 @@ export default defineProject({
     isolate: false,
     // Built packages run as they are; vite would take seconds to rewrite every file of theirs.
     server: { deps: { external: [/\/dist\//] } },
-    exclude: [...configDefaults.exclude, "cost/**"],
+    exclude: [...configDefaults.exclude, "cost/**", "api/**"],
     globalSetup: ["servers.setup.ts"],
     // Real servers on a busy machine: a test that hangs fails all the same.
     testTimeout: 30_000,

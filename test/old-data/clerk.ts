@@ -8,11 +8,11 @@ import {
   type Message,
   type PendingCall,
   type Slot,
-  type StateWrite,
   suspend,
   tool,
   toolResultsOf,
 } from "@holdfast/core";
+import type { StateWrite } from "@holdfast/core/store-kit";
 import { toolResultEviction } from "@holdfast/eviction";
 import { HarnessAgent, type HarnessAgentOptions } from "@holdfast/harness";
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from "@holdfast/testing";
@@ -112,15 +112,15 @@ export function pendingOf(reply: AgentReply): readonly PendingCall[] {
 /** The input that approves or denies all that is asked. */
 export function confirmed(pending: readonly PendingCall[], approve: boolean): CallInput {
   const asking = pending.filter(({ state }) => state === "asking");
-  return { confirm: asking.map(({ callId }) => ({ callId, approve })) };
+  return { confirm: asking.map(({ toolCallId }) => ({ toolCallId, approve })) };
 }
 
 /** The input that answers all that is suspended. */
 export function answered(pending: readonly PendingCall[], output: string): CallInput {
-  return { results: pending.map(({ callId }) => ({ callId, output })) };
+  return { results: pending.map(({ toolCallId }) => ({ toolCallId, output })) };
 }
 
 /** Ids of the tool calls that messages have results of. */
 export function answeredCalls(messages: readonly Message[]): string[] {
-  return messages.flatMap(toolResultsOf).map(({ callId }) => callId);
+  return messages.flatMap(toolResultsOf).map(({ toolCallId }) => toolCallId);
 }

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { withEncryption } from "@holdfast/core";
+import { withEncryption } from "@holdfast/encryption";
 import { JsonFileAgentStateStore, JsonlConversationLog } from "@holdfast/store-json";
 import { MysqlDistributedStore, migrationStatements } from "@holdfast/store-mysql";
 import { RedisDistributedStore } from "@holdfast/store-redis";

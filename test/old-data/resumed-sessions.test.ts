@@ -1,4 +1,5 @@
-import { type AgentReply, type StateWrite, toolResultsOf } from "@holdfast/core";
+import { type AgentReply, toolResultsOf } from "@holdfast/core";
+import type { StateWrite } from "@holdfast/core/store-kit";
 import { HarnessAgent } from "@holdfast/harness";
 import { memoryFlush } from "@holdfast/memory-flush";
 import { scriptedModel } from "@holdfast/testing";

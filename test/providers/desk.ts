@@ -1,12 +1,7 @@
 import type { AgentEvent } from "@holdfast/core";
 import type { HarnessAgent } from "@holdfast/harness";
+import type { WireReply, WireScript, WireServer, WireServerOptions } from "@holdfast/provider-rigs";
 import { tempDirectory } from "@holdfast/testing";
-import type {
-  WireReply,
-  WireScript,
-  WireServer,
-  WireServerOptions,
-} from "@holdfast/testing/providers";
 import { onTestFinished } from "vitest";
 import { clerkIn } from "./clerk.js";
 import type { ProviderKit } from "./provider-kits.js";

@@ -1,5 +1,5 @@
 import { ModelError, textOf } from "@holdfast/core";
-import { realErrors, type WireReply } from "@holdfast/testing/providers";
+import { realErrors, type WireReply } from "@holdfast/provider-rigs";
 import { describe, expect, test } from "vitest";
 import { ctx, desk } from "./desk.js";
 import { providerKits } from "./provider-kits.js";

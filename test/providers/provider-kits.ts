@@ -12,7 +12,7 @@ import {
   type WireScript,
   type WireServer,
   type WireServerOptions,
-} from "@holdfast/testing/providers";
+} from "@holdfast/provider-rigs";
 
 /** A provider: its server, and a model of its package that talks to it. */
 export interface ProviderKit {

@@ -1,4 +1,4 @@
-import type { WireReply, WireRequest } from "@holdfast/testing/providers";
+import type { WireReply, WireRequest } from "@holdfast/provider-rigs";
 
 const list = { name: "files_list_directory", input: { path: "." } };
 

@@ -8,7 +8,7 @@ import {
   googleServer,
   openAiServer,
   type WireServer,
-} from "@holdfast/testing/providers";
+} from "@holdfast/provider-rigs";
 import { answer } from "./answer.js";
 
 /** A model, and where it is. */

@@ -1,6 +1,6 @@
 import { userMessage } from "@holdfast/core";
+import type { WireServer } from "@holdfast/provider-rigs";
 import { describeModel } from "@holdfast/testing";
-import type { WireServer } from "@holdfast/testing/providers";
 import { afterAll } from "vitest";
 import { fromAiSdk } from "../src/index.js";
 import { providers } from "./providers.js";

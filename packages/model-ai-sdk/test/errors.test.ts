@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { ContextOverflowError, userMessage } from "@holdfast/core";
-import { realErrors, type WireFailure } from "@holdfast/testing/providers";
+import { realErrors, type WireFailure } from "@holdfast/provider-rigs";
 import { expect, test } from "vitest";
 import { type Provider, providerNamed, providers, running } from "./providers.js";
 import { chunksOf, failureOf, request } from "./requests.js";

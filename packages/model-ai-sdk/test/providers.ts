@@ -19,7 +19,7 @@ import {
   type WireScript,
   type WireServer,
   type WireServerOptions,
-} from "@holdfast/testing/providers";
+} from "@holdfast/provider-rigs";
 import { type AiSdkModel, type AiSdkOptions, fromAiSdk } from "../src/index.js";
 
 type StartServer = (script: WireScript, options?: WireServerOptions) => Promise<WireServer>;

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { ContextOverflowError } from "@holdfast/core";
-import { realErrors } from "@holdfast/testing/providers";
+import { realErrors } from "@holdfast/provider-rigs";
 import { describe, expect, test } from "vitest";
 import { fromAiSdk } from "../src/index.js";
 import { chatChunk, eventServer } from "./event-server.js";

@@ -1,6 +1,6 @@
 /** The little that the suites need of a test runner. */
 export interface Runner {
-  /** Which runner it is. */
+  /** Name of the runner. */
   readonly name: "vitest" | "node:test";
   /** Groups the tests that `body` registers. */
   describe(title: string, body: () => void): void;

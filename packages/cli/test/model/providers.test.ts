@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { anthropicServer, googleServer, openAiServer } from "@holdfast/provider-rigs";
 import { tempDirectory } from "@holdfast/testing";
-import { anthropicServer, googleServer, openAiServer } from "@holdfast/testing/providers";
 import { describe, expect, test } from "vitest";
 import { holdfast } from "../support/in-process.js";
 import { runProcess } from "../support/process.js";

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { type AgentStateStore, textOf, userMessage } from "@holdfast/core";
 import { revisionSeq } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
-import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { type ConformanceCase, scaled } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
-import { scaled } from "../conformance/scaled.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import {
   appendWithRetry,
   assertStored,
@@ -16,7 +15,7 @@ import {
 } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";
 
-/** Compare-and-set: nobody overwrites what they have not seen. */
+/** Compare-and-set: no writer overwrites a state it has not seen. */
 export function conflictCases(check: StoreCase): ConformanceCase[] {
   return [
     check("a save based on an older revision is refused and writes nothing", async (store) => {

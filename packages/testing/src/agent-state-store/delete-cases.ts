@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { everySlot } from "./list-cases.js";
 import { assertStored, firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";

@@ -1,7 +1,7 @@
 import { assertOutage, assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { assertBadIdsRefused } from "./id-cases.js";
 import { firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { AgentStateStoreOptions, StoreCase } from "./store-case.js";

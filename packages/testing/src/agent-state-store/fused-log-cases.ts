@@ -4,7 +4,7 @@ import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
 import { markRecord, messageRecord } from "../conformance/sample-records.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";
 

@@ -4,7 +4,7 @@ import { nextRevision, REMEMBERED_OPS, type StateWrite } from "@holdfast/core/st
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { assertStored, firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";
 
@@ -101,7 +101,7 @@ export function opCases(check: StoreCase): ConformanceCase[] {
       const copy = firstWrite(slot, numberedMessages(2), { revision: late });
       assert.equal(await store.save(slot, copy), late);
       assert.equal((await loadState(store, slot)).revision, late);
-      // The next copy skips the saves that came in between; its op tells that it is one, whoever asks.
+      // The next copy skips the saves in between; its op alone shows that it is a copy.
       const later = `4727.${"a5".repeat(16)}`;
       const update = { ...copy, op: "copy of 4727", expected: late, revision: later };
       assert.equal(await store.save(slot, update), later);

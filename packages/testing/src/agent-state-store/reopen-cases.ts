@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { awkwardMessages, numberedMessages } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { assertNothingLost } from "./conflict-cases.js";
 import { everySlot } from "./list-cases.js";
 import { assertStored, firstWrite, loadState, nextWrite } from "./state-writes.js";

@@ -7,12 +7,12 @@ import {
   everyBlockType,
   numberedMessages,
 } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { tamper } from "../conformance/tamper.js";
 import { assertStored, firstWrite, loadState, nextWrite, sampleHead } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";
 
-/** What goes in comes out. */
+/** A state comes back exactly as it was saved. */
 export function roundTripCases(check: StoreCase): ConformanceCase[] {
   return [
     check("a slot never saved loads as null, with or without a known revision", async (store) => {

@@ -50,7 +50,7 @@ export function nextWrite(
   };
 }
 
-/** What is stored for a slot that must be there. */
+/** Loads the state of a slot; fails when there is none. */
 export async function loadState(store: AgentStateStore, slot: Slot): Promise<LoadedState> {
   const loaded = await store.load(slot);
   assert.notEqual(loaded, null, "a saved state must not load as absent");
@@ -77,7 +77,7 @@ export async function assertStored(
   assertMessages(loaded.messages, expected.messages);
 }
 
-/** Adds one message as a careful writer does: load, append, save, and again whenever somebody else was first. */
+/** Adds one message with optimistic locking: load, append, save, and again on every conflict. */
 export async function appendWithRetry(
   store: AgentStateStore,
   slot: Slot,

@@ -5,9 +5,9 @@ import type {
   ReopenableOptions,
 } from "../conformance/conformance-case.js";
 
-/** What {@link describeAgentStateStore} needs to know about a store. */
+/** Options of {@link describeAgentStateStore}. */
 export interface AgentStateStoreOptions extends ReopenableOptions<AgentStateStore> {
-  /** Which parts the store serves inside `save`; must be what its `fuses` says. @default none */
+  /** Parts that the store serves inside `save`; must equal the store's own `fuses`. @default none */
   readonly fuses?: readonly ("gate" | "log")[] | undefined;
   /** Damages what is stored for `slot`, as a bad disk would; `load` must then fail with class `CORRUPT`. */
   corrupt?(store: AgentStateStore, slot: Slot): void | Promise<void>;

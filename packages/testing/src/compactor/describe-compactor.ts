@@ -14,13 +14,13 @@ import {
   caseFactory,
   registerCases,
   type SubjectOptions,
+  scaled,
 } from "../conformance/conformance-case.js";
-import { sampleSlot } from "../conformance/sample-slot.js";
-import { scaled } from "../conformance/scaled.js";
+import { sampleSlot } from "../conformance/sample-slots.js";
 import { scriptedModel } from "../model/scripted-model.js";
 import { conversations, longConversation, stateOf } from "./sample-conversations.js";
 
-/** What {@link describeCompactor} needs to know about a compactor. */
+/** Options of {@link describeCompactor}. */
 export interface CompactorOptions extends SubjectOptions<Compactor> {
   /** Overrides sent with every request, for example a shorter tail. @default none */
   readonly overrides?: CompactionRequest["overrides"] | undefined;
@@ -125,7 +125,7 @@ export function compactorCases(options: CompactorOptions): ConformanceCase[] {
         { signal: AbortSignal.abort(new Error("enough")) },
         {
           dropping: async () => {
-            throw new TypeError("nobody took the messages");
+            throw new TypeError("the listener refused the messages");
           },
         },
       ];

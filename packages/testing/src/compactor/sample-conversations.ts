@@ -6,10 +6,10 @@ import {
   userMessage,
 } from "@holdfast/core";
 import fc from "fast-check";
-import { sampleSlot } from "../conformance/sample-slot.js";
+import { sampleSlot } from "../conformance/sample-slots.js";
 
-/** One thing that happens in a conversation. */
-type Turn =
+/** One step of a made-up conversation. */
+type ConversationStep =
   | { readonly kind: "user"; readonly words: number }
   | { readonly kind: "assistant"; readonly words: number }
   | { readonly kind: "tools"; readonly calls: number; readonly words: number };
@@ -17,7 +17,7 @@ type Turn =
 /** Conversations of any shape, with every tool call answered and a user's request in them. */
 export function conversations(): fc.Arbitrary<Message[]> {
   const words = fc.nat({ max: 200 });
-  const turn: fc.Arbitrary<Turn> = fc.oneof(
+  const step: fc.Arbitrary<ConversationStep> = fc.oneof(
     fc.record({ kind: fc.constant("user" as const), words }),
     fc.record({ kind: fc.constant("assistant" as const), words }),
     fc.record({
@@ -27,18 +27,18 @@ export function conversations(): fc.Arbitrary<Message[]> {
     }),
   );
   return fc
-    .array(turn, { minLength: 1, maxLength: 60 })
-    .map((turns) => [userMessage("Begin."), ...turns.flatMap(messagesOf)]);
+    .array(step, { minLength: 1, maxLength: 60 })
+    .map((steps) => [userMessage("Begin."), ...steps.flatMap(messagesOf)]);
 }
 
 /** A state with about 160 messages, long enough for any compactor to find something to shorten. */
 export function longConversation(): AgentState {
-  const turns = Array.from({ length: 40 }, (): Turn[] => [
+  const steps = Array.from({ length: 40 }, (): ConversationStep[] => [
     { kind: "user", words: 50 },
     { kind: "tools", calls: 2, words: 400 },
     { kind: "assistant", words: 100 },
   ]);
-  return stateOf([...turns.flat().flatMap(messagesOf), userMessage("And now?")]);
+  return stateOf([...steps.flat().flatMap(messagesOf), userMessage("And now?")]);
 }
 
 /** A state that holds these messages and a few sections that no compaction may touch. */
@@ -51,11 +51,11 @@ export function stateOf(messages: readonly Message[]): AgentState {
   return state;
 }
 
-function messagesOf(turn: Turn, index: number): Message[] {
-  const text = `turn ${index} ${"word ".repeat(turn.words)}`;
-  if (turn.kind === "user") return [userMessage(text)];
-  if (turn.kind === "assistant") return [assistantMessage(text)];
-  const ids = Array.from({ length: turn.calls }, (_, call) => `c-${index}-${call}`);
+function messagesOf(step: ConversationStep, index: number): Message[] {
+  const text = `step ${index} ${"word ".repeat(step.words)}`;
+  if (step.kind === "user") return [userMessage(text)];
+  if (step.kind === "assistant") return [assistantMessage(text)];
+  const ids = Array.from({ length: step.calls }, (_, call) => `c-${index}-${call}`);
   return [
     assistantMessage(
       ids.map((id) => ({ type: "tool_call", id, name: "look", input: { at: text } })),

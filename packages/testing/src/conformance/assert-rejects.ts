@@ -10,7 +10,7 @@ import {
   StoreError,
 } from "@holdfast/core";
 
-/** The refusals that contracts name. */
+/** Errors that contracts name for a refusal. */
 export type Refusal =
   | "InvalidIdError"
   | "InvalidInputError"
@@ -59,7 +59,7 @@ export async function assertOutage(work: () => Promise<unknown>, what: string): 
     });
 }
 
-/** What `work` rejects with; fails with `wanted` when it resolves. */
+/** Returns the error `work` rejects with; fails with `wanted` when it resolves. */
 export async function rejectionOf(work: () => Promise<unknown>, wanted: string): Promise<unknown> {
   let result: unknown;
   try {

@@ -7,7 +7,7 @@ export interface ConformanceCase {
   run(): Promise<void>;
 }
 
-/** How a suite gets at the implementation it checks. */
+/** Options of every suite: how to make the implementation it checks. */
 export interface SubjectOptions<Subject> {
   /** A fresh, empty one, isolated from every other; called once per test. */
   create(): Subject | Promise<Subject>;
@@ -77,4 +77,9 @@ export function registerCases(
     for (const { title: sentence, run } of cases)
       runner.test(sentence, options.timeoutMs ?? 60_000, run);
   });
+}
+
+/** Returns a count for a case: `usual` in everyday runs, `long` when the environment has `HOLDFAST_LONG=1`. */
+export function scaled(usual: number, long: number): number {
+  return process.env["HOLDFAST_LONG"] === "1" ? long : usual;
 }

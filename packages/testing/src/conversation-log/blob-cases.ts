@@ -10,7 +10,7 @@ import {
 } from "@holdfast/core";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { messageRecord } from "../conformance/sample-records.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import type { LogCase } from "./log-case.js";
 
 const long = "A line of a long file, with $& and 漢字.\n".repeat(3_000);

@@ -7,7 +7,7 @@ import type {
   ReopenableOptions,
 } from "../conformance/conformance-case.js";
 
-/** What {@link describeConversationLog} needs to know about a log. */
+/** Options of {@link describeConversationLog}. */
 export interface ConversationLogOptions extends ReopenableOptions<ConversationLog> {
   /** Takes the backend away, as an outage would; every method must then fail, and within `timeoutMs`. */
   breakBackend?(log: ConversationLog): void | Promise<void>;

@@ -3,7 +3,7 @@ import type { ConversationLog, LogRecord } from "@holdfast/core";
 import type { LogDraft } from "@holdfast/core/store-kit";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { messageRecord } from "../conformance/sample-records.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import type { LogCase } from "./log-case.js";
 
 /** Reading parts of a log. */

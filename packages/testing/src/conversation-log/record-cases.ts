@@ -3,11 +3,11 @@ import { userMessage } from "@holdfast/core";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { awkwardMessages, everyBlockType } from "../conformance/sample-messages.js";
 import { markRecord, messageRecord } from "../conformance/sample-records.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { tamper } from "../conformance/tamper.js";
 import { assertRecords, type LogCase, recordIds } from "./log-case.js";
 
-/** What is appended is read, once and in order. */
+/** Appended records are read once, in order. */
 export function recordCases(check: LogCase): ConformanceCase[] {
   return [
     check("a slot without records reads as an empty list", async (log) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ConversationLog } from "@holdfast/core";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { messageRecord } from "../conformance/sample-records.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { assertRecords, type LogCase, recordIds } from "./log-case.js";
 
 /** Two instances over the same data, as two processes would have. */

@@ -10,10 +10,10 @@ import { type LogHit, type LogPosition, type LogQuery, slotText } from "@holdfas
 import { assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { messageRecord } from "../conformance/sample-records.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import type { LogCase } from "./log-case.js";
 
-/** Finding text again. */
+/** Searching text. */
 export function searchCases(check: LogCase): ConformanceCase[] {
   return [
     check("search finds literal text without regard to case, and shows it", async (log) => {

@@ -8,7 +8,7 @@ import type { LogCase } from "./log-case.js";
 
 const user = { agentId: "agent", userId: "user" };
 
-/** Knowing which sessions there are. */
+/** Listing sessions. */
 export function sessionCases(check: LogCase): ConformanceCase[] {
   return [
     check("it lists the sessions of a user with an agent, and no others", async (log) => {

@@ -4,9 +4,8 @@ import { slotText } from "@holdfast/core/store-kit";
 import { assertOutage, assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
-import { badSlots, nastySlots } from "../conformance/nasty-slots.js";
 import { messageRecord } from "../conformance/sample-records.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { badSlots, nastySlots, sampleSlot as slot } from "../conformance/sample-slots.js";
 import { assertRecords, type ConversationLogOptions, type LogCase, recordIds } from "./log-case.js";
 
 /** Slots apart, deletes, outages. */

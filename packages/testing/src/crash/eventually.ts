@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long {@link eventually} waits and how often it looks. */
+/** Options of {@link eventually}. */
 export interface EventuallyOptions {
   /** @default 10_000 */
   readonly timeoutMs?: number | undefined;

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { eventually } from "./eventually.js";
 
-/** How to start a script. */
+/** Options of {@link spawnScript}. */
 export interface SpawnScriptOptions {
   /** Added to this process's environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -13,7 +13,7 @@ export interface SpawnScriptOptions {
   readonly cwd?: string | undefined;
 }
 
-/** How a script ended. */
+/** Exit code or signal of a script that ended. */
 export interface ScriptExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -24,7 +24,7 @@ export interface SpawnedScript extends AsyncDisposable {
   readonly pid: number;
   /** The lines it wrote to stdout so far. */
   readonly lines: readonly string[];
-  /** What it wrote to stderr so far. */
+  /** Its output on stderr so far. */
   readonly stderr: string;
   /** Resolves when it ended and all it wrote was read. */
   readonly exited: Promise<ScriptExit>;
@@ -82,13 +82,13 @@ class NodeScript implements SpawnedScript {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr += text;
     });
-    // A write to a script that was just killed is no failure of the test.
+    // A write to a script that was just killed must not fail the test.
     child.stdin?.on("error", () => {});
     this.exited = once(child, "close").then(([code, signal]) => {
       this.#exit = { code, signal };
       return this.#exit;
     });
-    // Whoever does not await `exited` must not be ended by a failed start; `line` and `kill9` report it.
+    // A failed start must not be an unhandled rejection in a test that does not await `exited`; `line` and `kill9` report it.
     this.exited.catch(() => {});
   }
 

@@ -10,7 +10,7 @@ import { fileCases } from "./file-cases.js";
 import { type FilesystemCase, sampleNamespace as mine, readText, text } from "./filesystem-case.js";
 import { namespaceCases } from "./namespace-cases.js";
 
-/** What {@link describeFilesystem} needs to know about a filesystem. */
+/** Options of {@link describeFilesystem}. */
 export interface FilesystemOptions extends ReopenableOptions<Filesystem> {}
 
 /** Registers the tests every `Filesystem` must pass. */

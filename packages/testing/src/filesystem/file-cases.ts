@@ -29,7 +29,7 @@ const oddNames = [
 /** Reading and writing files. */
 export function fileCases(check: FilesystemCase): ConformanceCase[] {
   return [
-    check("a file that is not there reads as null, and deleting it says so", async (files) => {
+    check("a missing file reads as null, and deleting it returns false", async (files) => {
       assert.equal(await files.read(mine, "a.txt"), null);
       assert.equal(await files.read(mine, "a/b/c.txt"), null);
       assert.equal(await files.delete(mine, "a.txt"), false);

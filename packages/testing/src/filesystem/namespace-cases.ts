@@ -3,7 +3,7 @@ import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
 import { nastyIds } from "../conformance/nasty-ids.js";
-import { badSlots } from "../conformance/nasty-slots.js";
+import { badSlots } from "../conformance/sample-slots.js";
 import {
   type FilesystemCase,
   filePaths,
@@ -12,7 +12,7 @@ import {
   text,
 } from "./filesystem-case.js";
 
-/** Whose files they are. */
+/** Files belong to a user, or to an anonymous session. */
 export function namespaceCases(check: FilesystemCase): ConformanceCase[] {
   return [
     check("a user's files are the same in each of the user's sessions", async (files) => {

@@ -13,7 +13,7 @@ import type {
   ReopenableOptions,
 } from "../conformance/conformance-case.js";
 
-/** What {@link describeKeyValueStore} needs to know about a store. */
+/** Options of {@link describeKeyValueStore}. */
 export interface KeyValueStoreOptions extends ReopenableOptions<KeyValueStore> {
   /** Takes the backend away, as an outage would; every method must then fail, and within `timeoutMs`. */
   breakBackend?(store: KeyValueStore): void | Promise<void>;

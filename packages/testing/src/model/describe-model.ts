@@ -14,7 +14,7 @@ import {
   type SubjectOptions,
 } from "../conformance/conformance-case.js";
 
-/** What {@link describeModel} needs to know about a model. */
+/** Options of {@link describeModel}. */
 export interface ModelOptions extends SubjectOptions<Model> {
   /** A request the model answers with at least two chunks of text. @default "Say hello." */
   readonly textRequest?: Partial<ModelRequest> | undefined;

@@ -1,8 +1,7 @@
 import { type Model, type ModelChunk, ModelError, type ModelRequest } from "@holdfast/core";
-import { abortable, delay } from "./abortable.js";
 import { pieces, type ReplyFunction, type ScriptedReply, scriptedUsage } from "./scripted-reply.js";
 
-/** What can be said about a scripted model. */
+/** Options of {@link scriptedModel}. */
 export interface ScriptedModelOptions {
   /** @default "scripted" */
   readonly id?: string | undefined;
@@ -22,7 +21,7 @@ export interface ScriptedModel extends Model {
 }
 
 /**
- * A model that answers from a list, or by a function of the request.
+ * Makes a model that answers from a list, or by a function of the request.
  *
  * It streams each text in a few deltas, stops at once when the request's signal aborts (rejecting with its reason), and
  * fails with a `ModelError` when it is called more often than the list is long.
@@ -99,4 +98,32 @@ function* chunksOf(reply: Exclude<ScriptedReply, string>): Generator<ModelChunk>
       name: call.name,
       input: call.input,
     };
+}
+
+/** Settles as `work` does, or rejects with the signal's reason as soon as it aborts. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts; leaves no timer behind. */
+async function delay(ms: number, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await abortable(elapsed, signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -8,7 +8,7 @@ export interface ScriptedToolCall {
   readonly id?: string | undefined;
 }
 
-/** What a scripted model answers; a string is its text. */
+/** One reply of a scripted model; a string is its text. */
 export type ScriptedReply =
   | string
   | {

@@ -15,9 +15,9 @@ import {
   type SubjectOptions,
 } from "../conformance/conformance-case.js";
 import { everyBlockType, numberedMessages } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 
-/** What {@link describeOffloader} needs to know about an offloader. */
+/** Options of {@link describeOffloader}. */
 export interface OffloaderOptions extends SubjectOptions<Offloader> {
   /** Everything a model in session `slot` can read through a reference, as text; null when it can read nothing. */
   readBack(offloader: Offloader, slot: Slot, reference: OffloadReference): Promise<string | null>;

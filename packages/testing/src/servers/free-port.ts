@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 /** Ports handed out by this process: the system may offer one again before its server has bound it. */
 const taken = new Set<number>();
 
-/** A loopback port nobody listens on. */
+/** Returns a loopback port that is not in use. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = await offeredPort();

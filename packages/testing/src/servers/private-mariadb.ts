@@ -17,7 +17,7 @@ export interface MariadbServer extends Address, AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** How to start a {@link privateMariadb}. */
+/** Options of {@link privateMariadb}. */
 export interface PrivateMariadbOptions {
   /** Further arguments, for example `["--max-allowed-packet=1M"]`. */
   readonly args?: readonly string[] | undefined;
@@ -88,7 +88,7 @@ async function install(data: string, directory: string, asRoot: readonly string[
   }
 }
 
-/** Whether the server sends its greeting: it does so only when it takes commands. */
+/** Resolves to true when the server sends its greeting, which it does once it accepts commands. */
 function greets({ host, port }: Address): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host);

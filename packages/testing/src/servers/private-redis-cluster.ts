@@ -23,7 +23,7 @@ const slotRanges = [
   [10923, 16383],
 ] as const;
 
-/** How long a master may be silent before its replica takes over. */
+/** Time without a reply after which a master is replaced by its replica. */
 const nodeTimeoutMs = 1_000;
 
 /**
@@ -97,7 +97,7 @@ function clusterOf(nodes: readonly RedisNode[], stop: () => Promise<void>): Redi
       const owner = lines.find((line) => servesSlot(line, slot));
       const port = Number(/^\S+ [^ :]+:(\d+)@/.exec(owner ?? "")?.[1]);
       const node = nodes.find((candidate) => candidate.port === port);
-      if (node === undefined) throw new Error(`nobody serves slot ${slot} of the cluster`);
+      if (node === undefined) throw new Error(`no master of the cluster serves hash slot ${slot}`);
       return node;
     },
     async settled() {
@@ -123,7 +123,7 @@ function clusterOf(nodes: readonly RedisNode[], stop: () => Promise<void>): Redi
   };
 }
 
-/** Whether a line of `CLUSTER NODES` is that of the living master of a slot. */
+/** True for the line of `CLUSTER NODES` of the live master of a hash slot. */
 function servesSlot(line: string, slot: number): boolean {
   const [, , flags = "", , , , , ...ranges] = line.split(" ");
   if (!flags.includes("master") || flags.includes("fail")) return false;

@@ -8,7 +8,7 @@ import { ServerGroup } from "./server-group.js";
 
 /** A Redis master with two replicas, watched by three sentinels: all of a test's own. */
 export interface RedisSentinelServers extends AsyncDisposable {
-  /** What the sentinels call the master. */
+  /** Name of the master for the sentinels. */
   readonly name: string;
   readonly sentinels: readonly RedisNode[];
   readonly nodes: readonly RedisNode[];
@@ -22,7 +22,7 @@ export interface RedisSentinelServers extends AsyncDisposable {
 
 const name = "mymaster";
 
-/** How long the master may be silent before the sentinels replace it. */
+/** Time without a reply after which the sentinels replace the master. */
 const downAfterMs = 1_000;
 
 /**
@@ -97,7 +97,7 @@ function sentinelServers(
     async master() {
       const [sentinel] = sentinels;
       const master = sentinel && (await masterBy(sentinel));
-      if (master === undefined) throw new Error("the sentinels know no master");
+      if (master === undefined) throw new Error("the sentinels have no master");
       return master;
     },
     async settled() {

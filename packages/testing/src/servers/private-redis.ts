@@ -17,7 +17,7 @@ export interface RedisServer extends RedisNode, AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** How to start a {@link privateRedis}. */
+/** Options of {@link privateRedis}. */
 export interface PrivateRedisOptions {
   /** Further arguments, for example `["--requirepass", "secret"]`. */
   readonly args?: readonly string[] | undefined;

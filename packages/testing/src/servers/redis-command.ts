@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Where a server listens. */
+/** Address of a server. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -11,7 +11,7 @@ export interface Address {
   readonly password?: string | undefined;
 }
 
-/** What a Redis server answers to one command, as text; rejects when it gives no answer. */
+/** Sends one command to a Redis server and returns its answer as text; rejects without an answer. */
 export async function redisCommand(
   { host, port, password }: Address,
   ...args: readonly (string | number)[]
@@ -19,17 +19,17 @@ export async function redisCommand(
   const { stdout } = await run("redis-cli", ["-h", host, "-p", String(port), ...args.map(String)], {
     timeout: 10_000,
     maxBuffer: 64 << 20,
-    // Not as an argument, which any list of processes shows.
+    // Not as an argument: process listings show those.
     env: { ...process.env, REDISCLI_AUTH: password },
   });
   return stdout.trimEnd();
 }
 
-/** Whether a Redis server is up and has loaded its data. */
+/** Makes a check that a Redis server is up and has loaded its data. */
 export function redisAnswers(address: Address): () => Promise<boolean> {
   return () =>
     redisCommand(address, "PING").then(
-      // Whoever asks for a password that is not known here is up as well.
+      // A server that asks for a password not known here is up as well.
       (answer) => answer === "PONG" || answer.startsWith("NOAUTH"),
       () => false,
     );

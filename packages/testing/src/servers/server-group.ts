@@ -11,25 +11,25 @@ export interface ServerProcess {
   readonly pid: number;
   /** Ends it as `kill -9` does, and waits for its end. */
   kill9(): Promise<void>;
-  /** Wedges it (SIGSTOP): its sockets stay open and nothing answers. */
+  /** Pauses it (SIGSTOP): its sockets stay open and nothing answers. */
   pause(): void;
-  /** Lets a wedged one go on (SIGCONT). */
+  /** Lets a paused one go on (SIGCONT). */
   resume(): void;
   /** Starts it again after its end, with the same arguments, over the same data; resolves when it answers. */
   restart(): Promise<void>;
 }
 
-/** How to start one server of a group. */
-export interface ServerRecipe {
+/** Command line of one server of a group. */
+export interface ServerSpec {
   readonly program: string;
   readonly args: readonly string[];
   /** Named in the error when the program is missing. */
   readonly debianPackage: string;
-  /** Whether it answers; asked until it does. */
+  /** Resolves to true once it answers; polled until then. */
   answers(): Promise<boolean>;
 }
 
-/** How long a server may take until it answers. */
+/** Longest time a server may take to answer. */
 const startMs = 60_000;
 
 /** Servers with one temporary directory. They end with `stop`, or with the process that started them, however that ends. */
@@ -64,8 +64,8 @@ export class ServerGroup implements AsyncDisposable {
   }
 
   /** Starts a server and waits until it answers. */
-  async start(recipe: ServerRecipe): Promise<ServerProcess> {
-    const server = new SupervisedServer(recipe, (listener) => this.#request(recipe, listener));
+  async start(spec: ServerSpec): Promise<ServerProcess> {
+    const server = new SupervisedServer(spec, (listener) => this.#request(spec, listener));
     await server.start();
     return server;
   }
@@ -80,7 +80,7 @@ export class ServerGroup implements AsyncDisposable {
     return this.stop();
   }
 
-  #request({ program, args }: ServerRecipe, listener: (report: SupervisorReport) => void): void {
+  #request({ program, args }: ServerSpec, listener: (report: SupervisorReport) => void): void {
     const id = this.#requests++;
     this.#listeners.set(id, (report) => {
       if (!("pid" in report)) this.#listeners.delete(id);
@@ -92,16 +92,13 @@ export class ServerGroup implements AsyncDisposable {
 }
 
 class SupervisedServer implements ServerProcess {
-  readonly #recipe: ServerRecipe;
+  readonly #spec: ServerSpec;
   readonly #spawn: (listener: (report: SupervisorReport) => void) => void;
   #pid = -1;
   #exited: Promise<string> = Promise.resolve("");
 
-  constructor(
-    recipe: ServerRecipe,
-    spawnIt: (listener: (report: SupervisorReport) => void) => void,
-  ) {
-    this.#recipe = recipe;
+  constructor(spec: ServerSpec, spawnIt: (listener: (report: SupervisorReport) => void) => void) {
+    this.#spec = spec;
     this.#spawn = spawnIt;
   }
 
@@ -125,9 +122,9 @@ class SupervisedServer implements ServerProcess {
       output = text;
     });
     const deadline = performance.now() + startMs;
-    while (!(await this.#recipe.answers())) {
+    while (!(await this.#spec.answers())) {
       if (output !== undefined || performance.now() > deadline)
-        throw new Error(`${this.#recipe.program} did not start: ${output ?? "no answer"}`);
+        throw new Error(`${this.#spec.program} did not start: ${output ?? "no answer"}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -160,7 +157,7 @@ class SupervisedServer implements ServerProcess {
   }
 
   #missing(reason: string): Error {
-    const { program, debianPackage } = this.#recipe;
+    const { program, debianPackage } = this.#spec;
     return new Error(
       `${program} cannot be started (${reason}). Install it, for example: apt-get install ${debianPackage}`,
     );

@@ -4,14 +4,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** What the test's process asks for, one JSON text per line. */
+/** A request of the test's process, one JSON text per line. */
 export interface SupervisorRequest {
   readonly id: number;
   readonly program: string;
   readonly args: readonly string[];
 }
 
-/** What it is told, one JSON text per line. */
+/** A report to the test's process, one JSON text per line. */
 export type SupervisorReport =
   | { readonly id: number; readonly pid: number }
   | { readonly id: number; readonly error: string }
@@ -19,15 +19,15 @@ export type SupervisorReport =
 
 const directory = process.argv[2];
 const children = new Set<ChildProcess>();
-/** Of what a server wrote, enough to say why it did not start. */
+/** Characters of a server's output to keep: enough to show why it did not start. */
 const keptOutput = 4_000;
 
 createInterface({ input: process.stdin })
   .on("line", (line) => start(JSON.parse(line) as SupervisorRequest))
   .on("close", end);
-// Nobody reads any more when the test's process is gone; the servers still have to go.
+// When the test's process is gone there is no reader any more; the servers still have to go.
 process.stdout.on("error", () => undefined);
-// Whoever interrupts a test run from a terminal interrupts this process as well.
+// An interrupt from the terminal goes to this process as well as to the test run.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
 
 function start({ id, program, args }: SupervisorRequest): void {

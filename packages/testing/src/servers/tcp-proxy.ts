@@ -3,10 +3,10 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import type { Address } from "./redis-command.js";
 
 /**
- * What a proxy does with what passes through:
+ * Behaviour of a proxy:
  * - `pass`: everything goes through;
  * - `hold`: nothing goes through and connections stay open, as with a dead network;
- * - `drop-replies`: requests reach the server, what it answers is lost, connections stay open;
+ * - `drop-replies`: requests reach the server, its answers are lost, connections stay open;
  * - `kill-on-reply`: requests reach the server, and the connection breaks when it answers.
  */
 export type ProxyMode = "pass" | "hold" | "drop-replies" | "kill-on-reply";

@@ -5,7 +5,7 @@ import {
   caseFactory,
   registerCases,
 } from "../conformance/conformance-case.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
 import { assertNeverTwoHolders, exclusionCases } from "./exclusion-cases.js";
 import type { GateCase, SessionGateOptions } from "./gate-case.js";

@@ -3,13 +3,11 @@ import type { SessionGate, Slot } from "@holdfast/core";
 import { type Lease, slotText } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { assertRejects } from "../conformance/assert-rejects.js";
-import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { type ConformanceCase, scaled } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
-import { badSlots, nastySlots } from "../conformance/nasty-slots.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
-import { scaled } from "../conformance/scaled.js";
+import { badSlots, nastySlots, sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
-import { type GateCase, turns } from "./gate-case.js";
+import { type GateCase, yieldToOthers } from "./gate-case.js";
 
 /** One holder at a time, in order. */
 export function exclusionCases(check: GateCase): ConformanceCase[] {
@@ -21,7 +19,7 @@ export function exclusionCases(check: GateCase): ConformanceCase[] {
         const lease = await gate.acquire(slot, { callId: `c-${index}` });
         assert.equal(++holders, 1, "one holder at a time");
         order.push(index);
-        await turns(3);
+        await yieldToOthers(3);
         assert.equal(lease.lost.aborted, false);
         holders--;
         await lease.release();
@@ -61,7 +59,7 @@ export function exclusionCases(check: GateCase): ConformanceCase[] {
       await second.release();
       await (await impatient()).release();
     }),
-    check("whoever comes when, there are never two holders", async (gate) => {
+    check("in any order of arrival there are never two holders", async (gate) => {
       await assertNeverTwoHolders([gate]);
     }),
     check("what is not an id is refused", async (gate) => {
@@ -91,8 +89,9 @@ export async function assertNeverTwoHolders(gates: readonly SessionGate[]): Prom
       calls.map(async ({ gate, slot: which, startsAfter, holdsFor, givesUpAfter }, index) => {
         const where: Slot = { ...slot, sessionId: `${prefix}-${which}` };
         const controller = new AbortController();
-        await turns(startsAfter);
-        if (givesUpAfter !== null) void turns(givesUpAfter).then(() => controller.abort(givingUp));
+        await yieldToOthers(startsAfter);
+        if (givesUpAfter !== null)
+          void yieldToOthers(givesUpAfter).then(() => controller.abort(givingUp));
         const request = { callId: `c-${index}`, signal: controller.signal };
         const lease = await (gates[gate] as SessionGate)
           .acquire(where, request)
@@ -119,12 +118,12 @@ async function hold(
   lease: Lease,
   where: Slot,
   holding: Map<string, string>,
-  forTurns: number,
+  yields: number,
 ): Promise<void> {
   const key = slotText(where);
   assert.equal(holding.get(key), undefined, "one holder at a time");
   holding.set(key, lease.token);
-  await turns(forTurns);
+  await yieldToOthers(yields);
   assert.equal(holding.get(key), lease.token);
   holding.delete(key);
   await lease.release();

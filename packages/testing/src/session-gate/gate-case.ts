@@ -5,10 +5,10 @@ import type {
   ReopenableOptions,
 } from "../conformance/conformance-case.js";
 
-/** What {@link describeSessionGate} needs to know about a gate. */
+/** Options of {@link describeSessionGate}. */
 export interface SessionGateOptions extends ReopenableOptions<SessionGate> {
   /**
-   * Ends a gate as `kill -9` of its process would: it holds leases and never speaks again. Together with `reopen` the
+   * Ends a gate as `kill -9` of its process would: it keeps its leases and never renews them. Together with `reopen` the
    * suite then checks that its leases end by themselves; make them short (`leaseMs`) to keep the test quick.
    */
   killHolder?(gate: SessionGate): void | Promise<void>;
@@ -17,7 +17,7 @@ export interface SessionGateOptions extends ReopenableOptions<SessionGate> {
 /** Makes one case about a gate. */
 export type GateCase = (title: string, body: CaseBody<SessionGate>) => ConformanceCase;
 
-/** Lets everything else that is ready run, a few times. */
-export async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+/** Yields to the event loop `count` times. */
+export async function yieldToOthers(count: number): Promise<void> {
+  for (let done = 0; done < count; done++) await new Promise(setImmediate);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { SessionGate } from "@holdfast/core";
 import { assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
 import type { GateCase } from "./gate-case.js";
 
@@ -84,7 +84,7 @@ export function queueCases(check: GateCase): ConformanceCase[] {
         assert.deepStrictEqual(await gate.calls(slot), []);
       },
     ),
-    check("when all who wait give up, the slot is free after its holder", async (gate) => {
+    check("when all waiting calls give up, the slot is free after its holder", async (gate) => {
       const controller = new AbortController();
       const first = await gate.acquire(slot, { callId: "c-1" });
       const waiting = ["c-2", "c-3"].map((callId) => {
@@ -117,7 +117,7 @@ export function queueCases(check: GateCase): ConformanceCase[] {
   ];
 }
 
-/** Waits until the calls on the slot are these: where the queue is elsewhere, joining it takes a moment. */
+/** Waits until the calls on the slot are these: joining a queue on a server takes a moment. */
 async function settled(gate: SessionGate, calls: readonly string[]): Promise<void> {
   const what = `calls being ${JSON.stringify(calls)}`;
   await eventually(

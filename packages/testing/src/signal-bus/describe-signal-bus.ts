@@ -10,12 +10,11 @@ import {
   registerCases,
 } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
-import { badSlots, nastySlots } from "../conformance/nasty-slots.js";
 import { everyBlockType } from "../conformance/sample-messages.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { badSlots, nastySlots, sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
 
-/** What {@link describeSignalBus} needs to know about a bus. */
+/** Options of {@link describeSignalBus}. */
 export interface SignalBusOptions extends ReopenableOptions<SignalBus> {}
 
 type BusCase = (title: string, body: CaseBody<SignalBus>) => ConformanceCase;
@@ -63,14 +62,17 @@ function deliveryCases(check: BusCase): ConformanceCase[] {
         "a message is frozen wherever it comes from",
       );
     }),
-    check("nobody listening: send says so, and a later listener is not hit", async (bus) => {
-      assert.equal(await bus.send(slot, "c-1", { kind: "interrupt" }), false);
-      const one = await listener(bus, slot, "c-1");
-      assert.equal(await bus.send(slot, "c-0", { kind: "interrupt" }), false);
-      assert.equal(await bus.send(slot, "c-1", { kind: "rollback" }), true);
-      await one.got(1);
-      assert.deepStrictEqual(one.kinds(), ["rollback"]);
-    }),
+    check(
+      "without a listener send returns false, and a later listener gets nothing",
+      async (bus) => {
+        assert.equal(await bus.send(slot, "c-1", { kind: "interrupt" }), false);
+        const one = await listener(bus, slot, "c-1");
+        assert.equal(await bus.send(slot, "c-0", { kind: "interrupt" }), false);
+        assert.equal(await bus.send(slot, "c-1", { kind: "rollback" }), true);
+        await one.got(1);
+        assert.deepStrictEqual(one.kinds(), ["rollback"]);
+      },
+    ),
     check("a closed subscription gets nothing, nor does the next call of the slot", async (bus) => {
       const one = await listener(bus, slot, "c-1");
       await one.close();

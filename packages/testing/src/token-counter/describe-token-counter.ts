@@ -18,7 +18,7 @@ import {
   numberedMessages,
 } from "../conformance/sample-messages.js";
 
-/** What {@link describeTokenCounter} needs to know about a counter. */
+/** Options of {@link describeTokenCounter}. */
 export interface TokenCounterOptions extends SubjectOptions<TokenCounter> {}
 
 /** Registers the tests every `TokenCounter` must pass. */
@@ -120,7 +120,7 @@ function assertCount(count: number): void {
   assert.ok(Number.isSafeInteger(count) && count >= 0, `${count} is a number of tokens`);
 }
 
-/** A message that tells when its content is looked at. */
+/** Wraps a message so that `onRead` is called whenever its content is read. */
 function watch(message: Message, onRead: () => void): Message {
   return new Proxy(message, {
     get(target, key, receiver) {

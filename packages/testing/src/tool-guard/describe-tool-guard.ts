@@ -15,7 +15,7 @@ import {
   registerCases,
   type SubjectOptions,
 } from "../conformance/conformance-case.js";
-import { sampleSlot as slot } from "../conformance/sample-slot.js";
+import { sampleSlot as slot } from "../conformance/sample-slots.js";
 
 /** A tool call and what the guard must say about it. */
 export interface ExpectedDecision {
@@ -25,7 +25,7 @@ export interface ExpectedDecision {
   readonly decision?: ToolDecision["decision"] | undefined;
 }
 
-/** What {@link describeToolGuard} needs to know about a guard. */
+/** Options of {@link describeToolGuard}. */
 export interface ToolGuardOptions extends SubjectOptions<ToolGuard> {
   /** @default calls of a reading and of a writing tool, with any decision */
   readonly calls?: readonly ExpectedDecision[] | undefined;

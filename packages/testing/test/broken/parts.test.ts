@@ -123,7 +123,7 @@ class AllOfSlot extends ReferenceSignalBus {
   }
 }
 catches("signals to the whole slot", busOf(AllOfSlot), "the call it names and no other");
-catches("signals to the whole slot", busOf(AllOfSlot), "a later listener is not hit");
+catches("signals to the whole slot", busOf(AllOfSlot), "a later listener gets nothing");
 
 class AllSlots extends ReferenceSignalBus {
   protected override keyOf(_slot: Slot, callId: string): string {
@@ -144,7 +144,7 @@ class KeepsSignals extends ReferenceSignalBus {
     return super.listen(slot, callId, handler);
   }
 }
-catches("signals kept for later", busOf(KeepsSignals), "a later listener is not hit");
+catches("signals kept for later", busOf(KeepsSignals), "a later listener gets nothing");
 
 class NeverCloses extends ReferenceSignalBus {
   override async listen(...args: Parameters<ReferenceSignalBus["listen"]>) {

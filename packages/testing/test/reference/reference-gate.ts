@@ -74,7 +74,7 @@ export class ReferenceGate implements SessionGate {
     if (this.holds(slot, token)) this.leave(slot, token);
   }
 
-  /** Ends every lease, as the time limit of a distributed gate does when nobody renews them any more. */
+  /** Ends every lease, as the time limit of a distributed gate does when they are no longer renewed. */
   lapse(): void {
     for (const [key, queue] of [...this.queues]) {
       queue.shift();

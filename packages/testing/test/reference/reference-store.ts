@@ -23,7 +23,7 @@ import {
 import { ReferenceGate } from "./reference-gate.js";
 import { ReferenceLog } from "./reference-log.js";
 
-/** What a state is stored as. */
+/** Stored form of a state. */
 export interface StoredState {
   readonly slot: Slot;
   /** Head and messages as JSON text. */

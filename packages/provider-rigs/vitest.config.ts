@@ -1,0 +1,10 @@
+import { defineProject } from "vitest/config";
+
+export default defineProject({
+  test: {
+    include: ["test/**/*.test.ts"],
+    // On a busy machine a healthy test may take long; one that hangs fails all the same.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
