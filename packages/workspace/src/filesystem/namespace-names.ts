@@ -1,8 +1,8 @@
 import { checkSlot, type FileNamespace, pathSegment } from "@holdfast/core";
 
 /**
- * The two names that tell one namespace from another: a user's files are the user's whichever agent and session works
- * on them; without a user they are the session's. `users` and `sessions` keep the two kinds apart.
+ * Returns the two names that identify a namespace: a user's files belong to the user, whichever agent and session works
+ * on them; without a user they belong to the session. `users` and `sessions` keep the two kinds apart.
  *
  * @throws InvalidIdError
  */
@@ -14,7 +14,7 @@ export function namespaceNames(
 }
 
 /**
- * The directories of a namespace below a workspace; the conversation log of `@holdfast/store-json` uses the same.
+ * Returns the directories of a namespace below a workspace; the conversation log of `@holdfast/store-json` uses the same.
  *
  * @throws InvalidIdError
  */
