@@ -8,9 +8,8 @@ import {
   type SharedFiles,
   type TextBlock,
 } from "@holdfast/core";
-import { FileView } from "../../src/tools/file-view.js";
+import { FileView, VirtualFiles } from "../../src/tools/file-view.js";
 import { ProtectedPaths } from "../../src/tools/protected-paths.js";
-import { VirtualFiles } from "../../src/tools/virtual-files.js";
 import { workspaceTools } from "../../src/tools/workspace-tools.js";
 
 export const ada: FileNamespace = { agentId: "agent", userId: "ada", sessionId: "one" };

@@ -1,6 +1,6 @@
 import type { FileInfo } from "@holdfast/core";
 import { expect, test } from "vitest";
-import { FileFacts } from "../../src/prompt/file-facts.js";
+import { FileCache } from "../../src/prompt/file-cache.js";
 
 const info = (path: string, bytes = 1, modifiedAt = "2026-01-01T00:00:00.000Z"): FileInfo => ({
   path,
@@ -9,10 +9,10 @@ const info = (path: string, bytes = 1, modifiedAt = "2026-01-01T00:00:00.000Z"):
   modifiedAt,
 });
 
-test("what is known of a file is found out again when its size or time changed, or is very recent", async () => {
-  const facts = new FileFacts<number>();
+test("a value is derived again when the size or time of its file changed, or the time is very recent", async () => {
+  const cache = new FileCache<number>();
   let found = 0;
-  const ask = (file: FileInfo) => facts.of(file, async () => ++found);
+  const ask = (file: FileInfo) => cache.get(file, async () => ++found);
   expect([await ask(info("a")), await ask(info("a"))]).toEqual([1, 1]);
   expect([await ask(info("a", 2)), await ask(info("a", 2))]).toEqual([2, 2]);
   expect(await ask(info("a", 2, "2026-01-02T00:00:00.000Z"))).toBe(3);
@@ -22,11 +22,11 @@ test("what is known of a file is found out again when its size or time changed, 
   expect([await ask(undated), await ask(undated)]).toEqual([6, 7]);
 });
 
-test("no more is remembered than allowed, the oldest goes first", async () => {
-  const facts = new FileFacts<string>(2);
+test("no more is cached than allowed, and the oldest entry is dropped first", async () => {
+  const cache = new FileCache<string>(2);
   const found: string[] = [];
   for (const path of ["a", "b", "c", "b", "c", "a"])
-    await facts.of(info(path), async () => {
+    await cache.get(info(path), async () => {
       found.push(path);
       return path;
     });
