@@ -61,7 +61,7 @@ describe("what a command in the sandbox can use up", () => {
     ]);
   });
 
-  test("a time-out ends everything, what ignores signals and what left the family included", async () => {
+  test("a timeout ends everything, what ignores signals and what left the family included", async () => {
     await using box = await sandboxed({ maxProcesses: 200 });
     const mark = `holdfast-mark-${process.pid}-${Date.now()}`;
     const stubborn = `sh -c 'trap "" TERM INT HUP; while :; do sleep 1; done' ${mark}`;

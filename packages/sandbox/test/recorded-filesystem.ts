@@ -4,7 +4,7 @@ import { type FileNamespace, InMemoryFilesystem, StoreUnavailableError } from "@
 export class RecordedFilesystem extends InMemoryFilesystem {
   readonly done: string[] = [];
   failing = "";
-  /** What writes wait for. */
+  /** Promise that writes wait for. */
   holdUp: Promise<void> | undefined;
 
   override async read(namespace: FileNamespace, path: string): Promise<Uint8Array | null> {

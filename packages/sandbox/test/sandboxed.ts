@@ -75,7 +75,7 @@ export async function filePaths(files: Filesystem, namespace = mine): Promise<st
   return found.filter(({ kind }) => kind === "file").map(({ path }) => path);
 }
 
-/** How many processes of this machine were started with `mark` among their arguments. */
+/** Counts the processes of this machine that have `mark` among their arguments. */
 export function processesWith(mark: string): number {
   return readdirSync("/proc").filter((pid) => {
     try {
@@ -86,7 +86,7 @@ export function processesWith(mark: string): number {
   }).length;
 }
 
-/** How many things there are in the one scratch directory below `scratch`. */
+/** Counts the entries of the one scratch directory below `scratch`. */
 export async function directoriesIn(scratch: string): Promise<number> {
   const [own] = await readdir(scratch);
   return own === undefined ? 0 : (await readdir(`${scratch}/${own}`)).length;

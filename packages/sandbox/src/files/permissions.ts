@@ -9,7 +9,7 @@ const O_PATH = 0o10000000;
 
 /**
  * Runs `work`; if permission is denied, grants the owner access to `entry` and runs `work` once more. Commands may remove
- * permissions from their own files, which must be read and removed all the same.
+ * permissions from their own files, which still have to be read and removed.
  */
 export async function withAccess<T>(entry: string | Buffer, work: () => Promise<T>): Promise<T> {
   try {

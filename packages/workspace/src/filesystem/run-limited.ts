@@ -7,12 +7,12 @@ import { hasIoCode, ioCode, ioReason } from "./io-error.js";
 /** Bytes of stdout and of stderr each that a command's result keeps by default: 1 MB. */
 export const DEFAULT_OUTPUT_BYTES = 1_048_576;
 
-/** A program to run, and its limits. */
+/** Program to run, and its limits. */
 export interface LimitedRun {
-  /** The program and its arguments; no shell is put around them. */
+  /** Program and its arguments; no shell is involved. */
   readonly argv: readonly [program: string, ...args: string[]];
   readonly cwd: string;
-  /** The complete environment of the program; nothing is inherited from this process. */
+  /** Complete environment of the program; nothing is inherited from this process. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -124,7 +124,7 @@ function ended(
     child.on("exit", () => {
       exited = true;
       if (child.pid !== undefined) endGroup(child.pid);
-      // What the group had written is in the pipes; only a process that left it can still hold them open.
+      // The output of the group is in the pipes; only a process that left the group can still hold them open.
       linger = setTimeout(() => setImmediate(stop), LINGER_MS);
     });
     child.on("close", (exitCode: number | null) => {

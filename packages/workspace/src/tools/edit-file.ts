@@ -21,7 +21,7 @@ const input = z.object({
   replace_all: z.boolean().optional().describe("Replace every occurrence; false by default"),
 });
 
-/** The tool `edit_file`. */
+/** Creates the tool `edit_file`. */
 export function editFileTool(
   fileTool: FileToolFactory,
   view: FileView,

@@ -20,7 +20,7 @@ export interface SearchLimits {
   readonly timeoutMs: number;
 }
 
-/** The limits of `grep_files`. */
+/** Limits of `grep_files`. */
 export const searchLimits: SearchLimits = {
   maxMatches: 100,
   maxMatchesPerLine: 10,

@@ -24,7 +24,7 @@ const input = z.object({
   content: z.string().describe("The whole new content"),
 });
 
-/** The tool `write_file`. */
+/** Creates the tool `write_file`. */
 export function writeFileTool(fileTool: FileToolFactory, parts: WriteParts): Tool {
   const { filesystem, protectedPaths, changes } = parts;
   return fileTool({

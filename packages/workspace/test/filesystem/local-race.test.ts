@@ -30,7 +30,7 @@ async function ground(): Promise<Ground> {
   return { root, home, outside, [Symbol.asyncDispose]: directory.cleanup };
 }
 
-/** What came of the attempts of one kind. */
+/** Outcomes of the attempts of one kind. */
 class Outcomes {
   done = 0;
   refused = 0;

@@ -14,7 +14,7 @@ import { workspaceTools } from "../../src/tools/workspace-tools.js";
 
 export const ada: FileNamespace = { agentId: "agent", userId: "ada", sessionId: "one" };
 
-/** What a tool answered. */
+/** Answer of a tool. */
 export interface Answer {
   readonly blocks: readonly (TextBlock | DataBlock)[];
   readonly text: string;

@@ -14,7 +14,7 @@ import { directoryTreePath, fileTreePath } from "./tree-path.js";
 
 /** Options of a {@link SharedDirectory}. */
 export interface SharedDirectoryOptions {
-  /** The workspace directory; relative to the working directory. */
+  /** Workspace directory; relative to the working directory. */
   readonly root: string;
   /** Largest file that is read. @default 67_108_864 */
   readonly maxFileBytes?: number | undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { put, toolBench } from "./tool-bench.js";
 
-/** What a page of `read_file` may have, and a line to say that there is more. */
+/** Size of a page of `read_file`, plus a line about the rest. */
 const most = 66_000;
 
 test("answers are bounded in characters too: paths may be very long", async () => {
