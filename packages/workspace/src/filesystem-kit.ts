@@ -1,3 +1,9 @@
+/**
+ * Building blocks for authors of a `Filesystem` on a local disk.
+ *
+ * @module
+ */
+
 export { CappedOutput } from "./filesystem/capped-output.js";
 export { hasIoCode, ioCode, ioReason } from "./filesystem/io-error.js";
 export { MAX_PATH_DEPTH, maxFileBytesSchema } from "./filesystem/limits.js";

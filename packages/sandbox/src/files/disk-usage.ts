@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, opendir } from "node:fs/promises";
 import { StateTooLargeError } from "@holdfast/core";
+import { tooManyFiles } from "./list-tree.js";
 import { unlessGone, withAccess } from "./permissions.js";
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -66,10 +67,7 @@ class DiskUsage {
   async #names(directory: string): Promise<Buffer[]> {
     const names: Buffer[] = [];
     for await (const { name } of await opendir(directory, { encoding: "buffer" as "utf8" })) {
-      if (++this.#entries > this.#maxFiles)
-        throw new StateTooLargeError(
-          `there are more than ${this.#maxFiles} files and directories in the workspace (maxFiles); delete some`,
-        );
+      if (++this.#entries > this.#maxFiles) throw tooManyFiles(this.#maxFiles);
       names.push(name as unknown as Buffer);
     }
     return names;

@@ -78,10 +78,7 @@ class Listing {
   async #names(directory: OpenDirectory): Promise<string[]> {
     const names: string[] = [];
     for await (const { name } of await opendir(directory.path)) {
-      if (++this.#entries > this.#maxFiles)
-        throw new StateTooLargeError(
-          `there are more than ${this.#maxFiles} files and directories in the workspace (maxFiles); delete some`,
-        );
+      if (++this.#entries > this.#maxFiles) throw tooManyFiles(this.#maxFiles);
       if (!isTemporaryName(name)) names.push(name);
     }
     return names;
@@ -108,6 +105,13 @@ class Listing {
       await child.close();
     }
   }
+}
+
+/** Makes the error for a tree of more than `maxFiles` files and directories. */
+export function tooManyFiles(maxFiles: number): StateTooLargeError {
+  return new StateTooLargeError(
+    `there are more than ${maxFiles} files and directories in the workspace (maxFiles); delete some`,
+  );
 }
 
 function isUnreadable(stats: Stats): boolean {
