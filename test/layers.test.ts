@@ -111,6 +111,35 @@ describe("in a tree made to break the rules", () => {
     ]);
   });
 
+  test("sandbox may import workspace, and no other part", () => {
+    const root = tree({
+      "packages/sandbox/package.json": {
+        peerDependencies: { "@holdfast/core": "*", "@holdfast/workspace": "*" },
+      },
+      "packages/sandbox/src/a.ts": 'import { A } from "@holdfast/workspace";',
+      "packages/sandbox/src/b.ts": 'import { B } from "@holdfast/workspace/filesystem-kit";',
+      "packages/sandbox/src/c.ts": 'import { C } from "@holdfast/store-json";',
+    });
+    expect(layerViolations(root)).toEqual([
+      'packages/sandbox/src/c.ts: imports @holdfast/store-json: layer "2 parts on workspace" may not use store-json',
+    ]);
+  });
+
+  test("no other part may import workspace, and neither a part nor the harness may import sandbox", () => {
+    const root = tree({
+      "packages/eviction/package.json": {},
+      "packages/eviction/src/a.ts": 'import "@holdfast/workspace/filesystem-kit";',
+      "packages/harness/package.json": { dependencies: { "@holdfast/sandbox": "*" } },
+      "packages/workspace/package.json": {},
+      "packages/workspace/src/a.ts": 'import "@holdfast/sandbox";',
+    });
+    expect(layerViolations(root).sort()).toEqual([
+      'packages/eviction/src/a.ts: imports @holdfast/workspace/filesystem-kit: layer "2 parts" may not use workspace',
+      'packages/harness/package.json: dependencies names @holdfast/sandbox: layer "3 assembly" may not use sandbox',
+      'packages/workspace/src/a.ts: imports @holdfast/sandbox: layer "2 parts" may not use sandbox',
+    ]);
+  });
+
   test("a manifest may not declare what the sources may not import", () => {
     const root = tree({
       "packages/mcp/package.json": {

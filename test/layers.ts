@@ -26,6 +26,8 @@ const parts = [
 export const layers: readonly Layer[] = [
   { name: "1 contracts + engine", packages: ["core"], mayImport: [] },
   { name: "2 parts", packages: parts, mayImport: ["core"] },
+  // The one part that is built on another: a sandbox works on the files of a workspace.
+  { name: "2 parts on workspace", packages: ["sandbox"], mayImport: ["core", "workspace"] },
   { name: "3 assembly", packages: ["harness"], mayImport: ["core", ...parts] },
   {
     name: "4 programs",

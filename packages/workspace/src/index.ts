@@ -1,5 +1,4 @@
 export * from "./filesystem/index.js";
 export * from "./offload/workspace-offloader.js";
 export type { Skill } from "./prompt/skill.js";
-export * from "./sandbox/index.js";
 export * from "./workspace.js";

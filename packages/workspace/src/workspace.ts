@@ -13,32 +13,31 @@ import { deleteNamespace, deleteOffloaded } from "./offload/delete-files.js";
 import { WorkspaceOffloader } from "./offload/workspace-offloader.js";
 import { type Skill, skillEntry, skillPath, skillSchema, skillText } from "./prompt/skill.js";
 import { WorkspacePrompt } from "./prompt/workspace-prompt.js";
-import { FileView } from "./tools/file-view.js";
+import { FileView, VirtualFiles } from "./tools/file-view.js";
 import { ProtectedPaths } from "./tools/protected-paths.js";
-import { VirtualFiles } from "./tools/virtual-files.js";
 import { readOffloadedTool, workspaceTools } from "./tools/workspace-tools.js";
 
-/** What {@link workspace} can be told. */
+/** Options of {@link workspace}. */
 export interface WorkspaceOptions {
-  /** The workspace directory; a `LocalFilesystem` is made of it. */
+  /** Workspace directory; a `LocalFilesystem` is created in it. */
   readonly root?: string | undefined;
-  /** Whether the filesystem made of `root` may run commands, as this process's user. @default false */
+  /** Allows the filesystem in `root` to run commands, as this process's user. @default false */
   readonly shell?: boolean | undefined;
-  /** A filesystem of the caller's, who closes it. Without this and `root` the agent must have one. */
+  /** Filesystem that the caller closes. Without this and `root` the agent must have one. */
   readonly filesystem?: Filesystem | undefined;
-  /** Whether the model gets the file tools. @default true */
+  /** Gives the model the file tools. @default true */
   readonly tools?: boolean | undefined;
-  /** Budget of everything the workspace adds to the system prompt; 0 adds nothing. @default 8_000 */
+  /** Budget in tokens for everything the workspace adds to the system prompt; 0 adds nothing. @default 8_000 */
   readonly promptTokens?: number | undefined;
-  /** Skills beside those in `skills/`; of two with one name, these count. */
+  /** Skills beside those in `skills/`; of two with the same name, these win. */
   readonly skills?: readonly Skill[] | undefined;
-  /** Groups of skills that are on in a session that never changed its groups. @default none */
+  /** Groups of skills that are active in a session that never changed its groups. @default none */
   readonly activeGroups?: readonly string[] | undefined;
   /** Lines of one page of `read_file`. @default 2_000 */
   readonly maxReadLines?: number | undefined;
   /** UTF-8 bytes of one page of `read_file`. @default 65_536 */
   readonly maxReadBytes?: number | undefined;
-  /** Largest image or other medium that `read_file` shows. @default 700_000 */
+  /** Largest image or other media file that `read_file` shows. @default 700_000 */
   readonly maxDataBytes?: number | undefined;
 }
 
@@ -63,7 +62,7 @@ const optionsSchema = z
   })
   .refine(({ root, shell }) => !shell || root !== undefined, {
     path: ["shell"],
-    message: "is for the filesystem made of root; others decide by themselves",
+    message: "needs root; other filesystems decide for themselves",
   })
   .refine(({ skills }) => new Set(skills.map(({ name }) => name)).size === skills.length, {
     path: ["skills"],
@@ -73,7 +72,7 @@ const optionsSchema = z
 type Settings = z.infer<typeof optionsSchema>;
 
 /**
- * Files for an agent: file tools, sections of the system prompt, and a place for what leaves the context.
+ * Gives an agent files: file tools, sections of the system prompt, and an offloader for content that leaves the context.
  *
  * @throws ConfigurationError
  * @example
@@ -94,7 +93,7 @@ function setUp(host: PluginHost, settings: Settings): void {
   const offered = made ?? settings.filesystem;
   if (offered) host.provide("filesystem", offered);
   if (made) host.onClose(() => (made as Filesystem).close?.());
-  // The agent's own wins over what is provided here, so everybody works with what the host has.
+  // The agent's own filesystem wins over the one provided here, so everything below asks the host for it.
   const filesystem = host.require("filesystem");
   const protectedPaths = new ProtectedPaths();
   const virtual = new VirtualFiles(
@@ -104,14 +103,14 @@ function setUp(host: PluginHost, settings: Settings): void {
   const parts = { agentId: host.agent.agentId, filesystem, view, protectedPaths, limits: settings };
   if (settings.tools) {
     const known = host.optional("filesystem")();
-    // Where the filesystem comes from a plugin that is set up later, `execute` finds out when it is called.
+    // A filesystem of a plugin that is set up later is not known yet: `execute` checks when it is called.
     const canRun = known === undefined || known.run !== undefined;
     for (const tool of workspaceTools(parts, canRun)) host.tool(tool);
   }
   const readBackTool = settings.tools ? undefined : readOffloadedTool(parts);
   host.provide("offloader", new WorkspaceOffloader({ filesystem, readBackTool }));
   host.onStart(async () => filesystem.check?.());
-  host.use(visiting(filesystem));
+  host.use(visitFiles(filesystem));
   if (settings.promptTokens > 0) {
     const prompt = workspacePrompt(host, filesystem, settings, protectedPaths);
     host.promptSection((text, step) => prompt.append(text, step));
@@ -119,7 +118,7 @@ function setUp(host: PluginHost, settings: Settings): void {
   host.onDelete((slot) =>
     slot.userId === null ? deleteNamespace(filesystem, slot) : deleteOffloaded(filesystem, slot),
   );
-  // A user's files are the same in every session; the id of one is only asked for.
+  // A user's files are the same in every session, so any session id will do.
   host.onDeleteUser((userId) =>
     deleteNamespace(filesystem, { agentId: host.agent.agentId, userId, sessionId: "-" }),
   );
@@ -144,14 +143,14 @@ function workspacePrompt(
   });
 }
 
-/** Fetches and keeps the files around a call, for filesystems that need it. */
-function visiting(filesystem: Filesystem): Middleware {
+/** Enters the filesystem before a call and leaves it afterwards, where the filesystem needs it. */
+function visitFiles(filesystem: Filesystem): Middleware {
   return {
     name: "workspace",
     async onCall(step, next) {
       const visit = await filesystem.enter?.(step.slot);
       const reply = await next().catch(async (error) => {
-        // What the call failed with matters more than that its files could not be kept either.
+        // The error of the call matters more than a failure to write its files back.
         await visit?.leave().catch(() => undefined);
         throw error;
       });

@@ -1,7 +1,7 @@
+export { DEFAULT_MAX_FILE_BYTES } from "./limits.js";
 export * from "./local/local-filesystem.js";
 export * from "./local/local-filesystem-spec.js";
-export * from "./local/shared-directory.js";
-export { DEFAULT_MAX_FILE_BYTES } from "./max-file-bytes.js";
+export { SharedDirectory, type SharedDirectoryOptions } from "./local/shared-directory.js";
 export * from "./remote/remote-filesystem.js";
 export * from "./remote/remote-filesystem-spec.js";
-export * from "./run-limited.js";
+export { DEFAULT_OUTPUT_BYTES, type LimitedRun, runLimited } from "./run-limited.js";

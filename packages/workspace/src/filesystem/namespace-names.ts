@@ -2,8 +2,8 @@ import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { checkSlot, pathSegment } from "@holdfast/core/store-kit";
 
 /**
- * The two names that tell one namespace from another: a user's files are the user's whichever agent and session works
- * on them; without a user they are the session's. `users` and `sessions` keep the two kinds apart.
+ * Returns the two names that identify a namespace: a user's files belong to the user, whichever agent and session works
+ * on them; without a user they belong to the session. `users` and `sessions` keep the two kinds apart.
  *
  * @throws InvalidIdError
  */
@@ -15,7 +15,7 @@ export function namespaceNames(
 }
 
 /**
- * The directories of a namespace below a workspace; the conversation log of `@holdfast/store-json` uses the same.
+ * Returns the directories of a namespace below a workspace; the conversation log of `@holdfast/store-json` uses the same.
  *
  * @throws InvalidIdError
  */

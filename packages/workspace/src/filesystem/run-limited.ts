@@ -2,38 +2,37 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { InvalidInputError, StoreUnavailableError } from "@holdfast/core";
 import type { CommandResult } from "@holdfast/core/plugin-kit";
-import { ioCode, ioReason } from "./io-error.js";
-import { CappedOutput } from "./process/capped-output.js";
-import { endGroup, watchGroup } from "./process/process-group.js";
+import { CappedOutput } from "./capped-output.js";
+import { hasIoCode, ioCode, ioReason } from "./io-error.js";
 
-/** Most of each output stream that a command's result keeps. */
+/** Bytes of stdout and of stderr each that a command's result keeps by default: 1 MB. */
 export const DEFAULT_OUTPUT_BYTES = 1_048_576;
 
-/** A program to run and how far it may go. */
+/** Program to run, and its limits. */
 export interface LimitedRun {
-  /** The program and its arguments; no shell is put around them. */
+  /** Program and its arguments; no shell is involved. */
   readonly argv: readonly [program: string, ...args: string[]];
   readonly cwd: string;
-  /** The whole environment of the program: nothing of this process's is added. */
+  /** Complete environment of the program; nothing is inherited from this process. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Most bytes kept of stdout and of stderr each: the head and the tail. @default 1_048_576 */
+  /** Bytes kept of stdout and of stderr each: the head and the tail. @default 1_048_576 */
   readonly outputBytes?: number | undefined;
 }
 
-/** The longest delay a timer of Node takes. */
-const LONGEST_TIMER_MS = 2_147_483_647;
+/** Longest delay that a timer of Node accepts. */
+export const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** How long output of a program that has ended may pause before nobody waits for more of it. */
+/** Silence after which the output of a program that has exited is taken to be complete. */
 const LINGER_MS = 250;
 
 /**
- * Runs a program in a process group of its own and ends the whole group: when the program ends, at the time-out, when
+ * Runs a program in a process group of its own and kills the whole group when the program exits, at the timeout, when
  * `signal` aborts, and when this process exits.
  *
- * - Its output is read to the end, whatever there is of it, so it never waits for a reader; only `outputBytes` are kept.
- * - A process that left the group (`setsid`) is out of reach; it is not waited for.
+ * - Its output is read to the end, however long, so the program never blocks on a full pipe; `outputBytes` of it are kept.
+ * - A process that left the group (`setsid`) is neither killed nor waited for.
  * - stdin is empty.
  *
  * @throws the reason of `signal` when that ended it
@@ -59,27 +58,30 @@ export async function runLimited(run: LimitedRun): Promise<CommandResult> {
   };
 }
 
+/**
+ * Makes the error for a program that could not be started; an error that is not about starting it is returned as it is.
+ *
+ * @param program - its name in the message
+ */
+export function startFailure(program: string, error: unknown): unknown {
+  if (hasIoCode(error, "E2BIG")) {
+    const message = "the command is too long for the system; write it to a file and run that";
+    return new InvalidInputError(message, { cause: error });
+  }
+  if (error instanceof TypeError)
+    return new InvalidInputError("the command contains a NUL character", { cause: error });
+  if (ioCode(error) === undefined) return error;
+  const message = `cannot start ${program} (${ioReason(error)}); nothing was run`;
+  return new StoreUnavailableError(message, { cause: error });
+}
+
 function start({ argv, cwd, env }: LimitedRun): ChildProcess {
   const [program, ...args] = argv;
   try {
     return spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   } catch (error) {
-    throw startFailure(error);
+    throw startFailure("the command", error);
   }
-}
-
-function startFailure(error: unknown): Error {
-  if (ioCode(error) === "E2BIG")
-    return new InvalidInputError(
-      "the command is too long for the system; put it into a file and run that",
-      { cause: error },
-    );
-  if (error instanceof TypeError)
-    return new InvalidInputError("the command holds a NUL character", { cause: error });
-  return new StoreUnavailableError(
-    `cannot start the command (${ioReason(error)}); nothing was run`,
-    { cause: error },
-  );
 }
 
 function ended(
@@ -93,7 +95,7 @@ function ended(
     let linger: NodeJS.Timeout | undefined;
 
     const stop = () => {
-      // Once the program has been waited for its id may belong to somebody else.
+      // Once the program has been waited for, its id may belong to another process.
       if (!exited && child.pid !== undefined) endGroup(child.pid);
       if (exited) for (const [stream] of streams) stream?.destroy();
     };
@@ -118,12 +120,12 @@ function ended(
     child.on("error", (error) => {
       if (child.pid !== undefined) return;
       tidy();
-      reject(startFailure(error));
+      reject(startFailure("the command", error));
     });
     child.on("exit", () => {
       exited = true;
       if (child.pid !== undefined) endGroup(child.pid);
-      // What the group had written is in the pipes; only a process that left it can still hold them open.
+      // The output of the group is in the pipes; only a process that left the group can still hold them open.
       linger = setTimeout(() => setImmediate(stop), LINGER_MS);
     });
     child.on("close", (exitCode: number | null) => {
@@ -132,4 +134,30 @@ function ended(
       else resolve({ exitCode: timedOut ? null : exitCode, timedOut });
     });
   });
+}
+
+const runningGroups = new Set<number>();
+
+/** Registers a process group that this process started, so that it is ended when this process exits. */
+function watchGroup(leader: number): void {
+  if (runningGroups.size === 0) process.on("exit", endAllGroups);
+  runningGroups.add(leader);
+}
+
+/**
+ * Kills every process of a group. Only for a leader that this process started and that was not waited for before this
+ * turn of the event loop: later its id may name another group.
+ */
+function endGroup(leader: number): void {
+  runningGroups.delete(leader);
+  if (runningGroups.size === 0) process.off("exit", endAllGroups);
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch {
+    // The group is empty.
+  }
+}
+
+function endAllGroups(): void {
+  for (const leader of [...runningGroups]) endGroup(leader);
 }

@@ -3,15 +3,15 @@ import type { DataBlock, Filesystem } from "@holdfast/core";
 import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { extensionOf } from "../tools/media-type.js";
 
-/** A data block that was put into a file. */
+/** File with the content of a data block. */
 export interface DataFile {
   readonly path: string;
   readonly bytes: number;
 }
 
 /**
- * Puts the bytes of a data block into `data/<sha256>.<extension>`, once per content; the same content again writes the same.
- * A block without bytes of its own (a URL, or text that is no base64) is kept as the JSON it is.
+ * Writes the bytes of a data block to `data/<sha256>.<extension>`; the same content is always the same file. A block
+ * without bytes of its own (a URL, or text that is not base64) is stored as JSON.
  */
 export async function keepData(
   filesystem: Filesystem,
@@ -27,13 +27,13 @@ export async function keepData(
   return { path, bytes: bytes.length };
 }
 
-/** The bytes, or null when base64 of them would be something else: then decoding has lost something. */
+/** Decodes base64; null when encoding the bytes again gives something else, because decoding lost something. */
 function decodeBase64(data: string): Uint8Array | null {
   const bytes = Buffer.from(data, "base64");
   return bytes.toString("base64url") === plainBase64(data) ? bytes : null;
 }
 
-/** Without line breaks, padding and the choice of alphabet, which say nothing about the bytes. */
+/** Removes line breaks, padding and the choice of alphabet, which do not affect the bytes. */
 function plainBase64(data: string): string {
   return data
     .replace(/[\s=]+/g, "")
@@ -41,7 +41,7 @@ function plainBase64(data: string): string {
     .replaceAll("/", "_");
 }
 
-/** How texts name a data block. */
+/** Describes a data block in a few words. */
 export function describeData({ mediaType, name }: DataBlock): string {
   return name === undefined ? mediaType : `${mediaType} ${JSON.stringify(name)}`;
 }

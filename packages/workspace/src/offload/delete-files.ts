@@ -3,25 +3,25 @@ import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
 import { pathSegment } from "@holdfast/core/store-kit";
 import { isResultPath, sessionPath } from "./result-path.js";
 
-/** Files deleted at once. */
-const BATCH = 8;
+/** Files deleted concurrently. */
+const CONCURRENCY = 8;
 
-/** Deletes the files of a namespace that `isMeant`. */
+/** Deletes the files of a namespace that match. */
 async function deleteFiles(
   filesystem: Filesystem,
   namespace: FileNamespace,
-  isMeant: (path: string) => boolean,
+  matches: (path: string) => boolean,
 ): Promise<void> {
   const files = (await filesystem.list(namespace)).filter(
-    ({ kind, path }: FileInfo) => kind === "file" && isMeant(path),
+    ({ kind, path }: FileInfo) => kind === "file" && matches(path),
   );
-  for (let at = 0; at < files.length; at += BATCH)
+  for (let at = 0; at < files.length; at += CONCURRENCY)
     await Promise.all(
-      files.slice(at, at + BATCH).map(({ path }) => filesystem.delete(namespace, path)),
+      files.slice(at, at + CONCURRENCY).map(({ path }) => filesystem.delete(namespace, path)),
     );
 }
 
-/** Deletes a namespace. Agents may share one: what other agents keep about their own sessions stays. */
+/** Deletes the files of a namespace, except for logs and tasks of other agents, which may share it. */
 export async function deleteNamespace(
   filesystem: Filesystem,
   namespace: FileNamespace,
@@ -34,7 +34,7 @@ export async function deleteNamespace(
   );
 }
 
-/** Deletes what was offloaded for a session; data may be another session's as well and stays with its user. */
+/** Deletes the offloaded content of a session; `data/` stays, because other sessions of the user may refer to it. */
 export async function deleteOffloaded(
   filesystem: Filesystem,
   namespace: FileNamespace,

@@ -4,11 +4,11 @@ import { checkFilePath } from "@holdfast/core/plugin-kit";
 import { pathSegment } from "@holdfast/core/store-kit";
 import { foldPath } from "../tools/fold-path.js";
 
-/** Where tool results go unless somebody wishes otherwise. */
+/** Default directory of offloaded tool results. */
 export const RESULTS_DIRECTORY = "large_tool_results";
 
-/** What goes into the path of a tool result that was moved out of a context. */
-export interface ResultPlace {
+/** Parts of the path of an offloaded tool result. */
+export interface ResultPathParts {
   readonly directory: string;
   readonly slot: Slot;
   /** Name of the tool. */
@@ -18,34 +18,34 @@ export interface ResultPlace {
 }
 
 /**
- * `<directory>/<agent>/<session>/<tool>-<hash>.txt`, the same for the same content.
+ * Returns `<directory>/<agent>/<session>/<tool>-<hash>.<extension>`, the same for the same content.
  *
- * @throws InvalidInputError unless the directory is one name
+ * @throws InvalidInputError when the directory is not a single name
  */
-export function resultPath(place: ResultPlace): string {
-  const { directory, slot, name, content, extension } = place;
+export function resultPath(parts: ResultPathParts): string {
+  const { directory, slot, name, content, extension } = parts;
   const top = checkFilePath(directory);
   if (top.includes("/"))
     throw new InvalidInputError(
-      `the directory ${JSON.stringify(directory)} for tool results must be one name without slashes`,
+      `the directory ${JSON.stringify(directory)} for tool results must be a single name without slashes`,
     );
   return `${top}/${sessionPath(slot)}/${pathSegment(name)}-${contentHash(content)}.${extension}`;
 }
 
-/** `<agent>/<session>`: agents may share a workspace, and a user may name a session alike with two of them. */
+/** Returns `<agent>/<session>`: agents may share a workspace, and two sessions of a user the same id. */
 export function sessionPath({ agentId, sessionId }: Pick<Slot, "agentId" | "sessionId">): string {
   return `${pathSegment(agentId)}/${pathSegment(sessionId)}`;
 }
 
 /**
- * Whether a path has the form of those {@link resultPath} makes, whatever the directory: which ones are in use is the
- * choice of others, in this process and before it.
+ * Returns true for a path of the form that {@link resultPath} returns. The directory may be any: others choose it, and may
+ * have chosen another one before.
  */
 export function isResultPath(path: string): boolean {
   return /^(?:[^/]+\/){3}[^/]+-[0-9a-f]{32}\.(?:txt|json)$/.test(foldPath(path));
 }
 
-/** The hash in the name of a file, out of its content. */
+/** Returns the hash of a file's content for its name. */
 export function contentHash(content: string): string {
   return createHash("sha256").update(content, "utf8").digest("hex").slice(0, 32);
 }

@@ -1,15 +1,15 @@
 import type { Block, DataBlock, Message } from "@holdfast/core";
 import { isWellFormed } from "@holdfast/core/plugin-kit";
 
-/** Puts the bytes of a data block somewhere and says where. */
+/** Stores the bytes of a data block and returns the path. */
 export type KeepData = (block: DataBlock) => Promise<{ readonly path: string }>;
 
 /**
- * Messages as Markdown that a person or a model can read and that loses nothing.
+ * Writes messages as Markdown that a person or a model can read and that loses nothing.
  *
  * Every message begins with `## <role> {…}`, every block with `### <type> {…}`, every part of a tool result with
- * `#### <type> {…}`; the braces hold all fields that are not shown below. `chars` says how long the text below is, so that
- * text which looks like a heading is still text; text that UTF-8 cannot hold is JSON (`"as": "json"`). The bytes of data
+ * `#### <type> {…}`; the braces contain all fields that are not shown below. `chars` is the length of the text below, so that
+ * text which looks like a heading is still text; text that UTF-8 cannot encode is JSON (`"as": "json"`). The bytes of data
  * are in the file that `file` names.
  */
 export async function transcript(messages: readonly Message[], keep: KeepData): Promise<string> {

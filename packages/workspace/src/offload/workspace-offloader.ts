@@ -18,22 +18,22 @@ import { describeData, keepData } from "./data-file.js";
 import { contentHash, RESULTS_DIRECTORY, resultPath, sessionPath } from "./result-path.js";
 import { transcript } from "./transcript.js";
 
-/** What a {@link WorkspaceOffloader} is made of. */
+/** Options of a {@link WorkspaceOffloader}. */
 export interface WorkspaceOffloaderOptions {
   readonly filesystem: Filesystem;
-  /** Brought along for agents without `read_file`, and named in place of it. */
+  /** Tool for agents without `read_file`, mentioned in place of it. */
   readonly readBackTool?: Tool | undefined;
 }
 
 /**
- * Keeps what leaves a context in files of the session's user:
+ * Stores content that leaves a context in files of the session's user:
  *
- * - tool results in `large_tool_results/<agent>/<session>/<tool>-<hash>.txt`, or another directory where the caller wishes;
- *   `.json`, a JSON string, where UTF-8 cannot hold the text
+ * - tool results in `large_tool_results/<agent>/<session>/<tool>-<hash>.txt`, or in another directory that the caller
+ *   chooses; as a JSON string in a `.json` file where UTF-8 cannot encode the text
  * - messages in `conversation_history/<agent>/<session>/<time of the first>-<hash>.md`
- * - data, also that inside of results and messages, in `data/<sha256 of the bytes>.<extension>`
+ * - data, also inside of results and messages, in `data/<sha256 of the bytes>.<extension>`
  *
- * Names come from contents: the same content again is the same file, and nothing is overwritten with something else.
+ * Names are derived from contents: the same content is always the same file, and no file is overwritten with other content.
  */
 export class WorkspaceOffloader implements Offloader {
   readonly readBackTool: Tool | undefined;
@@ -52,7 +52,7 @@ export class WorkspaceOffloader implements Offloader {
     const namespace = checkSlot(slot);
     const texts: string[] = [];
     for (const part of result.output)
-      texts.push(part.type === "text" ? part.text : await this.#dataInPlace(namespace, part));
+      texts.push(part.type === "text" ? part.text : await this.#dataReference(namespace, part));
     const text = texts.join("\n");
     const isPlain = isWellFormed(text);
     const content = isPlain ? text : JSON.stringify(text);
@@ -78,7 +78,7 @@ export class WorkspaceOffloader implements Offloader {
     return { reference: path, readBack };
   }
 
-  async #dataInPlace(namespace: FileNamespace, block: DataBlock): Promise<string> {
+  async #dataReference(namespace: FileNamespace, block: DataBlock): Promise<string> {
     if (block.source.kind === "url") return `[${describeData(block)}: ${block.source.url}]`;
     const { path, bytes } = await keepData(this.#filesystem, namespace, block);
     return `[${describeData(block)}, ${bytes} bytes: ${path}]`;
@@ -98,7 +98,7 @@ export class WorkspaceOffloader implements Offloader {
   }
 }
 
-/** When the first message was made, so that files stand in the order of the conversation. */
+/** Returns the time of the first message, so that names sort in the order of the conversation. */
 function timeName(messages: readonly Message[]): string {
   const time = Date.parse(messages[0]?.createdAt ?? "");
   if (Number.isNaN(time)) return "undated";

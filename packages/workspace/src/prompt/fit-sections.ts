@@ -2,12 +2,12 @@ import type { TokenCounter } from "@holdfast/core";
 import { cutIndex } from "@holdfast/core/plugin-kit";
 import { cutSection, type Section, wholeSection } from "./section.js";
 
-/** More characters than a token stands for in any text worth reading: longer bodies need not be counted whole. */
+/** Upper bound of the characters per token in normal text: bodies beyond it are not counted whole. */
 const CHARS_PER_TOKEN = 16;
 
 /**
- * The sections as one text of at most `maxTokens`. Each has a fair share; what one does not need, the others get. A
- * section that does not fit is cut and says so; one of which not even that fits is left out.
+ * Joins sections into one text of at most `maxTokens`. Each gets a fair share; what one does not need goes to the others. A
+ * section that does not fit is cut, with a note; one that does not fit even then is left out.
  */
 export function fitSections(
   sections: readonly Section[],
@@ -15,7 +15,7 @@ export function fitSections(
   counter: TokenCounter,
 ): string {
   const count = (text: string): number => counter.countText(text);
-  // Counted apart, texts may take a token less than together.
+  // Joined texts may take a few tokens more than the sum of their parts.
   for (let budget = maxTokens; budget > 0; ) {
     const text = fit(sections, budget, count).join("");
     const excess = count(text) - maxTokens;
@@ -42,7 +42,7 @@ function fit(sections: readonly Section[], budget: number, count: Count): string
   });
 }
 
-/** Divides a budget so that nobody gets more than wanted, and whoever gets less than that gets as much as any other. */
+/** Divides a budget max-min fairly: no share exceeds its want, and all shares that fall short are equal. */
 export function fairShares(wants: readonly number[], budget: number): number[] {
   const shares = wants.map(() => 0);
   const order = wants.map((_, index) => index).sort((a, b) => (wants[a] ?? 0) - (wants[b] ?? 0));
@@ -55,7 +55,7 @@ export function fairShares(wants: readonly number[], budget: number): number[] {
   return shares;
 }
 
-/** The longest beginning of a section that fits, found by halving. */
+/** Finds the longest beginning of a section that fits, by bisection. */
 function fitSection(section: Section, tokens: number, count: Count): string | null {
   const { body, isList, cutNote } = section;
   if (cutNote === undefined) return null;

@@ -1,33 +1,33 @@
 import type { FileInfo, SharedFiles } from "@holdfast/core/plugin-kit";
-import type { FileFacts } from "./file-facts.js";
+import type { FileCache } from "./file-cache.js";
 import { oneLine } from "./skill.js";
 
-/** Files whose first lines are looked at; a prompt holds no more. */
+/** Files whose first lines are read; a prompt has no room for more. */
 const MAX_INDEXED_FILES = 300;
-/** Larger files are named without a title. */
+/** Size above which a file is listed without a title. */
 const MAX_TITLED_BYTES = 1_048_576;
 const HEAD_BYTES = 4_096;
 const MAX_TITLE_CHARS = 120;
 
-/** The files below `knowledge/`. */
+/** Files below `knowledge/`. */
 export interface KnowledgeIndex {
   /** One line per file: path and title. */
   readonly entries: readonly string[];
-  /** Files beyond those listed. */
+  /** Number of files that are not listed. */
   readonly more: number;
 }
 
 /** Lists `knowledge/` with the first heading, or else the first line, of each file. */
 export async function knowledgeIndex(
   shared: SharedFiles,
-  titles: FileFacts<string>,
+  titles: FileCache<string>,
 ): Promise<KnowledgeIndex> {
   const files = (await shared.list("knowledge")).filter(({ kind }) => kind === "file");
   const indexed = files.slice(0, MAX_INDEXED_FILES);
   const entries: string[] = [];
   for (const info of indexed) {
-    // A file that cannot be read now is named all the same.
-    const title = await titles.of(info, () => readTitle(shared, info)).catch(() => "");
+    // A file that cannot be read now is listed without a title.
+    const title = await titles.get(info, () => readTitle(shared, info)).catch(() => "");
     entries.push(`- ${oneLine(info.path)}${title === "" ? "" : `: ${title}`}`);
   }
   return { entries, more: files.length - indexed.length };

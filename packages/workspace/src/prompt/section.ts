@@ -1,27 +1,27 @@
-/** How much of a section's body is shown. */
+/** Size of the part of a section's body that is shown. */
 export interface Extent {
   readonly chars: number;
   readonly lines: number;
 }
 
-/** A part of the system prompt that can be cut. */
+/** Part of the system prompt that can be cut. */
 export interface Section {
-  /** Comes before the body; with the outro, never cut. */
+  /** Text before the body; like the outro, it is never cut. */
   readonly intro: string;
   readonly body: string;
   readonly outro: string;
-  /** Whether it may be cut only between lines, because each is an entry. */
+  /** True when each line is an entry: the body is then cut only between lines. */
   readonly isList: boolean;
-  /** Says, where the body was cut, how much is missing and where it can be read. Absent: shown whole or not at all. */
+  /** Returns a note for a cut body: how much is missing and where to read it. Absent: shown whole or not at all. */
   readonly cutNote?: ((shown: Extent, wholeChars: number) => string) | undefined;
 }
 
-/** The section with its whole body. */
+/** Returns the section with its whole body. */
 export function wholeSection({ intro, body, outro }: Section): string {
   return intro + body + outro;
 }
 
-/** The section with the first `chars` characters of its body and a note about the rest. */
+/** Returns the section with the first `chars` characters of its body and a note about the rest. */
 export function cutSection(
   section: Section,
   chars: number,

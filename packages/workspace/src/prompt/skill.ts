@@ -1,20 +1,21 @@
-import { cutIndex } from "@holdfast/core/plugin-kit";
+import { cutIndex, type SharedFiles } from "@holdfast/core/plugin-kit";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
+import type { FileCache } from "./file-cache.js";
 
-/** Instructions for a kind of work, which the model reads when it needs them. */
+/** Instructions for a kind of work, which the model reads when they are needed. */
 export interface Skill {
   /** Letters, digits, `.`, `_` and `-`. */
   readonly name: string;
-  /** What it is for, in a sentence: this stands in the system prompt. */
+  /** Purpose of the skill in a sentence; part of the system prompt. */
   readonly description: string;
-  /** What `skills/<name>/SKILL.md` says. */
+  /** Content of `skills/<name>/SKILL.md`. */
   readonly instructions: string;
   /** Offered only while this group is active in the session. */
   readonly group?: string | undefined;
 }
 
-/** A skill as the system prompt names it. */
+/** Skill as it is listed in the system prompt. */
 export interface SkillEntry {
   readonly name: string;
   readonly description: string;
@@ -22,12 +23,17 @@ export interface SkillEntry {
   readonly path: string;
 }
 
+/** Most skills that are listed; a prompt has no room for more. */
+const MAX_SKILLS = 300;
+const MAX_SKILL_BYTES = 1_048_576;
 const MAX_FRONT_MATTER_CHARS = 16_384;
 const MAX_DESCRIPTION_CHARS = 500;
 
-/** Checks a {@link Skill} given as an option. */
+/** Schema of a {@link Skill} given as an option. */
 export const skillSchema: z.ZodType<Skill> = z.strictObject({
-  name: z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/, "letters, digits, ., _ and -"),
+  name: z
+    .string()
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/, "must consist of letters, digits, ., _ and -"),
   description: z.string().min(1),
   instructions: z.string(),
   group: z.string().min(1).optional(),
@@ -39,23 +45,50 @@ const frontMatter = z.object({
   group: z.string().min(1).optional(),
 });
 
-/** Where the instructions of a skill are. */
+/** Returns the path of a skill's instructions. */
 export function skillPath(name: string): string {
   return `skills/${name}/SKILL.md`;
 }
 
-/** A skill given as an option, in the form of a file. */
+/** Returns the content of the file for a skill given as an option. */
 export function skillText({ name, description, group, instructions }: Skill): string {
   const fields = group === undefined ? { name, description } : { name, description, group };
   return `---\n${stringify(fields)}---\n\n${instructions}\n`;
 }
 
-/** How the prompt names a skill given as an option. */
+/** Returns the entry in the prompt of a skill given as an option. */
 export function skillEntry({ name, description, group }: Skill): SkillEntry {
   return { name, description: oneLine(description), group, path: skillPath(name) };
 }
 
-/** What a file `skills/<directory>/SKILL.md` says about itself in its YAML front matter; null when that is nothing. */
+/** Lists the skills of a workspace, those given as options first; the first of a name wins. Malformed ones are left out. */
+export async function skillIndex(
+  shared: SharedFiles | undefined,
+  given: readonly SkillEntry[],
+  cache: FileCache<SkillEntry | null>,
+): Promise<readonly SkillEntry[]> {
+  const skills = new Map(given.map((skill) => [skill.name, skill]));
+  const taken = new Set(given.map(({ path }) => path));
+  for (const info of (await shared?.list("skills")) ?? []) {
+    if (skills.size >= MAX_SKILLS) break;
+    const { path, kind, bytes } = info;
+    if (kind !== "file" || !isSkillPath(path) || taken.has(path) || bytes > MAX_SKILL_BYTES)
+      continue;
+    const read = async (): Promise<SkillEntry | null> => {
+      const content = await shared?.read(path);
+      return content ? parseSkill(path, new TextDecoder().decode(content)) : null;
+    };
+    const skill = await cache.get(info, read).catch(() => null);
+    if (skill !== null && !skills.has(skill.name)) skills.set(skill.name, skill);
+  }
+  return [...skills.values()];
+}
+
+function isSkillPath(path: string): boolean {
+  return /^skills\/[^/\p{Cc}\u2028\u2029]+\/SKILL\.md$/u.test(path);
+}
+
+/** Parses the YAML front matter of a file `skills/<directory>/SKILL.md`; null when it has none that is valid. */
 export function parseSkill(path: string, text: string): SkillEntry | null {
   const front = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)\n---[ \t]*\r?(?:\n|$)/.exec(
     text.slice(0, MAX_FRONT_MATTER_CHARS),
@@ -75,7 +108,7 @@ function parseYaml(text: string): unknown {
   }
 }
 
-/** Text on one line, so that an entry of a list stays one; long text is cut. */
+/** Puts text on one line, for an entry of a list; long text is cut. */
 export function oneLine(text: string, maxChars: number = MAX_DESCRIPTION_CHARS): string {
   const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
   return line.length <= maxChars ? line : `${line.slice(0, cutIndex(line, maxChars))}…`;

@@ -6,14 +6,14 @@ import {
   StateTooLargeError,
   type TokenCounter,
 } from "@holdfast/core";
-import { FileFacts } from "./file-facts.js";
-import { type FileHead, fileHead } from "./file-head.js";
+import { FileCache } from "./file-cache.js";
 import { fitSections } from "./fit-sections.js";
 import { knowledgeIndex } from "./knowledge-index.js";
 import type { Section } from "./section.js";
-import type { SkillEntry } from "./skill.js";
-import { skillIndex } from "./skill-index.js";
+import { type SkillEntry, skillIndex } from "./skill.js";
 import {
+  type FileHead,
+  fileHead,
   guideSection,
   instructionsSection,
   knowledgeSection,
@@ -21,35 +21,36 @@ import {
   skillsSection,
 } from "./workspace-sections.js";
 
-/** What the prompt of a workspace is made of. */
+/** Options of a {@link WorkspacePrompt}. */
 export interface WorkspacePromptOptions {
   readonly filesystem: Filesystem;
   readonly counter: () => TokenCounter;
   readonly maxTokens: number;
   readonly skills: readonly SkillEntry[];
   readonly activeGroups: readonly string[];
-  /** Whether the model has the file tools, and so can be told to use them. */
+  /** True when the model has the file tools, so that the prompt may mention them. */
   readonly hasTools: boolean;
   readonly readOnlyNames: readonly string[];
 }
 
-/** Fitted prompts that are remembered. */
+/** Fitted prompts that are cached. */
 const MAX_FITTED = 64;
 
 /**
- * The sections a workspace adds to the system prompt, read anew at each step: the same text while nothing changed, and a
- * change at once.
+ * Sections that a workspace adds to the system prompt. The files are read at each step: the text stays the same while they
+ * do, and an edit counts at the next step.
  */
 export class WorkspacePrompt {
   readonly #options: WorkspacePromptOptions;
-  readonly #titles = new FileFacts<string>();
-  readonly #skills = new FileFacts<SkillEntry | null>();
+  readonly #titles = new FileCache<string>();
+  readonly #skills = new FileCache<SkillEntry | null>();
   readonly #fitted = new Map<string, string>();
 
   constructor(options: WorkspacePromptOptions) {
     this.#options = options;
   }
 
+  /** Adds the sections to a prompt. */
   async append(prompt: string, step: PromptStep): Promise<string> {
     const text = this.#fit(await this.#sections(step));
     if (text === "") return prompt;
@@ -60,7 +61,7 @@ export class WorkspacePrompt {
     const { filesystem, maxTokens, hasTools, readOnlyNames, activeGroups } = this.#options;
     const { shared } = filesystem;
     const [instructions, memory, knowledge, skills] = await Promise.all([
-      // An error is an error: an agent must not run without its operator's instructions because a disk was busy.
+      // An error is an error: an agent must not run without its operator's instructions because a disk failed.
       shared?.read("AGENTS.md") ?? null,
       this.#memory(slot),
       shared && knowledgeIndex(shared, this.#titles),
@@ -78,8 +79,8 @@ export class WorkspacePrompt {
   }
 
   /**
-   * A MEMORY.md that is refused, because a command made a link of it or let it grow too large, must not end every call of
-   * its user: nobody could mend it then.
+   * Reads MEMORY.md. One that is refused, because a command replaced it by a link or let it grow too large, must not fail
+   * every call of its user, who could not repair it then.
    */
   async #memory(slot: PromptStep["slot"]): Promise<FileHead> {
     const { filesystem, maxTokens } = this.#options;
@@ -88,12 +89,12 @@ export class WorkspacePrompt {
     } catch (error) {
       if (InvalidInputError.is(error)) return { text: "" };
       if (StateTooLargeError.is(error))
-        return { text: "[MEMORY.md is too large to be read; it has to be written anew.]" };
+        return { text: "[MEMORY.md is too large to be read; replace it with a shorter one.]" };
       throw error;
     }
   }
 
-  /** Counting tokens is not for nothing: what was fitted once is remembered, by its content. */
+  /** Fits sections into the budget; results are cached by content, because counting tokens is expensive. */
   #fit(sections: readonly Section[]): string {
     const { maxTokens } = this.#options;
     const counter = this.#options.counter();

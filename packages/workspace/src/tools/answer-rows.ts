@@ -1,10 +1,10 @@
-/** Most characters of an answer that is a list; as much as a page of `read_file` has by default. */
+/** Most characters of an answer that is a list: the default size of a page of `read_file`. */
 export const MAX_ANSWER_CHARS = 65_536;
 
 /**
- * The first rows of a list, up to so many and so many characters, and a row that says how many are missing.
+ * Joins the first rows of a list, limited in number and in characters, with a last row about those left out.
  *
- * @param more - what that row says
+ * @param more - returns the text of that row
  */
 export function answerRows(
   rows: readonly string[],

@@ -1,15 +1,15 @@
 import type { Page, PageRequest } from "./page-lines.js";
 
-/** Bytes of one line: 76 characters, as mail has them. */
+/** Bytes per line: 76 characters of base64, as in MIME. */
 const LINE_BYTES = 57;
 
-/** How many lines the base64 of so many bytes has; there is always one. */
+/** Counts the lines that bytes take as base64; there is always one. */
 export function countBase64Lines(bytes: Uint8Array): number {
   return Math.max(1, Math.ceil(bytes.length / LINE_BYTES));
 }
 
 /**
- * One page of bytes as base64, in numbered lines: what a line begins with is a multiple of 57 bytes into the file.
+ * Returns one page of bytes as base64, in numbered lines of 57 bytes each.
  *
  * @returns null when there is no such line
  */

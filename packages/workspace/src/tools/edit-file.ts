@@ -2,16 +2,15 @@ import { setImmediate as pause } from "node:timers/promises";
 import type { Tool } from "@holdfast/core";
 import { isWellFormed } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { decodeText } from "./decode-text.js";
 import { type FileToolFactory, refused } from "./file-tool.js";
-import type { FileView } from "./file-view.js";
+import { decodeText, type FileView } from "./file-view.js";
 import { literalMatches } from "./literal-matches.js";
-import { halfCharacter, type WriteParts } from "./write-file.js";
+import { changeKey, loneSurrogate, type WriteParts } from "./write-file.js";
 
-/** What an edited file may grow to: a short text replaced everywhere by a long one must not fill the memory. */
+/** Size limit of an edited file: replacing a short text everywhere by a long one must not exhaust memory. */
 const MAX_RESULT_CHARS = 67_108_864;
-/** More places than that are not remembered. */
-const MAX_PLACES = 1_000_000;
+/** Most occurrences that are replaced at once. */
+const MAX_OCCURRENCES = 1_000_000;
 
 const input = z.object({
   path: z.string().describe("Relative to the workspace"),
@@ -19,46 +18,46 @@ const input = z.object({
     .string()
     .min(1)
     .describe("The exact text to replace, without line numbers; it must occur once"),
-  new_string: z.string().describe("What takes its place"),
+  new_string: z.string().describe("The replacement"),
   replace_all: z.boolean().optional().describe("Replace every occurrence; false by default"),
 });
 
-/** The tool `edit_file`. */
+/** Creates the tool `edit_file`. */
 export function editFileTool(
   fileTool: FileToolFactory,
   view: FileView,
-  { filesystem, protectedPaths, locks }: WriteParts,
+  { filesystem, protectedPaths, changes }: WriteParts,
 ): Tool {
   return fileTool({
     name: "edit_file",
     description:
-      "Replaces text in a file, character by character as given. The text must occur exactly once unless replace_all is set; line endings are kept as they are.",
+      "Replaces text in a file, exactly as given. The text must occur exactly once unless replace_all is set; line endings are kept.",
     input,
     async run(request, { namespace, signal }) {
       const { path, old_string: from, new_string: to, replace_all: all = false } = request;
       const plain = protectedPaths.checkWritable(path);
       const name = JSON.stringify(plain);
       if (from === to) return refused("old_string and new_string are the same.");
-      if (!isWellFormed(from)) return refused(halfCharacter("old_string"));
-      if (!isWellFormed(to)) return refused(halfCharacter("new_string"));
-      return locks.run(namespace, plain, async () => {
+      if (!isWellFormed(from)) return refused(loneSurrogate("old_string"));
+      if (!isWellFormed(to)) return refused(loneSurrogate("new_string"));
+      return changes.run(changeKey(namespace, plain), async () => {
         const file = await view.read(namespace, plain);
-        if (file === null) return refused(`There is no file ${name}; write_file makes one.`);
+        if (file === null) return refused(`There is no file ${name}; write_file creates one.`);
         if (!file.isOwn)
           return refused(
-            `${name} is shared by all users and cannot be edited; write_file makes a copy of your own.`,
+            `${name} is shared by all users and cannot be edited; create a file of your own with write_file.`,
           );
         const text = decodeText(file.bytes);
         if (text === null) return refused(`${name} is not a text file.`);
-        const { times, starts } = await placesOf(text, from, signal);
+        const { times, starts } = await occurrencesOf(text, from, signal);
         if (times === 0) return refused(notFound(name, text, from));
         if (times > 1 && !all)
           return refused(
             `old_string occurs ${times} times in ${name}. Add lines around it until it occurs once, or set replace_all.`,
           );
-        if (times > MAX_PLACES)
+        if (times > MAX_OCCURRENCES)
           return refused(
-            `old_string occurs ${times} times in ${name}; at most ${MAX_PLACES} are replaced at once.`,
+            `old_string occurs ${times} times in ${name}; at most ${MAX_OCCURRENCES} are replaced at once.`,
           );
         if (text.length + times * (to.length - from.length) > MAX_RESULT_CHARS)
           return refused(`${name} would have more than ${MAX_RESULT_CHARS} characters.`);
@@ -70,8 +69,8 @@ export function editFileTool(
   });
 }
 
-/** Where a text occurs, and how often; of very many places only the first. */
-async function placesOf(
+/** Finds the occurrences of a text; of very many only the first are returned, but all are counted. */
+async function occurrencesOf(
   text: string,
   from: string,
   signal: AbortSignal,
@@ -82,7 +81,7 @@ async function placesOf(
     if (found === undefined) {
       await pause();
       signal.throwIfAborted();
-    } else if (++times <= MAX_PLACES) starts.push(found.start);
+    } else if (++times <= MAX_OCCURRENCES) starts.push(found.start);
   }
   return { times, starts };
 }
@@ -98,7 +97,7 @@ function replaced(text: string, starts: readonly number[], length: number, to: s
 function notFound(name: string, text: string, from: string): string {
   const hint =
     text.includes("\r\n") && from.includes("\n")
-      ? " Its lines end in CR LF, so must those of old_string."
+      ? " Its lines end in CR LF, and so must those of old_string."
       : " Read the file and copy the text without line numbers.";
   return `old_string occurs 0 times in ${name}.${hint}`;
 }

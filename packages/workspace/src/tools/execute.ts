@@ -7,28 +7,30 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
 
 const input = z.object({
-  command: z.string().min(1).describe("A line for sh -c"),
-  working_directory: z.string().optional().describe("Relative to the workspace, which is default"),
+  command: z.string().min(1).describe("Command line for sh -c"),
+  working_directory: z
+    .string()
+    .optional()
+    .describe("Relative to the workspace; the workspace itself by default"),
   timeoutMs: z
     .int()
     .min(1)
     .max(MAX_TIMEOUT_MS)
     .optional()
-    .describe(`Longest time the command may take; ${DEFAULT_TIMEOUT_MS} by default`),
+    .describe(`Timeout of the command; ${DEFAULT_TIMEOUT_MS} by default`),
 });
 
-/** The tool `execute`, for filesystems that can run commands. */
+/** Creates the tool `execute`, for filesystems that can run commands. */
 export function executeTool(fileTool: FileToolFactory, filesystem: Filesystem): Tool {
   return fileTool({
     name: "execute",
-    description:
-      "Runs a shell command among the files of the workspace and returns its exit code and output.",
+    description: "Runs a shell command in the workspace and returns its exit code and output.",
     input,
-    // The command's own time-out comes first and leaves a result that says so.
+    // Later than the command's own timeout, which leaves a result that says so.
     timeoutMs: MAX_TIMEOUT_MS + 30_000,
     async run(request, { namespace, signal }) {
       if (filesystem.run === undefined)
-        return refused(`A ${filesystem.kind} filesystem runs no commands; use the file tools.`);
+        return refused(`A ${filesystem.kind} filesystem cannot run commands; use the file tools.`);
       const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
       const result = await filesystem.run(namespace, {
         command: request.command,

@@ -6,16 +6,15 @@ import {
   type FileNamespace,
 } from "@holdfast/core/plugin-kit";
 import type { ProtectedPaths } from "./protected-paths.js";
-import type { VirtualFiles } from "./virtual-files.js";
 
-/** A file as tools see it. */
+/** File as tools see it. */
 export interface ViewedFile {
   readonly bytes: Uint8Array;
-  /** Whether it is the user's own; the others cannot be changed. */
+  /** True for a file of the user's own; other files cannot be changed. */
   readonly isOwn: boolean;
 }
 
-/** The parts of a {@link FileView}. */
+/** Parts of a {@link FileView}. */
 export interface FileViewParts {
   readonly filesystem: Filesystem;
   readonly virtual: VirtualFiles;
@@ -23,10 +22,10 @@ export interface FileViewParts {
 }
 
 /**
- * What tools see of a namespace: the user's own files, and behind them what all users share.
+ * Files that tools see: the user's own, and behind them those that all users share.
  *
- * At the names that are meant for sharing it is the other way round, so that what the system prompt says about a skill is
- * what the model reads, whatever a command has left there.
+ * Under the shared names it is the other way round, so that a model reads the skill that the system prompt describes, even
+ * where a command has created a file of the same path.
  */
 export class FileView {
   readonly #parts: FileViewParts;
@@ -35,7 +34,7 @@ export class FileView {
     this.#parts = parts;
   }
 
-  /** The file, or null when there is none. */
+  /** Reads a file; null when there is none. */
   async read(namespace: FileNamespace, path: string): Promise<ViewedFile | null> {
     const { filesystem, protectedPaths } = this.#parts;
     const plain = checkFilePath(path);
@@ -52,7 +51,7 @@ export class FileView {
       : ((await own()) ?? (await shared()));
   }
 
-  /** The files below a directory, or the one file that the path names, in path order. */
+  /** Lists the files below a directory, or the one file that the path names, in path order. */
   async files(namespace: FileNamespace, path = ""): Promise<readonly FileInfo[]> {
     const { filesystem, virtual, protectedPaths } = this.#parts;
     const directory = checkDirectoryPath(path);
@@ -74,7 +73,7 @@ export class FileView {
   }
 }
 
-/** A listing of something that is a file is empty, with every filesystem. */
+/** Makes the listing of something that is a file empty, with every filesystem. */
 async function listed(
   listing: Promise<readonly FileInfo[]> | undefined,
 ): Promise<readonly FileInfo[]> {
@@ -84,4 +83,44 @@ async function listed(
 function refusedAsNull(error: unknown): null {
   if (HoldfastError.is(error) && error.code === "INVALID_INPUT") return null;
   throw error;
+}
+
+/** Read-only files that exist only in the program, such as skills given as options. */
+export class VirtualFiles {
+  readonly #files: ReadonlyMap<string, Uint8Array>;
+  readonly #createdAt = new Date().toISOString();
+
+  /** @param texts - contents by path */
+  constructor(texts: ReadonlyMap<string, string>) {
+    this.#files = new Map([...texts].map(([path, text]) => [path, new TextEncoder().encode(text)]));
+  }
+
+  /** Reads a file; null when there is none. */
+  read(path: string): Uint8Array | null {
+    return this.#files.get(path)?.slice() ?? null;
+  }
+
+  /** Lists everything below a directory. */
+  list(directory: string): FileInfo[] {
+    const below = directory === "" ? "" : `${directory}/`;
+    return [...this.#files]
+      .filter(([path]) => path.startsWith(below))
+      .map(([path, { length: bytes }]) => ({
+        path,
+        kind: "file",
+        bytes,
+        modifiedAt: this.#createdAt,
+      }));
+  }
+}
+
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Decodes UTF-8, keeping a byte order mark; null for bytes that are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string | null {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return null;
+  }
 }

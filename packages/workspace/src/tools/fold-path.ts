@@ -1,4 +1,4 @@
-/** One form for all paths that some file system takes for the same: those that fold case or normalise Unicode. */
+/** Returns the same form for all paths that a file system which folds case or normalises Unicode takes for one. */
 export function foldPath(path: string): string {
   return path
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")

@@ -1,37 +1,39 @@
 import type { Tool } from "@holdfast/core";
-import { checkDirectoryPath } from "@holdfast/core/plugin-kit";
+import { checkDirectoryPath, type FileInfo } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { answerRows } from "./answer-rows.js";
 import { type FileToolFactory, refused } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { globMatcher } from "./glob-pattern.js";
-import { matchingFiles } from "./matching-files.js";
 import { SearchClock } from "./search-clock.js";
 
-/** Paths of one answer. */
+/** Most paths of one answer. */
 const MAX_PATHS = 500;
 /** Longest time a pattern may take. */
 const TIMEOUT_MS = 20_000;
 
 const input = z.object({
   pattern: z.string().min(1).describe("For example **/*.md, notes/*.{txt,md}, report-?.csv"),
-  path: z.string().optional().describe("Directory the pattern begins in; the top by default"),
+  path: z
+    .string()
+    .optional()
+    .describe("Directory that the pattern is relative to; the top of the workspace by default"),
 });
 
-/** The tool `glob_files`. */
+/** Creates the tool `glob_files`. */
 export function globFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
   return fileTool({
     name: "glob_files",
-    description: `Finds files by name: * is any text within a name, ** any directories, ? one character, [a-z] a set, {a,b} alternatives. A pattern is matched against the whole path below \`path\`, so *.md finds files at the top only. At most ${MAX_PATHS} paths.`,
+    description: `Finds files by name: * matches any text within a name, ** any directories, ? one character, [a-z] a set, {a,b} alternatives. The pattern is matched against the whole path below \`path\`, so *.md finds files at the top only. Returns at most ${MAX_PATHS} paths.`,
     input,
     readOnly: true,
     async run({ pattern, path = "" }, { namespace, signal }) {
       const matches = globMatcher(pattern);
       const directory = checkDirectoryPath(path);
       const files = await view.files(namespace, directory);
-      const isMeant = (file: string): boolean => matches(relativeTo(directory, file));
+      const isMatch = (file: string): boolean => matches(relativeTo(directory, file));
       const clock = new SearchClock(TIMEOUT_MS, signal);
-      const { found, isComplete } = await matchingFiles(files, isMeant, clock);
+      const { found, isComplete } = await matchingFiles(files, isMatch, clock);
       if (!isComplete) return refused(`The pattern took more than ${TIMEOUT_MS} ms; simplify it.`);
       if (found.length === 0) return "No file matches.";
       return answerRows(
@@ -43,7 +45,28 @@ export function globFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
   });
 }
 
-/** A path below a directory, without it; of the directory itself, its last name. */
+/** Files chosen by their path. */
+interface MatchingFiles {
+  readonly found: readonly FileInfo[];
+  /** False when the time was up before all files were checked. */
+  readonly isComplete: boolean;
+}
+
+/** Filters files by path and lets other work run meanwhile, because a pattern may take long for each. */
+export async function matchingFiles(
+  files: readonly FileInfo[],
+  matches: (path: string) => boolean,
+  clock: SearchClock,
+): Promise<MatchingFiles> {
+  const found: FileInfo[] = [];
+  for (const file of files) {
+    if (matches(file.path)) found.push(file);
+    if (clock.isDue && (await clock.isUp())) return { found, isComplete: false };
+  }
+  return { found, isComplete: true };
+}
+
+/** Returns a path relative to a directory above it; for the directory itself, its last name. */
 export function relativeTo(directory: string, path: string): string {
   if (path === directory) return path.slice(path.lastIndexOf("/") + 1);
   return directory === "" ? path : path.slice(directory.length + 1);

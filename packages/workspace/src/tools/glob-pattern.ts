@@ -2,20 +2,20 @@ import { InvalidInputError } from "@holdfast/core";
 import { RE2JS } from "re2js";
 import { type GlobToken, globTokens } from "./glob-tokens.js";
 
-/** Longest pattern taken. */
+/** Longest pattern that is accepted. */
 const MAX_PATTERN_CHARS = 1_000;
 
 /**
- * A test for paths against a pattern: `*` any characters but `/`, `**` as a whole segment any directories, `?` one
- * character, `[a-z]` and `[!a-z]` one of a set, `{a,b}` alternatives, `\` makes the next character plain. What is not
- * closed is plain text. Takes time linear in the path, whatever the pattern.
+ * Compiles a glob pattern into a test for paths: `*` matches any characters but `/`, `**` as a whole segment any
+ * directories, `?` one character, `[a-z]` and `[!a-z]` one of a set, `{a,b}` alternatives; `\` escapes the next character.
+ * Brackets and braces that are not closed are plain text. A test takes time linear in the path.
  *
  * @throws InvalidInputError for a pattern that is too long or too deeply nested
  */
 export function globMatcher(pattern: string): (path: string) => boolean {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw new InvalidInputError(
-      `a glob pattern may have ${MAX_PATTERN_CHARS} characters, this one has ${pattern.length}`,
+      `a glob pattern may have at most ${MAX_PATTERN_CHARS} characters, this one has ${pattern.length}`,
     );
   let compiled: RE2JS;
   try {
@@ -60,7 +60,7 @@ function toRegex(tokens: readonly GlobToken[]): string {
   return regex;
 }
 
-/** Whether a segment of a path may begin or end beside this token. */
+/** Returns true for a token beside which a segment of a path may begin or end. */
 function isEdge(token: GlobToken | undefined, brace: "open" | "close"): boolean {
   return token === undefined || isSlash(token) || token.kind === "comma" || token.kind === brace;
 }

@@ -1,12 +1,12 @@
-/** A piece of a glob pattern. */
+/** Token of a glob pattern. */
 export type GlobToken =
   | { readonly kind: "text"; readonly text: string }
-  /** Something that stands for one character, as a regular expression. */
+  /** Matches one character; given as a regular expression. */
   | { readonly kind: "one"; readonly regex: string }
   | { readonly kind: "stars"; readonly count: number }
   | { readonly kind: "open" | "comma" | "close" };
 
-/** The pieces of a pattern; brackets and braces that are never closed are text, and so are commas outside of braces. */
+/** Splits a pattern into tokens; brackets and braces that are never closed are text, and so are commas outside of braces. */
 export function globTokens(pattern: string): readonly GlobToken[] {
   const characters = Array.from(pattern);
   const tokens: GlobToken[] = [];
@@ -43,7 +43,7 @@ function tokenAt(characters: readonly string[], at: number): [GlobToken, next: n
   }
 }
 
-/** What follows a `[` up to its `]`, as a set that never holds `/`; null when there is no `]`. */
+/** Parses the text after a `[` up to its `]` as a set that never contains `/`; null when there is no `]`. */
 function setAt(characters: readonly string[], begin: number): [GlobToken, next: number] | null {
   const isNegated = characters[begin] === "!" || characters[begin] === "^";
   let at = isNegated ? begin + 1 : begin;
@@ -60,7 +60,7 @@ function setAt(characters: readonly string[], begin: number): [GlobToken, next: 
     inside += withoutSlash(low, isRange ? high : low);
     if (isRange) at += 2;
   }
-  // A set of nothing matches nothing.
+  // An empty set matches nothing.
   const regex = isNegated
     ? `[^/${inside}]`
     : inside === ""
@@ -69,7 +69,7 @@ function setAt(characters: readonly string[], begin: number): [GlobToken, next: 
   return [{ kind: "one", regex }, at + 1];
 }
 
-/** A range for a regular expression, without the `/` in its midst; empty for one that is the wrong way round. */
+/** Returns a range for a regular expression that leaves `/` out; empty where the bounds are reversed. */
 function withoutSlash(low: string, high: string): string {
   const slash = 0x2f;
   const [from, to] = [low.codePointAt(0) as number, high.codePointAt(0) as number];

@@ -3,27 +3,28 @@ import { checkDirectoryPath } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { type FileToolFactory, refused } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
-import { relativeTo } from "./glob-files.js";
+import { matchingFiles, relativeTo } from "./glob-files.js";
 import { globMatcher } from "./glob-pattern.js";
-import { matchingFiles } from "./matching-files.js";
 import { SearchClock } from "./search-clock.js";
 import { type SearchLimits, type SearchReport, searchFiles, searchLimits } from "./search-files.js";
 
 const input = z.object({
-  pattern: z.string().min(1).describe("Text to look for, upper and lower case as given"),
+  pattern: z.string().min(1).describe("Text to search for; case-sensitive"),
   path: z.string().optional().describe("A directory or a file; the whole workspace by default"),
   glob: z
     .string()
     .min(1)
     .optional()
-    .describe("Only files whose path below `path` matches; without a / only the name is compared"),
+    .describe(
+      "Searches only files whose path below `path` matches; without a / only the name is compared",
+    ),
   regex: z
     .boolean()
     .optional()
-    .describe("The pattern is a regular expression (RE2); begin it with (?i) to ignore case"),
+    .describe("The pattern is an RE2 regular expression; begin it with (?i) to ignore case"),
 });
 
-/** The tool `grep_files`. */
+/** Creates the tool `grep_files`. */
 export function grepFilesTool(
   fileTool: FileToolFactory,
   view: FileView,
@@ -31,7 +32,7 @@ export function grepFilesTool(
 ): Tool {
   return fileTool({
     name: "grep_files",
-    description: `Finds text in files, line by line; answers \`path:line: text\`, at most ${limits.maxMatches} rows. In a long line the text around the match is shown and the char_offset at which read_file shows it. agents/ (logs and tasks) is searched only when named as path.`,
+    description: `Finds text in files, line by line. Returns rows \`path:line: text\`, at most ${limits.maxMatches}. For a long line, a row has the text around the match and the char_offset at which read_file shows it. agents/ (logs and tasks) is searched only when given as path.`,
     input,
     readOnly: true,
     async run({ pattern, path = "", glob, regex = false }, { namespace, signal }) {

@@ -5,33 +5,33 @@ import { literalMatches, type Span } from "./literal-matches.js";
 
 export type { Span } from "./literal-matches.js";
 
-/** By how much pieces of a long line overlap. A match up to this long is found wherever it lies. */
+/** Overlap of the pieces of a long line: a match of up to this length is found wherever it is. */
 const OVERLAP_CHARS = 1_024;
-/** Least and most characters that are searched at once, before others may work. */
+/** Least and most characters that are searched before other work may run. */
 const PIECE_CHARS: readonly [number, number] = [4_096, 32_768];
-/** What is searched at once may cost this much: characters times steps of the expression's program. */
+/** Cost of the search of one piece: characters times steps of the expression's program. */
 const PIECE_COST = 2_000_000;
-/** Steps of the largest program; an expression that repeats a great deal has a large one. */
+/** Steps of the largest program that is accepted; expressions with many repetitions have large ones. */
 const MAX_PROGRAM_SIZE = 500;
-/** Longest expression taken: compiling takes time too, and cannot be divided. */
+/** Longest expression that is accepted: compiling takes time, too, and cannot be interrupted. */
 const MAX_PATTERN_CHARS = 1_000;
 
 /** Finds the first match in `text` from `from` on, or null. */
 type Finder = (text: string, from: number) => Span | null;
 
-/** Looks for a pattern in one line after another. */
+/** Searches lines for a pattern. */
 export interface LineSearch {
   /**
-   * The matches in a line, in order; after each, `skipTo` may be set to where to go on. Between them there may be
-   * `undefined`: a place to let others work.
+   * Yields the matches in a line, in order; the value passed to `next` is the position to continue from. Yields
+   * `undefined` where other work may run.
    */
   search(line: string): Generator<Span | undefined, void, number | undefined>;
 }
 
 /**
- * A search for literal text, or for a regular expression in linear time.
+ * Makes a search for literal text, or for a regular expression in linear time.
  *
- * @throws InvalidInputError for an expression that is none or too costly
+ * @throws InvalidInputError for an expression that is invalid or too expensive
  */
 export function lineSearch(pattern: string, isRegex: boolean): LineSearch {
   if (!isRegex) return { search: (line) => literalMatches(pattern, line) };
@@ -52,13 +52,13 @@ function* searchLine(
     const end = cutIndex(line, Math.min(line.length, begin + pieceChars));
     const isLast = end === line.length;
     const piece = begin === 0 && isLast ? line : line.slice(begin, end);
-    // The first place of a further piece only looks like the beginning of a line; the piece before has seen it.
+    // The start of a later piece only looks like the start of a line, and the piece before has covered it.
     let at = Math.max(from - begin, begin === 0 ? 0 : 1);
     while (at <= piece.length) {
       const found = find(piece, at);
       if (found === null) break;
-      const isUnsure = !isLast && found.end === piece.length;
-      if (isUnsure && found.start >= piece.length - OVERLAP_CHARS) break;
+      const mayContinue = !isLast && found.end === piece.length;
+      if (mayContinue && found.start >= piece.length - OVERLAP_CHARS) break;
       const skipTo = yield { start: begin + found.start, end: begin + found.end };
       from = Math.max(skipTo ?? 0, begin + found.end, begin + found.start + 1);
       at = from - begin;
@@ -78,23 +78,23 @@ function regexFinder(compiled: RE2JS): Finder {
 function compile(pattern: string): RE2JS {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw new InvalidInputError(
-      `a regular expression may have ${MAX_PATTERN_CHARS} characters, this one has ${pattern.length}`,
+      `a regular expression may have at most ${MAX_PATTERN_CHARS} characters, this one has ${pattern.length}`,
     );
-  if (repeatsOf(pattern) > MAX_PROGRAM_SIZE) throw tooCostly();
+  if (repeatsOf(pattern) > MAX_PROGRAM_SIZE) throw tooExpensive();
   let compiled: RE2JS;
   try {
     compiled = RE2JS.compile(pattern);
   } catch (error) {
     throw new InvalidInputError(
-      `the pattern is no regular expression of RE2: ${error instanceof Error ? error.message : String(error)}; look-around and back-references are not supported`,
+      `the pattern is not a valid RE2 regular expression: ${error instanceof Error ? error.message : String(error)}; look-around and back-references are not supported`,
       { cause: error },
     );
   }
-  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw tooCostly();
+  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw tooExpensive();
   return compiled;
 }
 
-/** The sum of all `{n}` and `{n,m}`, each of which is at least as many steps of the program. */
+/** Sums all `{n}` and `{n,m}`: a lower bound of the steps of the program. */
 function repeatsOf(pattern: string): number {
   const braces = pattern.replace(/\\./gs, "").matchAll(/\{(\d+)(?:,(\d*))?\}/g);
   let sum = 0;
@@ -102,6 +102,6 @@ function repeatsOf(pattern: string): number {
   return sum;
 }
 
-function tooCostly(): InvalidInputError {
-  return new InvalidInputError("the pattern repeats too much to be searched for; simplify it");
+function tooExpensive(): InvalidInputError {
+  return new InvalidInputError("the pattern has too many repetitions; simplify it");
 }

@@ -5,18 +5,18 @@ import { answerRows } from "./answer-rows.js";
 import { type FileToolFactory, refused } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 
-/** Entries of one answer. */
+/** Most entries of one answer. */
 const MAX_ENTRIES = 500;
 
 const input = z.object({
-  path: z.string().optional().describe("A directory; the whole workspace by default"),
+  path: z.string().optional().describe("A directory; the top of the workspace by default"),
 });
 
-/** The tool `list_files`. */
+/** Creates the tool `list_files`. */
 export function listFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
   return fileTool({
     name: "list_files",
-    description: `Lists one level of a directory: files with their size in bytes, directories with the number of files below. At most ${MAX_ENTRIES} entries.`,
+    description: `Lists one level of a directory: files with their size in bytes, directories with the number of files below them. Returns at most ${MAX_ENTRIES} entries.`,
     input,
     readOnly: true,
     async run({ path = "" }, { namespace }) {
@@ -35,7 +35,7 @@ export function listFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
   });
 }
 
-/** One row per child of a directory, files of subdirectories counted. */
+/** Returns one row per child of a directory, with the number of files below subdirectories. */
 function childrenOf(directory: string, files: readonly FileInfo[]): string[] {
   const below = directory === "" ? 0 : directory.length + 1;
   const counts = new Map<string, number>();

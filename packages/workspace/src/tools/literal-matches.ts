@@ -1,19 +1,19 @@
-/** A place in a text, in UTF-16 units. */
+/** Range of a text, in UTF-16 units. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** How much comparing, characters times characters, is not worth dividing. */
+/** Product of the two lengths up to which `indexOf` is fast enough in the worst case. */
 const CHEAP_COST = 4_000_000;
-/** Characters that are searched at once, before others may work. */
+/** Characters that are searched before other work may run. */
 const TURN_CHARS = 1_048_576;
 
 /**
- * The places of a text in another, in order, none over another; after each, `skipTo` may be set to where to go on.
- * Between them there may be `undefined`: a place to let others work.
+ * Yields the non-overlapping occurrences of a pattern in a text, in order; the value passed to `next` is the position to
+ * continue from. Yields `undefined` where other work may run.
  *
- * Takes time linear in both, whatever they are. `indexOf` does not: it begins anew after every near miss.
+ * Takes time linear in both lengths. `indexOf` does not: it starts over after every partial match.
  */
 export function* literalMatches(
   pattern: string,
@@ -28,14 +28,14 @@ export function* literalMatches(
     }
     return;
   }
-  const restarts = restartsOf(pattern);
+  const failure = failureFunction(pattern);
   let matched = 0;
   let turn = 0;
   for (let at = 0; at < text.length; at++) {
     if (++turn % TURN_CHARS === 0) yield undefined;
     const unit = text.charCodeAt(at);
     while (matched > 0 && unit !== pattern.charCodeAt(matched))
-      matched = restarts[matched - 1] as number;
+      matched = failure[matched - 1] as number;
     if (unit === pattern.charCodeAt(matched)) matched++;
     if (matched < pattern.length) continue;
     const end = at + 1;
@@ -45,16 +45,16 @@ export function* literalMatches(
   }
 }
 
-/** For every beginning of a pattern, how much of the pattern its end still matches (Knuth, Morris and Pratt). */
-function restartsOf(pattern: string): Int32Array {
-  const restarts = new Int32Array(pattern.length);
+/** Computes the failure function of Knuth, Morris and Pratt. */
+function failureFunction(pattern: string): Int32Array {
+  const failure = new Int32Array(pattern.length);
   let matched = 0;
   for (let at = 1; at < pattern.length; at++) {
     const unit = pattern.charCodeAt(at);
     while (matched > 0 && unit !== pattern.charCodeAt(matched))
-      matched = restarts[matched - 1] as number;
+      matched = failure[matched - 1] as number;
     if (unit === pattern.charCodeAt(matched)) matched++;
-    restarts[at] = matched;
+    failure[at] = matched;
   }
-  return restarts;
+  return failure;
 }

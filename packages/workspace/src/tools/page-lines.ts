@@ -1,35 +1,35 @@
-/** Where a page begins and how much it may hold. */
+/** Start and size limit of a page. */
 export interface PageRequest {
   /** First line, from 1. */
   readonly offset: number;
-  /** Where to begin within that line, in UTF-16 units. */
+  /** Start within that line, in UTF-16 units. */
   readonly charOffset: number;
   readonly maxLines: number;
   /** UTF-8 bytes of the whole page, line numbers included. */
   readonly maxBytes: number;
 }
 
-/** A piece of a text with numbered lines. */
+/** Page of a text with numbered lines. */
 export interface Page {
   /** Rows `<line number>⇥<text>`, joined by a line feed. */
   readonly text: string;
   readonly firstLine: number;
   readonly lastLine: number;
   readonly totalLines: number;
-  /** Where the last row ends within its line, when that is before the line's end. */
+  /** End of the last row within its line, where the line was cut. */
   readonly cutAt?: number | undefined;
-  /** Where the next page begins; absent at the end of the text. */
+  /** Start of the next page; absent at the end of the text. */
   readonly next?: { readonly offset: number; readonly charOffset: number } | undefined;
 }
 
 const LINE_FEED = 0x0a;
 
 /**
- * One page of a text in UTF-8. Pages that follow each other's `next` are the text: rows without their number, joined by a
- * line feed, or by nothing where a page begins within a line.
+ * Returns one page of a text in UTF-8. The pages that `next` leads through make up the text: their rows without the numbers,
+ * joined by a line feed, or by nothing where a page starts within a line.
  *
- * A line that fits no page is cut between characters. Only the page itself is decoded: a page from the midst of a large
- * file costs little.
+ * A line that is longer than a page is cut between characters. Only the page itself is decoded, so that a page in the
+ * middle of a large file is cheap.
  *
  * @returns null when the text has no such line, or the line no such character
  */
@@ -69,15 +69,15 @@ export function pageLines(text: Uint8Array, request: PageRequest): Page | null {
   return page({ next: { offset: offset + rows.length, charOffset: 0 } });
 }
 
-/** Number of lines; a text that ends in a line feed has an empty last one. */
+/** Counts lines; a text that ends in a line feed has an empty last one. */
 export function countLines(bytes: Uint8Array): number {
   let lines = 1;
-  // Byte by byte: a call for every line would take seconds where lines are short.
+  // Byte by byte: one call of indexOf per line would take seconds where lines are short.
   for (let at = 0; at < bytes.length; at++) if (bytes[at] === LINE_FEED) lines++;
   return lines;
 }
 
-/** How many characters a line has; null when there is no such line. */
+/** Counts the characters of a line; null when there is no such line. */
 export function lineChars(bytes: Uint8Array, line: number): number | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const start = startOfLine(buffer, line);
@@ -97,7 +97,7 @@ function endOfLine(bytes: Buffer, from: number): number {
   return end < 0 ? bytes.length : end;
 }
 
-/** Where the character at `charOffset` begins; that of a pair's second half is where the pair begins. */
+/** Finds the start of the character at `charOffset`; for the second half of a surrogate pair, the start of the pair. */
 function seek(
   bytes: Buffer,
   start: number,
@@ -115,7 +115,7 @@ function seek(
   return charOffset === chars ? { at: end, charOffset } : null;
 }
 
-/** `at`, or the beginning of the character that it is within. */
+/** Returns `at`, or the start of the character that it is within. */
 function characterStart(bytes: Buffer, at: number): number {
   let start = at;
   while (isContinuation(bytes[start] ?? 0)) start--;

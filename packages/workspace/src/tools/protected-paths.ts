@@ -1,45 +1,43 @@
 import { InvalidInputError } from "@holdfast/core";
 import { checkFilePath } from "@holdfast/core/plugin-kit";
+import { SHARED_NAMES } from "../filesystem/local/shared-directory.js";
 import { isResultPath, RESULTS_DIRECTORY } from "../offload/result-path.js";
 import { foldPath } from "./fold-path.js";
 
-/** What all users share; the names at the top of the workspace. */
-const sharedNames = ["AGENTS.md", "knowledge", "skills", "subagents"] as const;
-
-/** The user's own, but kept by the agent itself: logs and tasks, and what left a context. */
-const keptNames = ["agents", "conversation_history", "data", RESULTS_DIRECTORY] as const;
+/** Directories of a user that only the agent itself writes: logs and tasks, and what was moved out of a context. */
+const agentNames = ["agents", "conversation_history", "data", RESULTS_DIRECTORY] as const;
 
 /**
- * Which paths tools may read and not write.
+ * Knows the paths that tools may read but not write.
  *
- * Names are compared as a file system might that folds case or normalises Unicode: there `Skills` is `skills`.
+ * Names are compared as by a file system that folds case or normalises Unicode, where `Skills` is `skills`.
  */
 export class ProtectedPaths {
-  /** As they are shown to a model. */
-  readonly names: readonly string[] = [...sharedNames, ...keptNames];
-  readonly #shared = sharedNames.map(foldPath);
+  /** Read-only names as they are shown to a model. */
+  readonly names: readonly string[] = [...SHARED_NAMES, ...agentNames];
+  readonly #shared = SHARED_NAMES.map(foldPath);
   readonly #all = this.names.map(foldPath);
 
-  /** Whether a path is among what all users share. */
+  /** Returns true for a path that all users share. */
   isShared(path: string): boolean {
     return isBelow(this.#shared, path);
   }
 
-  /** Whether a path may be read and not written. */
+  /** Returns true for a path that is read-only to tools. */
   isProtected(path: string): boolean {
     return isBelow(this.#all, path) || isResultPath(path);
   }
 
   /**
-   * The plain form of a path that may be written.
+   * Returns the normalised form of a path that tools may write.
    *
-   * @throws InvalidInputError
+   * @throws InvalidInputError for a read-only path
    */
   checkWritable(path: string): string {
     const plain = checkFilePath(path);
     if (this.isProtected(plain))
       throw new InvalidInputError(
-        `${JSON.stringify(path)} is read-only; write anywhere else, these are kept: ${this.names.join(", ")}`,
+        `${JSON.stringify(path)} is read-only; write to any other path. Read-only are: ${this.names.join(", ")}`,
       );
     return plain;
   }

@@ -7,24 +7,24 @@ import type { FileView } from "./file-view.js";
 import { mediaTypeOf } from "./media-type.js";
 import { countLines, lineChars, type Page, pageLines } from "./page-lines.js";
 
-/** How much one call of a reading tool returns. */
+/** Limits of one call of a reading tool. */
 export interface ReadLimits {
   readonly maxReadLines: number;
   readonly maxReadBytes: number;
   readonly maxDataBytes: number;
 }
 
-/** How a reading tool presents itself. */
+/** Name, description and limits of a reading tool. */
 export interface ReadToolOptions extends ReadLimits {
   readonly name: string;
   readonly description: string;
-  /** What to do when there is no such file. */
+  /** Advice for the model when there is no such file. */
   readonly missingHint: string;
-  /** Says why a path may not be read, or null. */
+  /** Returns the reason why a path may not be read; null when it may. */
   refusal?(path: string): string | null;
 }
 
-/** The tool `read_file`, or one like it under another name. */
+/** Creates the tool `read_file`, or one like it under another name. */
 export function readFileTool(
   fileTool: FileToolFactory,
   view: FileView,
@@ -38,20 +38,22 @@ export function readFileTool(
       .int()
       .min(1)
       .optional()
-      .describe(`How many lines to read; at most ${maxReadLines}, which is the default`),
+      .describe(`Number of lines to read; at most ${maxReadLines}, which is the default`),
     char_offset: z
       .int()
       .min(0)
       .optional()
-      .describe("First character to read of the line `offset`; only for lines that fit no page"),
+      .describe(
+        "First character to read of the line `offset`; only for lines that are longer than a page",
+      ),
     base64: z
       .boolean()
       .optional()
-      .describe("Read the bytes of a file that is no text, as lines of base64; false by default"),
+      .describe("Read the bytes of a binary file as lines of base64; false by default"),
   });
   return fileTool({
     name: options.name,
-    description: `${options.description} A page has at most ${maxReadLines} lines and ${maxReadBytes} bytes; each line has its number and a tab in front. The note after a page says how to go on. Images and PDF files are shown as they are.`,
+    description: `${options.description} A page has at most ${maxReadLines} lines and ${maxReadBytes} bytes; each line starts with its number and a tab. The note after a page says how to go on. Images and PDF files are shown as they are.`,
     input,
     readOnly: true,
     async run(request, ctx) {
@@ -87,7 +89,7 @@ export function readFileTool(
   });
 }
 
-/** The page as a block of its own, so that pages put together are the file; what is said about it in a second one. */
+/** Returns the page as a block of its own, so that pages make up the file, and a note about it in a second block. */
 function pageBlocks(page: Page, bytes: number, charOffset: number): TextBlock[] {
   const { firstLine, lastLine, totalLines, cutAt, next } = page;
   const shown =
@@ -112,7 +114,7 @@ function outside(path: string, bytes: Uint8Array, offset: number): string {
   const chars = lineChars(bytes, offset);
   return chars === null
     ? noLine(path, countLines(bytes), offset)
-    : `Line ${offset} of ${JSON.stringify(path)} has ${chars} characters; char_offset must not be larger.`;
+    : `Line ${offset} of ${JSON.stringify(path)} has ${chars} characters; char_offset must not be greater.`;
 }
 
 function noLine(path: string, lines: number, offset: number): string {

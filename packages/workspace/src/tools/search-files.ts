@@ -1,22 +1,21 @@
 import { HoldfastError, InvalidInputError } from "@holdfast/core";
 import { cutIndex, type FileInfo, type FileNamespace } from "@holdfast/core/plugin-kit";
 import { MAX_ANSWER_CHARS } from "./answer-rows.js";
-import { decodeText } from "./decode-text.js";
-import type { FileView } from "./file-view.js";
+import { decodeText, type FileView } from "./file-view.js";
 import { type LineSearch, lineSearch, type Span } from "./line-search.js";
 import { SearchClock } from "./search-clock.js";
 
-/** How far a search goes. */
+/** Limits of a search. */
 export interface SearchLimits {
   readonly maxMatches: number;
   readonly maxMatchesPerLine: number;
   readonly maxFiles: number;
-  /** Of all files looked into. */
+  /** Of all searched files together. */
   readonly maxBytes: number;
   readonly timeoutMs: number;
 }
 
-/** The limits of `grep_files`. */
+/** Limits of `grep_files`. */
 export const searchLimits: SearchLimits = {
   maxMatches: 100,
   maxMatchesPerLine: 10,
@@ -28,7 +27,7 @@ export const searchLimits: SearchLimits = {
 /** Characters of text shown around a match. */
 const SNIPPET_CHARS = 200;
 
-/** What to look for, and where. */
+/** Pattern to search for, and the files to search. */
 export interface SearchRequest {
   readonly namespace: FileNamespace;
   readonly pattern: string;
@@ -38,18 +37,18 @@ export interface SearchRequest {
   readonly signal: AbortSignal;
 }
 
-/** What a search found. */
+/** Result of a search. */
 export interface SearchReport {
   readonly rows: readonly string[];
-  /** Files that were looked into. */
+  /** Number of files that were searched. */
   readonly searched: number;
-  /** Files that hold no text, or could not be read. */
+  /** Number of files that are not text or could not be read. */
   readonly skipped: number;
-  /** Why the search ended before all files were looked into. */
+  /** Reason why the search ended before all files were searched. */
   readonly stopped?: string | undefined;
 }
 
-/** Looks for a pattern in files, line by line; other work goes on meanwhile. */
+/** Searches files for a pattern, line by line, and lets other work run meanwhile. */
 export async function searchFiles(view: FileView, request: SearchRequest): Promise<SearchReport> {
   const { namespace, files, limits, signal } = request;
   const search = lineSearch(request.pattern, request.regex);
@@ -126,7 +125,7 @@ async function* matchRows(
   }
 }
 
-/** The text around a match; in a line that is not shown whole, with the character to read on from. */
+/** Returns the text around a match; for a line that is not shown whole, with the character to read from. */
 function snippet(line: string, match: Span): { text: string; at: string; end: number } {
   if (line.length <= SNIPPET_CHARS * 2)
     return { text: ` ${visible(line)}`, at: "", end: line.length + 1 };
@@ -136,7 +135,7 @@ function snippet(line: string, match: Span): { text: string; at: string; end: nu
   return { text: ` ${text}`, at: ` (char_offset ${match.start})`, end };
 }
 
-/** One row per match, whatever is in the line. */
+/** Replaces line separators, so that each match takes one row. */
 function visible(text: string): string {
   return text.replace(/[\r\u2028\u2029\v\f]/g, " ");
 }

@@ -1,41 +1,51 @@
 import type { Filesystem, Tool } from "@holdfast/core";
-import { isWellFormed } from "@holdfast/core/plugin-kit";
+import { type FileNamespace, isWellFormed } from "@holdfast/core/plugin-kit";
+import { userTag } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import type { FileLocks } from "./file-locks.js";
+import type { KeyedQueue } from "../filesystem/remote/keyed-queue.js";
 import { type FileToolFactory, refused } from "./file-tool.js";
+import { foldPath } from "./fold-path.js";
 import type { ProtectedPaths } from "./protected-paths.js";
 
-/** What the tools that change files work with. */
+/** Parts of the tools that change files. */
 export interface WriteParts {
   readonly filesystem: Filesystem;
   readonly protectedPaths: ProtectedPaths;
-  readonly locks: FileLocks;
+  /** Runs changes of one file one after another; see {@link changeKey}. */
+  readonly changes: KeyedQueue;
 }
 
 const input = z.object({
-  path: z.string().describe("Relative to the workspace; directories are made as needed"),
+  path: z.string().describe("Relative to the workspace; missing directories are created"),
   content: z.string().describe("The whole new content"),
 });
 
-/** The tool `write_file`. */
+/** Creates the tool `write_file`. */
 export function writeFileTool(fileTool: FileToolFactory, parts: WriteParts): Tool {
-  const { filesystem, protectedPaths, locks } = parts;
+  const { filesystem, protectedPaths, changes } = parts;
   return fileTool({
     name: "write_file",
     description:
-      "Writes a file: makes it, or replaces all of it. To change part of a file use edit_file.",
+      "Writes a file: creates it or replaces its whole content. To change part of a file, use edit_file.",
     input,
     async run({ path, content }, { namespace }) {
       const plain = protectedPaths.checkWritable(path);
-      if (!isWellFormed(content)) return refused(halfCharacter("content"));
+      if (!isWellFormed(content)) return refused(loneSurrogate("content"));
       const bytes = new TextEncoder().encode(content);
-      await locks.run(namespace, plain, () => filesystem.write(namespace, plain, bytes));
+      await changes.run(changeKey(namespace, plain), () =>
+        filesystem.write(namespace, plain, bytes),
+      );
       return `Wrote ${bytes.length} bytes to ${JSON.stringify(plain)}.`;
     },
   });
 }
 
-/** Why text with a lone surrogate is not written: a file would hold something else. */
-export function halfCharacter(field: string): string {
-  return `${field} holds half of a surrogate pair, which no file can hold. Nothing was written.`;
+/** Returns the key under which changes of a file are queued: the same for paths that some file system takes for one. */
+export function changeKey({ userId, sessionId }: FileNamespace, path: string): string {
+  return JSON.stringify([userTag(userId), userId === null ? sessionId : "", foldPath(path)]);
+}
+
+/** Explains why text with a lone surrogate is not written: UTF-8 cannot encode it. */
+export function loneSurrogate(field: string): string {
+  return `${field} contains half of a surrogate pair, which UTF-8 cannot encode. Nothing was written.`;
 }

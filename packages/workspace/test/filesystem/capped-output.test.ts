@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CappedOutput } from "../../src/filesystem/process/capped-output.js";
+import { CappedOutput } from "../../src/filesystem/capped-output.js";
 
 function capped(limit: number, chunks: readonly Uint8Array[]): CappedOutput {
   const output = new CappedOutput(limit);

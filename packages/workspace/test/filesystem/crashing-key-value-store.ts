@@ -11,7 +11,7 @@ import type {
   VersionedValue,
 } from "@holdfast/core/store-kit";
 
-/** When a process is gone: before or after its command number `command` was carried out. */
+/** Point at which a process dies: before or after its command number `command` was executed. */
 export interface CrashPoint {
   readonly command: number;
   readonly when: "before" | "after";

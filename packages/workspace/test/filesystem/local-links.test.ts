@@ -7,7 +7,7 @@ import { tempDirectory } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { LocalFilesystem } from "../../src/filesystem/index.js";
 import { DirectoryTree } from "../../src/filesystem/local/directory-tree.js";
-import { directoryPlace, filePlace } from "../../src/filesystem/local/place.js";
+import { directoryTreePath, fileTreePath } from "../../src/filesystem/local/tree-path.js";
 import { bytesOf, mine } from "./sample-files.js";
 
 interface Ground extends AsyncDisposable {
@@ -60,12 +60,12 @@ describe.each([
     await using here = await ground();
     const tree = treeOf(here);
     for (const path of throughLinks) {
-      const place = filePlace(top, path);
-      await expect(tree.read(place), path).rejects.toSatisfy(InvalidInputError.is);
-      await expect(tree.write(place, bytesOf("x")), path).rejects.toSatisfy(InvalidInputError.is);
-      await expect(tree.append(place, bytesOf("x")), path).rejects.toSatisfy(InvalidInputError.is);
-      await expect(tree.delete(place), path).rejects.toSatisfy(InvalidInputError.is);
-      await expect(tree.list(place), path).rejects.toSatisfy(InvalidInputError.is);
+      const target = fileTreePath(top, path);
+      await expect(tree.read(target), path).rejects.toSatisfy(InvalidInputError.is);
+      await expect(tree.write(target, bytesOf("x")), path).rejects.toSatisfy(InvalidInputError.is);
+      await expect(tree.append(target, bytesOf("x")), path).rejects.toSatisfy(InvalidInputError.is);
+      await expect(tree.delete(target), path).rejects.toSatisfy(InvalidInputError.is);
+      await expect(tree.list(target), path).rejects.toSatisfy(InvalidInputError.is);
     }
     expect(await readdir(here.outside)).toEqual(["secret.txt"]);
     expect(await readFile(join(here.outside, "secret.txt"), "utf8")).toBe("secret");
@@ -75,11 +75,11 @@ describe.each([
     await using here = await ground();
     const tree = treeOf(here);
     for (const path of links) {
-      const place = filePlace(top, path);
-      await expect(tree.read(place), path).rejects.toSatisfy(InvalidInputError.is);
-      await expect(tree.write(place, bytesOf("x")), path).rejects.toSatisfy(InvalidInputError.is);
-      await expect(tree.append(place, bytesOf("x")), path).rejects.toSatisfy(InvalidInputError.is);
-      await expect(tree.list(place), path).rejects.toSatisfy(InvalidInputError.is);
+      const target = fileTreePath(top, path);
+      await expect(tree.read(target), path).rejects.toSatisfy(InvalidInputError.is);
+      await expect(tree.write(target, bytesOf("x")), path).rejects.toSatisfy(InvalidInputError.is);
+      await expect(tree.append(target, bytesOf("x")), path).rejects.toSatisfy(InvalidInputError.is);
+      await expect(tree.list(target), path).rejects.toSatisfy(InvalidInputError.is);
     }
     expect(await readdir(here.outside)).toEqual(["secret.txt"]);
     expect(await readFile(join(here.outside, "secret.txt"), "utf8")).toBe("secret");
@@ -88,13 +88,13 @@ describe.each([
 
   test("a listing shows no link and nothing behind one", async () => {
     await using here = await ground();
-    const infos = await treeOf(here).list(directoryPlace(top, ""));
+    const infos = await treeOf(here).list(directoryTreePath(top, ""));
     expect(infos.map(({ path }) => path)).toEqual(["real", "real/file.txt"]);
   });
 
   test("deleting a link removes the link, not what it points to", async () => {
     await using here = await ground();
-    for (const path of links) expect(await treeOf(here).delete(filePlace(top, path))).toBe(true);
+    for (const path of links) expect(await treeOf(here).delete(fileTreePath(top, path))).toBe(true);
     expect(await readFile(join(here.outside, "secret.txt"), "utf8")).toBe("secret");
     expect(await readFile(join(here.home, "real/file.txt"), "utf8")).toBe("inside");
     expect((await readdir(here.home)).sort()).toEqual(["real", "relative", "within"]);
@@ -103,19 +103,19 @@ describe.each([
   test("files are read, written, listed and deleted where there is no link", async () => {
     await using here = await ground();
     const tree = treeOf(here);
-    const place = filePlace(top, "a/b.txt");
-    await tree.write(place, bytesOf("one"));
-    await tree.append(place, bytesOf(" two"));
-    expect(Buffer.from((await tree.read(place)) ?? []).toString()).toBe("one two");
-    expect((await tree.list(directoryPlace(top, "a"))).map(({ path }) => path)).toEqual([
+    const target = fileTreePath(top, "a/b.txt");
+    await tree.write(target, bytesOf("one"));
+    await tree.append(target, bytesOf(" two"));
+    expect(Buffer.from((await tree.read(target)) ?? []).toString()).toBe("one two");
+    expect((await tree.list(directoryTreePath(top, "a"))).map(({ path }) => path)).toEqual([
       "a/b.txt",
     ]);
-    expect(await tree.delete(place)).toBe(true);
+    expect(await tree.delete(target)).toBe(true);
     expect(await readdir(here.home)).not.toContain("a");
   });
 });
 
-test("a link in place of a user's directory, or of all users', is refused", async () => {
+test("a link in target of a user's directory, or of all users', is refused", async () => {
   await using directory = await tempDirectory();
   const outside = join(directory.path, "outside");
   const root = join(directory.path, "root");

@@ -5,7 +5,7 @@ import { spawnScript, tempDirectory } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { LocalFilesystem } from "../../src/filesystem/index.js";
 import { DirectoryTree } from "../../src/filesystem/local/directory-tree.js";
-import { filePlace } from "../../src/filesystem/local/place.js";
+import { fileTreePath } from "../../src/filesystem/local/tree-path.js";
 import { bytesOf, mine, textOf } from "./sample-files.js";
 import { scaled } from "./scaled.js";
 
@@ -30,7 +30,7 @@ async function ground(): Promise<Ground> {
   return { root, home, outside, [Symbol.asyncDispose]: directory.cleanup };
 }
 
-/** What came of the attempts of one kind. */
+/** Outcomes of the attempts of one kind. */
 class Outcomes {
   done = 0;
   refused = 0;
@@ -119,10 +119,10 @@ test(
     const outcomes = new Outcomes();
     let found = 0;
     const wanted = scaled(30, 500);
-    const place = filePlace(["users", "user"], "swap/file.txt");
+    const target = fileTreePath(["users", "user"], "swap/file.txt");
     for (let round = 0; round < 20_000 && (found < wanted || outcomes.refused < wanted); round++)
       await outcomes.count(async () => {
-        const text = textOf(await tree.read(place));
+        const text = textOf(await tree.read(target));
         expect(text ?? "inside").toBe("inside");
         if (text !== null) found++;
       });

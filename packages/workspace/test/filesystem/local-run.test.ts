@@ -74,7 +74,7 @@ test("a command sees nothing of this process's environment", async () => {
   }
 });
 
-test("at the time-out the command and all it started are ended, and what it said is kept", async () => {
+test("at the timeout the command and all it started are ended, and what it said is kept", async () => {
   await using here = await shell();
   const command = "sleep 1000 & echo $! > pid; echo begun; trap '' TERM; sleep 1000; echo never";
   const result = await here.run(command, { timeoutMs: 2_000 });
@@ -137,7 +137,7 @@ test("of much output head and tail are kept, and the command never waits", async
   expect(stdout.length).toBeGreaterThan(1_048_576);
 });
 
-test("endless output fills no memory and ends at the time-out", async () => {
+test("endless output fills no memory and ends at the timeout", async () => {
   await using here = await shell();
   const before = process.memoryUsage().rss;
   const result = await here.run("yes", { timeoutMs: 2_000 });

@@ -5,12 +5,12 @@ import { RemoteFilesystem } from "../../src/filesystem/index.js";
 import { CrashingKeyValueStore } from "./crashing-key-value-store.js";
 import { bytesOf, mine, textOf } from "./sample-files.js";
 
-/** How to get at the store under the files. */
+/** Access to the store under the files. */
 export interface RemoteCasesOptions {
   /** A store that is empty and isolated from every other; called once per test. */
   create(): KeyValueStore | Promise<KeyValueStore>;
   cleanup?(store: KeyValueStore): void | Promise<void>;
-  /** How many commands of an operation lie between two crashes that are tried. @default 1 */
+  /** Commands of an operation between two crashes that are tried. @default 1 */
   readonly crashStep?: number | undefined;
 }
 

@@ -28,7 +28,7 @@ test("answers with exit code and output, among the user's files", async () => {
   expect(outside).toMatchObject({ isError: true, text: expect.stringContaining('".."') });
 });
 
-test("passes time-outs and the signal on, and says what was cut", async () => {
+test("passes timeouts and the signal on, and says what was cut", async () => {
   const filesystem = new CommandLog();
   const bench = toolBench({ filesystem });
   const { signal } = new AbortController();

@@ -10,14 +10,13 @@ import {
   isExplicitToolResult,
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
-import { FileView } from "../../src/tools/file-view.js";
+import { FileView, VirtualFiles } from "../../src/tools/file-view.js";
 import { ProtectedPaths } from "../../src/tools/protected-paths.js";
-import { VirtualFiles } from "../../src/tools/virtual-files.js";
 import { workspaceTools } from "../../src/tools/workspace-tools.js";
 
 export const ada: FileNamespace = { agentId: "agent", userId: "ada", sessionId: "one" };
 
-/** What a tool answered. */
+/** Answer of a tool. */
 export interface Answer {
   readonly blocks: readonly (TextBlock | DataBlock)[];
   readonly text: string;

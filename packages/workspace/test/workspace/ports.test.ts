@@ -51,7 +51,7 @@ describe("the filesystem", () => {
     const { use } = agentWith([workspace(), later]);
     expect((await use(ada, "write_file", { path: "a.txt", content: "x" })).outcome).toBe("success");
     const { text, outcome } = await use(ada, "execute", { command: "ls" });
-    expect([outcome, text]).toEqual(["error", expect.stringContaining("runs no commands")]);
+    expect([outcome, text]).toEqual(["error", expect.stringContaining("cannot run commands")]);
   });
 
   test("is entered before a call and left after it, also when the call fails", async () => {

@@ -2,29 +2,35 @@ import { rmdir, unlink } from "node:fs/promises";
 import { StoreUnavailableError } from "@holdfast/core";
 import type { FileInfo } from "@holdfast/core/plugin-kit";
 import { hasIoCode, unavailable } from "../io-error.js";
-import { checkBytes, showPath } from "../refusals.js";
-import { fileError } from "./file-error.js";
+import { checkBytes } from "../limits.js";
+import { showPath } from "../refusals.js";
+import {
+  type ChainProblem,
+  closeDirectoryChain,
+  openDirectoryChain,
+  statEntry,
+} from "./directory-chain.js";
+import { appendFileIn, fileError, readFileIn, replaceFileIn } from "./file-in-directory.js";
 import { listBelow } from "./list-below.js";
 import type { OpenDirectory } from "./open-directory.js";
-import { type Place, shownPath } from "./place.js";
-import { readFileIn } from "./read-file.js";
-import { closeAll, type DeadEnd, statEntry, walk } from "./walk.js";
-import { appendFileIn, replaceFileIn } from "./write-file.js";
+import { displayPath, type TreePath } from "./tree-path.js";
 
-/** What a {@link DirectoryTree} is made of. */
+/** Options of a {@link DirectoryTree}. */
 export interface DirectoryTreeOptions {
+  /** Directory that holds the files; absolute. */
   readonly root: string;
+  /** Largest file that is read or written. */
   readonly maxFileBytes: number;
-  /** Whether names are looked up from directory handles. @default where the system can (Linux) */
+  /** Looks names up from directory handles, see {@link OpenDirectory}. @default true where the system can (Linux) */
   readonly isAnchored?: boolean | undefined;
 }
 
-/** How often a write starts again because somebody removed the directory it was about to write to. */
+/** Attempts of a write whose directory keeps being removed by others. */
 const MOST_ATTEMPTS = 100;
 
 /**
- * The files below a directory, reached through no link: not one that was there before, and not one that somebody puts
- * in place of a directory while an operation is under way.
+ * Files below a directory. No operation follows a link: neither one that was there before nor one that another process
+ * puts in place of a directory while the operation is under way.
  */
 export class DirectoryTree {
   readonly #options: DirectoryTreeOptions;
@@ -33,112 +39,112 @@ export class DirectoryTree {
     this.#options = options;
   }
 
-  /** The bytes of a file; null when there is none. */
-  async read(place: Place): Promise<Uint8Array | null> {
-    return this.#attempt("read", place, () =>
-      this.#inParent(place, { make: false, otherwise: null }, ({ directory, name, path }) =>
+  /** Reads a file; null when there is none. */
+  async read(target: TreePath): Promise<Uint8Array | null> {
+    return this.#attempt("read", target, () =>
+      this.#inParent(target, { make: false, otherwise: null }, ({ directory, name, path }) =>
         readFileIn(directory, name, path, this.#options.maxFileBytes),
       ),
     );
   }
 
-  /** Replaces a file in one step, with the directories it needs. */
-  async write(place: Place, bytes: Uint8Array): Promise<void> {
-    checkBytes(place.segments.join("/"), bytes, this.#options.maxFileBytes);
+  /** Replaces a file atomically, and creates the directories it needs. */
+  async write(target: TreePath, bytes: Uint8Array): Promise<void> {
+    checkBytes(target.segments.join("/"), bytes, this.#options.maxFileBytes);
     const copy = new Uint8Array(bytes);
-    await this.#change("write", place, ({ directory, name, path }) =>
+    await this.#change("write", target, ({ directory, name, path }) =>
       replaceFileIn(directory, name, path, copy),
     );
   }
 
-  /** Adds to the end of a file, or begins it, with the directories it needs. */
-  async append(place: Place, bytes: Uint8Array): Promise<void> {
-    checkBytes(place.segments.join("/"), bytes, this.#options.maxFileBytes);
+  /** Appends to a file, and creates it and the directories it needs. */
+  async append(target: TreePath, bytes: Uint8Array): Promise<void> {
+    checkBytes(target.segments.join("/"), bytes, this.#options.maxFileBytes);
     const copy = new Uint8Array(bytes);
-    await this.#change("append to", place, ({ directory, name, path }) =>
+    await this.#change("append to", target, ({ directory, name, path }) =>
       appendFileIn(directory, name, path, copy, this.#options.maxFileBytes),
     );
   }
 
-  /** Removes a file, a link itself included, and the directories that are empty then, up to the top of its namespace. */
-  async delete(place: Place): Promise<boolean> {
-    return this.#attempt("delete", place, () =>
-      this.#inParent(place, { make: false, otherwise: false }, async (parent) => {
+  /** Removes a file, or a link itself, and the directories that this leaves empty, up to the top of its namespace. */
+  async delete(target: TreePath): Promise<boolean> {
+    return this.#attempt("delete", target, () =>
+      this.#inParent(target, { make: false, otherwise: false }, async (parent) => {
         if (!(await removeName(parent))) return false;
-        await removeEmpty(parent.chain, [...place.top, ...place.segments], place.top.length);
+        await removeEmpty(parent.chain, [...target.top, ...target.segments], target.top.length);
         return true;
       }),
     );
   }
 
-  /** Everything below a directory, in path order. */
-  async list(place: Place): Promise<FileInfo[]> {
+  /** Lists everything below a directory, in path order. */
+  async list(target: TreePath): Promise<FileInfo[]> {
     const found: FileInfo[] = [];
-    await this.enter("list", place, { make: false, otherwise: undefined }, (directory) =>
-      listBelow(directory, place.segments.join("/"), found),
+    await this.enter("list", target, { make: false, otherwise: undefined }, (directory) =>
+      listBelow(directory, target.segments.join("/"), found),
     );
     return found.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** Whether a directory is there. */
-  async has(place: Place): Promise<boolean> {
-    return this.enter("enter", place, { make: false, otherwise: false }, async () => true);
+  /** Returns true when the directory exists. */
+  async has(target: TreePath): Promise<boolean> {
+    return this.enter("enter", target, { make: false, otherwise: false }, async () => true);
   }
 
-  /** Makes a directory and those above it that are missing. */
-  async make(place: Place): Promise<void> {
-    await this.enter("make", place, { make: true, otherwise: undefined }, async () => undefined);
+  /** Creates a directory and its missing parents. */
+  async make(target: TreePath): Promise<void> {
+    await this.enter("make", target, { make: true, otherwise: undefined }, async () => undefined);
   }
 
   /**
-   * Does something in a directory while it is open; `otherwise` when it is not there.
+   * Calls `visit` with an open directory; returns `otherwise` when there is no such directory.
    *
-   * @param verb - what it is, for errors
+   * @param verb - what is attempted, for errors
    */
   async enter<T>(
     verb: string,
-    place: Place,
+    target: TreePath,
     { make, otherwise }: { readonly make: boolean; readonly otherwise: T },
     visit: (directory: OpenDirectory) => Promise<T>,
   ): Promise<T> {
-    return this.#attempt(verb, place, async () => {
-      const chain = await this.#walk(place, [...place.top, ...place.segments], make);
+    return this.#attempt(verb, target, async () => {
+      const chain = await this.#openChain(target, [...target.top, ...target.segments], make);
       if (typeof chain === "string") return otherwise;
       try {
         return await visit(chain.at(-1) ?? chain[0]);
       } finally {
-        await closeAll(chain);
+        await closeDirectoryChain(chain);
       }
     });
   }
 
   async #inParent<T>(
-    place: Place,
+    target: TreePath,
     { make, otherwise }: { readonly make: boolean; readonly otherwise: T },
     visit: (parent: Parent) => Promise<T>,
   ): Promise<T> {
-    const names = [...place.top, ...place.segments];
-    const chain = await this.#walk(place, names.slice(0, -1), make);
+    const names = [...target.top, ...target.segments];
+    const chain = await this.#openChain(target, names.slice(0, -1), make);
     if (typeof chain === "string") return otherwise;
-    const path = shownPath(place, names.length);
+    const path = displayPath(target, names.length);
     try {
       const directory = chain.at(-1) ?? chain[0];
       return await visit({ chain, directory, name: names.at(-1) ?? ".", path });
     } finally {
-      await closeAll(chain);
+      await closeDirectoryChain(chain);
     }
   }
 
   async #change(
     verb: string,
-    place: Place,
+    target: TreePath,
     change: (parent: Parent) => Promise<void>,
   ): Promise<void> {
-    await this.#attempt(verb, place, async () => {
+    await this.#attempt(verb, target, async () => {
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         try {
           const made = { make: true, otherwise: "vanished" };
-          const outcome = await this.#inParent(place, made, async (parent) => {
+          const outcome = await this.#inParent(target, made, async (parent) => {
             await change(parent);
             return "done";
           });
@@ -148,21 +154,21 @@ export class DirectoryTree {
         }
       }
       throw new StoreUnavailableError(
-        `cannot ${verb} ${showPath(place.segments.join("/"))}: its directory was removed again and again; nothing was changed, try again`,
+        `cannot ${verb} ${showPath(target.segments.join("/"))}: its directory kept being removed; nothing was changed, try again`,
       );
     });
   }
 
-  #walk(
-    place: Place,
+  #openChain(
+    target: TreePath,
     names: readonly string[],
     make: boolean,
-  ): Promise<readonly [OpenDirectory, ...OpenDirectory[]] | DeadEnd> {
+  ): Promise<readonly [OpenDirectory, ...OpenDirectory[]] | ChainProblem> {
     const { root, isAnchored } = this.#options;
-    return walk(place, names, { root, isAnchored, make });
+    return openDirectoryChain(target, names, { root, isAnchored, make });
   }
 
-  async #attempt<T>(verb: string, { segments }: Place, run: () => Promise<T>): Promise<T> {
+  async #attempt<T>(verb: string, { segments }: TreePath, run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
@@ -172,7 +178,7 @@ export class DirectoryTree {
 }
 
 interface Parent {
-  /** From the root to the directory. */
+  /** Open directories from the root to `directory`. */
   readonly chain: readonly OpenDirectory[];
   readonly directory: OpenDirectory;
   readonly name: string;
@@ -186,7 +192,7 @@ async function removeName({ directory, name, path }: Parent): Promise<boolean> {
     await unlink(directory.entry(name));
     return true;
   } catch (error) {
-    // A directory is no file to delete. Linux says EISDIR; others EPERM, which can mean more than that.
+    // The name of a directory: Linux answers EISDIR, others EPERM, which has other meanings too.
     if (hasIoCode(error, "ENOENT", "EISDIR")) return false;
     if (hasIoCode(error, "EPERM") && (await statEntry(directory, name))?.isDirectory())
       return false;
@@ -194,7 +200,7 @@ async function removeName({ directory, name, path }: Parent): Promise<boolean> {
   }
 }
 
-/** Removes the directories `names[keep - 1]` and below that are empty; `chain[n]` is the one that holds `names[n]`. */
+/** Removes empty directories from the innermost up to `names[keep - 1]`; `chain[n]` contains `names[n]`. */
 async function removeEmpty(
   chain: readonly OpenDirectory[],
   names: readonly string[],
@@ -208,7 +214,7 @@ async function removeEmpty(
       await parent.confirm();
       await rmdir(parent.entry(name));
     } catch {
-      // Not empty, or somebody else was here first: it stays as it is.
+      // Not empty, or already removed by another process.
       return;
     }
   }

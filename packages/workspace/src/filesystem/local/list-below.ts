@@ -2,22 +2,22 @@ import type { Dirent } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
 import type { FileInfo } from "@holdfast/core/plugin-kit";
 import { hasIoCode } from "../io-error.js";
-import { MAX_DEPTH } from "../path-depth.js";
+import { MAX_PATH_DEPTH } from "../limits.js";
+import { statEntry } from "./directory-chain.js";
 import { DirectoryMovedError, type OpenDirectory } from "./open-directory.js";
 import { isTemporaryName, STALE_AFTER_MS } from "./temporary-name.js";
-import { statEntry } from "./walk.js";
 
-/** How many files are looked at together. */
-const AT_ONCE = 32;
+/** Files whose status is read concurrently. */
+const CONCURRENCY = 32;
 
-/** What the system answers when something vanished or became something else meanwhile. */
+/** Codes of a system error about something that was removed or replaced meanwhile. */
 const VANISHED = ["ENOENT", "ENOTDIR", "ELOOP", "EMLINK"];
 
 /**
- * Adds everything below an open directory to `found`: files and directories, not links, pipes and the like, nor what
- * vanishes meanwhile. Removes temporary files that a dead process left.
+ * Adds every file and directory below an open directory to `found`; links, pipes and the like are left out, and so is
+ * what vanishes meanwhile. Removes temporary files that a dead process left behind.
  *
- * @param path - of the directory, in the namespace
+ * @param path - path of the directory in its namespace
  */
 export async function listBelow(
   directory: OpenDirectory,
@@ -26,8 +26,8 @@ export async function listBelow(
 ): Promise<void> {
   const entries = await entriesOf(directory);
   const files = entries.filter((entry) => entry.isFile());
-  for (let at = 0; at < files.length; at += AT_ONCE) {
-    const batch = files.slice(at, at + AT_ONCE);
+  for (let at = 0; at < files.length; at += CONCURRENCY) {
+    const batch = files.slice(at, at + CONCURRENCY);
     const infos = await Promise.all(
       batch.map((entry) => fileInfo(directory, entry.name, below(path, entry.name))),
     );
@@ -37,7 +37,7 @@ export async function listBelow(
     if (entry.isDirectory()) await listChild(directory, entry.name, below(path, entry.name), found);
 }
 
-/** What a listing says about a file; null for anything else and for nothing. */
+/** Returns the entry of a file in a listing; null for anything else and for nothing. */
 export async function fileInfo(
   directory: OpenDirectory,
   name: string,
@@ -53,7 +53,7 @@ export async function fileInfo(
   return { path, kind: "file", bytes: stats.size, modifiedAt: stats.mtime.toISOString() };
 }
 
-/** Adds a directory and everything below it, unless it is gone or not a directory any more. */
+/** Adds a directory and everything below it, unless it was removed or replaced meanwhile. */
 export async function listChild(
   directory: OpenDirectory,
   name: string,
@@ -70,8 +70,8 @@ export async function listChild(
   try {
     const modifiedAt = (await child.modifiedAt()).toISOString();
     found.push({ path, kind: "directory", bytes: 0, modifiedAt });
-    // Deeper ones no path can name.
-    if (path.split("/").length < MAX_DEPTH) await listBelow(child, path, found);
+    // No path can name anything deeper.
+    if (path.split("/").length < MAX_PATH_DEPTH) await listBelow(child, path, found);
   } finally {
     await child.close();
   }

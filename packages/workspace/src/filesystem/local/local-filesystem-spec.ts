@@ -1,12 +1,12 @@
 import type { Filesystem, FilesystemSpec } from "@holdfast/core";
 import { type FilesystemParts, parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { maxFileBytesSchema } from "../max-file-bytes.js";
+import { maxFileBytesSchema } from "../limits.js";
 import { LocalFilesystem } from "./local-filesystem.js";
 
-/** How a {@link LocalFilesystemSpec} makes its filesystem. */
+/** Options of a {@link LocalFilesystemSpec}. */
 export interface LocalFilesystemSpecOptions {
-  /** Whether commands may be run, as this process's user and not confined. @default false */
+  /** Allows commands, which run as this process's user and are not confined. @default false */
   readonly shell?: boolean | undefined;
   /** Largest file that is read or written. @default 67_108_864 */
   readonly maxFileBytes?: number | undefined;
@@ -17,7 +17,7 @@ const optionsSchema = z.strictObject({
   maxFileBytes: maxFileBytesSchema,
 });
 
-/** Keeps the files in the agent's workspace directory, on this host. */
+/** Creates a `LocalFilesystem` in the agent's workspace directory, on this host. */
 export class LocalFilesystemSpec implements FilesystemSpec {
   readonly kind = "local";
   readonly needs = "process";

@@ -9,22 +9,21 @@ import {
   type ShellCommand,
 } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { maxFileBytesSchema } from "../max-file-bytes.js";
+import { maxFileBytesSchema } from "../limits.js";
 import { namespaceDirectories } from "../namespace-names.js";
 import { showPath } from "../refusals.js";
 import { runLimited } from "../run-limited.js";
-import { commandEnvironment } from "./command-environment.js";
 import { DirectoryTree } from "./directory-tree.js";
-import { directoryPlace, filePlace } from "./place.js";
 import { SharedDirectory } from "./shared-directory.js";
+import { directoryTreePath, fileTreePath } from "./tree-path.js";
 
-/** What a {@link LocalFilesystem} is made of. */
+/** Options of a {@link LocalFilesystem}. */
 export interface LocalFilesystemOptions {
-  /** The workspace directory, made when it is first needed; relative to the working directory. */
+  /** Workspace directory, created when it is first needed; relative to the working directory. */
   readonly root: string;
   /**
-   * Whether commands may be run. They run as this process's user, in the namespace's directory but not confined to it:
-   * for agents that may do what this user may do.
+   * Allows commands. They run as this process's user, in the namespace's directory but not confined to it: only for
+   * agents that may do whatever that user may do.
    * @default false
    */
   readonly shell?: boolean | undefined;
@@ -39,13 +38,14 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Files in a directory of this host: a user's in `users/<user>/`, a session's without a user in `sessions/<session>/`.
+ * Files in a directory of this host: a user's in `users/<user>/`, those of a session without a user in
+ * `sessions/<session>/`.
  *
- * - No path leaves its namespace: not by `..`, not through a link, and not while somebody swaps directories for links.
- *   (Where the system has no `/proc/self/fd`, the last holds for reads and as far as paths can be checked for the rest.)
- * - `write` replaces a file in one step; `append` of any number of processes loses nothing.
- * - `delete` removes a name, a link itself included, and the directories that are empty then.
- * - `list` shows files and directories, no links, pipes or devices; those are refused by the other methods.
+ * - No path leaves its namespace: not by `..`, not through a link, and not while another process swaps directories for
+ *   links. (Without `/proc/self/fd` the last is guaranteed for reads, and for writes as far as paths can be checked.)
+ * - `write` replaces a file atomically; concurrent `append`s of any number of processes lose nothing.
+ * - `delete` removes a file, or a link itself, and the directories that this leaves empty.
+ * - `list` shows files and directories; links, pipes and devices are left out, and the other methods refuse them.
  *
  * @example
  * const files = new LocalFilesystem({ root: "./workspace" });
@@ -56,7 +56,7 @@ export class LocalFilesystem implements Filesystem {
   readonly kind = "local";
   readonly reach = "host";
   readonly shared: SharedFiles;
-  /** Runs a command in the namespace's directory; only with the option `shell`. */
+  /** Runs a command in the namespace's directory; present only with the option `shell`. */
   readonly run?: (namespace: FileNamespace, command: ShellCommand) => Promise<CommandResult>;
   readonly #root: string;
   readonly #tree: DirectoryTree;
@@ -71,37 +71,42 @@ export class LocalFilesystem implements Filesystem {
   }
 
   async read(namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
-    return this.#tree.read(filePlace(namespaceDirectories(namespace), path));
+    return this.#tree.read(fileTreePath(namespaceDirectories(namespace), path));
   }
 
   async write(namespace: FileNamespace, path: string, bytes: Uint8Array): Promise<void> {
-    await this.#tree.write(filePlace(namespaceDirectories(namespace), path), bytes);
+    await this.#tree.write(fileTreePath(namespaceDirectories(namespace), path), bytes);
   }
 
   async append(namespace: FileNamespace, path: string, bytes: Uint8Array): Promise<void> {
-    await this.#tree.append(filePlace(namespaceDirectories(namespace), path), bytes);
+    await this.#tree.append(fileTreePath(namespaceDirectories(namespace), path), bytes);
   }
 
   async delete(namespace: FileNamespace, path: string): Promise<boolean> {
-    return this.#tree.delete(filePlace(namespaceDirectories(namespace), path));
+    return this.#tree.delete(fileTreePath(namespaceDirectories(namespace), path));
   }
 
   async list(namespace: FileNamespace, path = ""): Promise<readonly FileInfo[]> {
-    return this.#tree.list(directoryPlace(namespaceDirectories(namespace), path));
+    return this.#tree.list(directoryTreePath(namespaceDirectories(namespace), path));
   }
 
   async #run(namespace: FileNamespace, command: ShellCommand): Promise<CommandResult> {
     const top = namespaceDirectories(namespace);
     const home = join(this.#root, ...top);
     const { workingDirectory = "", timeoutMs, signal } = command;
-    const place = directoryPlace(top, workingDirectory);
-    await this.#tree.make(directoryPlace(top, ""));
-    if (!(await this.#tree.has(place)))
+    const target = directoryTreePath(top, workingDirectory);
+    await this.#tree.make(directoryTreePath(top, ""));
+    if (!(await this.#tree.has(target)))
       throw new InvalidInputError(`there is no directory ${showPath(workingDirectory)} to work in`);
     return runLimited({
       argv: ["sh", "-c", command.command],
-      cwd: join(home, ...place.segments),
-      env: commandEnvironment(home),
+      cwd: join(home, ...target.segments),
+      // Nothing else of this process's environment: it may hold secrets.
+      env: {
+        PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+        LANG: process.env["LANG"] ?? "C.UTF-8",
+        HOME: home,
+      },
       timeoutMs,
       signal,
     });

@@ -4,23 +4,23 @@ import { join } from "node:path";
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY;
 
-/** Never through a link, never waiting for the other end of a pipe, never taking over a terminal. */
+/** Never follow a link, never wait for the other end of a pipe, never take over a terminal. */
 const FILE_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Only the owner may read what agents keep. */
+/** Only the owner may read the files of agents. */
 const FILE_MODE = 0o600;
 
-/** A directory changed its place while it was in use. */
+/** Thrown when a directory was moved while it was in use. */
 export class DirectoryMovedError extends Error {
   override readonly name = "DirectoryMovedError";
 }
 
 /**
- * A directory held open, so that what is done in it is done in it and in no other, whoever renames or replaces the
- * directories above it meanwhile.
+ * Directory held open, so that every operation happens in it and in no other, even if the directories above it are
+ * renamed or replaced meanwhile.
  *
- * On Linux names are looked up from the handle itself (`/proc/self/fd/<n>/<name>` is what `openat` does). Elsewhere they
- * are looked up by path, and after opening something it is checked that it is where it should be.
+ * On Linux names are looked up from the handle itself (`/proc/self/fd/<n>/<name>`, equivalent to `openat`). Elsewhere they
+ * are looked up by path, and each operation checks that the path still leads to the open directory.
  */
 export class OpenDirectory {
   readonly #handle: FileHandle;
@@ -33,23 +33,23 @@ export class OpenDirectory {
     this.#isAnchored = isAnchored;
   }
 
-  /** Opens a directory that the program chose; links on the way to it are the program's own and followed. */
+  /** Opens a directory that the program chose; links on the way to it are followed. */
   static async open(path: string, isAnchored: boolean = canAnchor()): Promise<OpenDirectory> {
     const real = await realpath(path);
     return new OpenDirectory(await open(real, DIRECTORY_FLAGS), real, isAnchored);
   }
 
-  /** The path of this directory, for the system. */
+  /** Path of this directory for system calls. */
   get path(): string {
     return this.#isAnchored ? `/proc/self/fd/${this.#handle.fd}` : this.#path;
   }
 
-  /** The path of a name in this directory, for the system. */
+  /** Returns the path of a name in this directory for system calls. */
   entry(name: string): string {
     return join(this.path, name);
   }
 
-  /** Opens a directory in this one, not through a link. */
+  /** Opens a directory in this one; does not follow a link. */
   async child(name: string): Promise<OpenDirectory> {
     const handle = await open(this.entry(name), DIRECTORY_FLAGS | constants.O_NOFOLLOW);
     const child = new OpenDirectory(handle, join(this.#path, name), this.#isAnchored);
@@ -62,14 +62,14 @@ export class OpenDirectory {
     }
   }
 
-  /** Opens a file in this directory, not through a link and without waiting for anyone. */
+  /** Opens a file in this directory; follows no link and never blocks. */
   async openFile(name: string, flags: number): Promise<FileHandle> {
-    // A file must not be made elsewhere, so where that can happen the place is checked before too.
+    // A file must not be created elsewhere: where paths are used, this is checked before opening too.
     if ((flags & constants.O_CREAT) !== 0) await this.confirm();
     const handle = await open(this.entry(name), flags | FILE_FLAGS, FILE_MODE);
     try {
       await this.confirm();
-      if (!this.#isAnchored) await isSame(handle, this.entry(name));
+      if (!this.#isAnchored) await checkSame(handle, this.entry(name));
       return handle;
     } catch (error) {
       await handle.close();
@@ -77,13 +77,13 @@ export class OpenDirectory {
     }
   }
 
-  /** When the directory was last changed. */
+  /** Time of the last change of the directory. */
   async modifiedAt(): Promise<Date> {
     return (await this.#handle.stat()).mtime;
   }
 
   /**
-   * Checks that the path still leads here, where the path is what everything goes by.
+   * Checks that the path still leads to this directory, where names are looked up by path.
    *
    * @throws DirectoryMovedError
    */
@@ -98,12 +98,13 @@ export class OpenDirectory {
     if (here.ino !== there.ino || here.dev !== there.dev) throw new DirectoryMovedError();
   }
 
+  /** Closes the directory. */
   async close(): Promise<void> {
     await this.#handle.close();
   }
 }
 
-async function isSame(handle: FileHandle, path: string): Promise<void> {
+async function checkSame(handle: FileHandle, path: string): Promise<void> {
   const [here, there] = await Promise.all([handle.stat(), lstat(path)]);
   if (here.ino !== there.ino || here.dev !== there.dev) throw new DirectoryMovedError();
 }

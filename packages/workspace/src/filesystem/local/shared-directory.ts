@@ -7,14 +7,14 @@ import {
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { maxFileBytesSchema } from "../max-file-bytes.js";
+import { maxFileBytesSchema } from "../limits.js";
 import { DirectoryTree } from "./directory-tree.js";
 import { fileInfo, listChild } from "./list-below.js";
-import { directoryPlace, filePlace } from "./place.js";
+import { directoryTreePath, fileTreePath } from "./tree-path.js";
 
-/** Where a {@link SharedDirectory} finds its files. */
+/** Options of a {@link SharedDirectory}. */
 export interface SharedDirectoryOptions {
-  /** The workspace directory; relative to the working directory. */
+  /** Workspace directory; relative to the working directory. */
   readonly root: string;
   /** Largest file that is read. @default 67_108_864 */
   readonly maxFileBytes?: number | undefined;
@@ -26,11 +26,14 @@ const optionsSchema = z.strictObject({
 });
 
 const SHARED_FILE = "AGENTS.md";
-const SHARED_DIRECTORIES: readonly string[] = ["knowledge", "skills", "subagents"];
+const SHARED_DIRECTORIES = ["knowledge", "skills", "subagents"] as const;
+
+/** Names at the top of a workspace directory that all users share. */
+export const SHARED_NAMES: readonly string[] = [SHARED_FILE, ...SHARED_DIRECTORIES];
 
 /**
- * What all users of a workspace directory share: `AGENTS.md`, `knowledge/`, `skills/` and `subagents/`. Nothing else of
- * the directory can be reached through it, and no link is followed.
+ * Files that all users of a workspace directory share: `AGENTS.md`, `knowledge/`, `skills/` and `subagents/`. Nothing
+ * else in the directory can be reached through it, and no link is followed.
  */
 export class SharedDirectory implements SharedFiles {
   readonly #tree: DirectoryTree;
@@ -44,15 +47,15 @@ export class SharedDirectory implements SharedFiles {
   /** @throws InvalidInputError for a path that leaves the directory or goes through a link */
   async read(path: string): Promise<Uint8Array | null> {
     const plain = checkFilePath(path);
-    return isShared(plain) ? this.#tree.read(filePlace([], plain)) : null;
+    return isShared(plain) ? this.#tree.read(fileTreePath([], plain)) : null;
   }
 
   /** @throws InvalidInputError for a path that leaves the directory or goes through a link */
   async list(path = ""): Promise<readonly FileInfo[]> {
     const plain = checkDirectoryPath(path);
-    if (plain !== "") return isShared(plain) ? this.#tree.list(directoryPlace([], plain)) : [];
+    if (plain !== "") return isShared(plain) ? this.#tree.list(directoryTreePath([], plain)) : [];
     const found: FileInfo[] = [];
-    const top = directoryPlace([], "");
+    const top = directoryTreePath([], "");
     await this.#tree.enter("list", top, { make: false, otherwise: undefined }, async (root) => {
       const agents = await fileInfo(root, SHARED_FILE, SHARED_FILE);
       if (agents !== null) found.push(agents);
@@ -63,6 +66,5 @@ export class SharedDirectory implements SharedFiles {
 }
 
 function isShared(path: string): boolean {
-  const first = path.split("/", 1)[0] ?? "";
-  return path === SHARED_FILE || SHARED_DIRECTORIES.includes(first);
+  return path === SHARED_FILE || SHARED_DIRECTORIES.some((name) => path.split("/", 1)[0] === name);
 }

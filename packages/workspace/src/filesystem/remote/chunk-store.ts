@@ -1,16 +1,16 @@
+import { randomBytes } from "node:crypto";
 import type { JsonValue, KeyValueStore } from "@holdfast/core";
 import { showPath } from "../refusals.js";
-import { chunkIds, isDeadChunk } from "./chunk-id.js";
 import { fromContentValue, toContentValue } from "./content-value.js";
 import { chunkPrefix } from "./file-key.js";
 import type { ChunkRef, Manifest } from "./manifest.js";
 import { splitBytes } from "./split-bytes.js";
 
-/** How many chunks are on their way at the same time: a few megabytes. */
-const AT_ONCE = 8;
-const PAGE = 500;
+/** Chunks read, written or deleted concurrently; a few megabytes. */
+const CONCURRENCY = 8;
+const PAGE_KEYS = 500;
 
-/** The chunks of one namespace's files. */
+/** Chunks of the files of one namespace. */
 export class ChunkStore {
   readonly #keyValue: KeyValueStore;
   readonly #namespace: readonly string[];
@@ -20,7 +20,7 @@ export class ChunkStore {
     this.#namespace = namespace;
   }
 
-  /** Stores bytes as chunks for a successor of `base`. */
+  /** Stores bytes as chunks for the manifest that is to follow `base`. */
   async upload(base: Manifest, bytes: Uint8Array): Promise<ChunkRef[]> {
     const idOf = chunkIds(base);
     const pieces = splitBytes(bytes).map((piece, index) => ({ id: idOf(index), piece }));
@@ -31,11 +31,11 @@ export class ChunkStore {
     return pieces.map(({ id, piece }) => ({ id, bytes: piece.length }));
   }
 
-  /** The bytes of chunks; null when one of them is gone. */
+  /** Reads chunks; null when one of them is gone. */
   async read(path: string, chunks: readonly ChunkRef[]): Promise<Uint8Array[] | null> {
     const pieces: Uint8Array[] = [];
-    for (let at = 0; at < chunks.length; at += AT_ONCE) {
-      const batch = chunks.slice(at, at + AT_ONCE);
+    for (let at = 0; at < chunks.length; at += CONCURRENCY) {
+      const batch = chunks.slice(at, at + CONCURRENCY);
       const keys = batch.map(({ id }) => chunkPrefix(path) + id);
       const values = await this.#keyValue.getMany(this.#namespace, keys);
       for (const [index, chunk] of batch.entries()) {
@@ -49,7 +49,7 @@ export class ChunkStore {
   }
 
   /**
-   * Deletes the chunks of a file that nobody can use any more, those that a crash left behind included.
+   * Deletes the chunks of a file that are not and cannot become part of it, including those that a crash left behind.
    *
    * @param current - reads the file's manifest; called after the chunks were listed
    */
@@ -57,11 +57,11 @@ export class ChunkStore {
     const prefix = chunkPrefix(path);
     let cursor: string | undefined;
     do {
-      const page = await this.#keyValue.list(this.#namespace, { prefix, cursor, limit: PAGE });
+      const page = await this.#keyValue.list(this.#namespace, { prefix, cursor, limit: PAGE_KEYS });
       if (page.keys.length === 0) return;
       const manifest = await current();
-      const dead = page.keys.filter((key) => isDeadChunk(key.slice(prefix.length), manifest));
-      await inBatches(dead, (key) => this.#keyValue.delete(this.#namespace, key));
+      const garbage = page.keys.filter((key) => isGarbage(key.slice(prefix.length), manifest));
+      await inBatches(garbage, (key) => this.#keyValue.delete(this.#namespace, key));
       cursor = page.cursor;
     } while (cursor !== undefined);
   }
@@ -71,6 +71,29 @@ async function inBatches<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,
 ): Promise<void> {
-  for (let at = 0; at < items.length; at += AT_ONCE)
-    await Promise.all(items.slice(at, at + AT_ONCE).map(work));
+  for (let at = 0; at < items.length; at += CONCURRENCY)
+    await Promise.all(items.slice(at, at + CONCURRENCY).map(work));
+}
+
+/**
+ * Makes ids for the chunks of one attempt to change a file. An id names the manifest that the attempt is based on, so
+ * that a sweep can tell chunks of an attempt under way from garbage.
+ */
+function chunkIds({ life, seq }: Manifest): (index: number) => string {
+  const attempt = randomBytes(6).toString("hex");
+  return (index) => `${life}.${seq}.${attempt}.${index}`;
+}
+
+/**
+ * Returns true for a chunk that cannot become part of the file any more, given a manifest that was read after the chunk
+ * was listed.
+ *
+ * An attempt ends in a compare-and-set on the manifest it is based on, and no manifest comes back: where a later one is
+ * stored, or another life has begun, or none is left, the attempt has failed or is about to.
+ */
+function isGarbage(id: string, current: Manifest | null): boolean {
+  if (current === null) return true;
+  const [life, seq] = id.split(".");
+  if (life === current.life && Number(seq) >= current.seq) return false;
+  return !current.chunks.some((chunk) => chunk.id === id);
 }

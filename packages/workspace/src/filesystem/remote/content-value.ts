@@ -1,11 +1,11 @@
 import { StateCorruptError } from "@holdfast/core";
 
-/** Bytes as JSON keeps them: text where that takes less room, base64 otherwise. */
+/** Bytes in JSON: as text where that is shorter, otherwise as base64. */
 export type ContentValue = { readonly text: string } | { readonly base64: string };
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The JSON form of some bytes; never much more than four thirds of their number. */
+/** Encodes bytes for JSON; the result is hardly longer than four thirds of them. */
 export function toContentValue(bytes: Uint8Array): ContentValue {
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   try {
@@ -19,10 +19,10 @@ export function toContentValue(bytes: Uint8Array): ContentValue {
 }
 
 /**
- * The bytes behind a {@link ContentValue}.
+ * Decodes a {@link ContentValue}.
  *
- * @param what - for the error
- * @throws StateCorruptError when it is none, or does not have as many bytes as it should
+ * @param what - what it is part of, for the error
+ * @throws StateCorruptError when it is malformed or has another number of bytes
  */
 export function fromContentValue(value: unknown, bytes: number, what: string): Uint8Array {
   const found = decode(value);

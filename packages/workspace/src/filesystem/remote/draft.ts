@@ -1,22 +1,22 @@
 import type { ChunkRef } from "./manifest.js";
 import { CHUNK_BYTES, joinBytes } from "./split-bytes.js";
 
-/** Most bytes that are kept in the manifest itself, so that small files and small appends are one value. */
+/** Most bytes kept in the manifest itself, so that a small file, or a small append, takes one value. */
 export const TAIL_BYTES = 4_096;
 
 const NOTHING: Uint8Array = new Uint8Array();
 
-/** What a change makes of a file. */
+/** Planned content of a file. */
 export interface Draft {
-  /** Chunks that stay. */
+  /** Chunks that are kept. */
   readonly keep: readonly ChunkRef[];
-  /** Bytes after them that become new chunks. */
+  /** Bytes after those that become new chunks. */
   readonly upload: Uint8Array;
-  /** Bytes after those that go into the manifest. */
+  /** Bytes at the end that go into the manifest. */
   readonly tail: Uint8Array;
 }
 
-/** A file with this content. */
+/** Plans a file with this content. */
 export function wholeDraft(bytes: Uint8Array): Draft {
   return bytes.length <= TAIL_BYTES
     ? { keep: [], upload: NOTHING, tail: bytes }
@@ -24,12 +24,12 @@ export function wholeDraft(bytes: Uint8Array): Draft {
 }
 
 /**
- * A file with `bytes` after what is there.
+ * Plans a file with `bytes` appended.
  *
- * Appends gather in the tail. When that is full, it is stored together with the last chunks that are no larger than what
- * is stored: so chunks grow, are few, and each byte is written again only a few times, however large the file is.
+ * Appends collect in the tail. A full tail is merged with the last chunks that are no larger than it and stored anew: so
+ * there are few chunks, and each byte is rewritten only a few times, however large the file is.
  *
- * @param read - the bytes of some chunks; null when one is gone
+ * @param read - reads chunks; null when one is gone
  * @returns null when a chunk is gone
  */
 export async function appendDraft(

@@ -2,18 +2,19 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KeyValueStore, StateConflictError, StateCorruptError } from "@holdfast/core";
 import { uuidv7 } from "@holdfast/core/store-kit";
-import { showPath, tooLarge } from "../refusals.js";
+import { tooLarge } from "../limits.js";
+import { showPath } from "../refusals.js";
 import { ChunkStore } from "./chunk-store.js";
 import type { Draft } from "./draft.js";
 import { fileBytes, type Manifest } from "./manifest.js";
 import { ManifestStore, type PutOutcome, type StoredVersion } from "./manifest-store.js";
 import { joinBytes } from "./split-bytes.js";
 
-/** How often a read or a change starts again because others changed the file meanwhile. */
-const MOST_ATTEMPTS = 200;
-const LONGEST_PAUSE_MS = 100;
+/** Attempts of a read or a change of a file that others keep changing. */
+const MAX_ATTEMPTS = 200;
+const MAX_BACKOFF_MS = 100;
 
-/** The files of one namespace in a key-value store: a manifest per file, and chunks for what does not fit in it. */
+/** Files of one namespace in a key-value store: a manifest per file, and chunks for what does not fit into it. */
 export class FileSpace {
   readonly manifests: ManifestStore;
   readonly chunks: ChunkStore;
@@ -25,10 +26,10 @@ export class FileSpace {
     this.#maxFileBytes = maxFileBytes;
   }
 
-  /** The bytes of a file, all of one version; null when there is none. */
+  /** Reads one version of a file; null when there is none. */
   async read(path: string): Promise<Uint8Array | null> {
     let current = await this.manifests.get(path);
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (current === null || current.manifest.isVacant) return null;
       const { chunks, tail } = current.manifest;
       const bytes = fileBytes(current.manifest);
@@ -41,10 +42,10 @@ export class FileSpace {
   }
 
   /**
-   * Changes a file from whatever version is there.
+   * Changes a file, starting from the current version.
    *
-   * @param plan - what to make of the version that is there; null when chunks of it are gone
-   * @param sweeps - whether to look for chunks that nobody uses any more even when none were stored
+   * @param plan - plans the new content from the current manifest; null when chunks of it are gone
+   * @param sweeps - looks for unused chunks even when no new ones were stored
    */
   async change(
     path: string,
@@ -52,7 +53,7 @@ export class FileSpace {
     sweeps: boolean,
   ): Promise<void> {
     let current = await this.manifests.get(path);
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const draft = await plan(current?.manifest.isVacant ? null : (current?.manifest ?? null));
       if (draft === null) {
         current = current && (await this.#changed(current));
@@ -65,48 +66,48 @@ export class FileSpace {
         return;
       }
       current = outcome.current;
-      await pause(attempt);
+      await backOff(attempt);
     }
     throw busy("change", path);
   }
 
-  /** Deletes a file; whether there was one. */
+  /** Deletes a file; returns true when there was one. */
   async delete(path: string): Promise<boolean> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const current = await this.manifests.get(path);
       if (current === null) return false;
       const { isVacant, mayHaveChunks } = current.manifest;
       const remove = mayHaveChunks ? this.vacate(current) : this.manifests.remove(current);
       if (await remove) return !isVacant;
-      await pause(attempt);
+      await backOff(attempt);
     }
     throw busy("delete", path);
   }
 
   /**
-   * Deletes a manifest after its chunks: in between it says that there is no file, so that a crash leaves something from
-   * which the chunks can be found.
+   * Deletes the chunks of a file and then its manifest. In between the manifest is vacant, so that the chunks can still be
+   * found after a crash.
    *
-   * @returns false when another version is there; nothing was changed then
+   * @returns false when another version is stored; nothing was changed then
    */
   async vacate(current: StoredVersion): Promise<boolean> {
     const { path } = current.manifest;
-    // Also where it is vacant already: only under a later manifest are the chunks of a first write that was given up dead.
+    // Even where it is vacant already: chunks of an abandoned first write become garbage only under a later manifest.
     const vacant = { chunks: [], tail: new Uint8Array(), isVacant: true, mayHaveChunks: true };
     const outcome = await this.manifests.put(successor(path, current, vacant), current.version);
     if (!outcome.isPut) return false;
     try {
       await this.chunks.sweep(path, () => this.#manifest(path));
-      // Whoever begins the file again meanwhile keeps the manifest.
+      // Does nothing where the file was created again meanwhile.
       await this.manifests.remove(outcome.current);
     } catch {
-      // The file is gone all the same; a listing clears the rest away.
+      // The file is gone; a later listing removes the rest.
     }
     return true;
   }
 
   /**
-   * The version after one of which a chunk is gone.
+   * Returns the version that followed one of which a chunk is gone.
    *
    * @throws StateCorruptError when there is none: then the chunk is lost
    */
@@ -118,7 +119,7 @@ export class FileSpace {
     );
   }
 
-  /** Deletes chunks that nobody uses any more; what cannot be deleted now is left for the next time. */
+  /** Deletes unused chunks; those that cannot be deleted now are left for the next sweep. */
   async #sweep(path: string): Promise<void> {
     await this.chunks.sweep(path, () => this.#manifest(path)).catch(() => undefined);
   }
@@ -138,7 +139,7 @@ export class FileSpace {
       return this.manifests.put(next, base?.version ?? null);
     }
     if (base === null || !base.manifest.mayHaveChunks) {
-      // Chunks are stored only where a manifest tells of them: else nobody would find those that a crash leaves.
+      // Chunks are stored only under a manifest that announces them: otherwise those that a crash leaves could not be found.
       const modifiedAt = base?.manifest.modifiedAt ?? new Date().toISOString();
       const announced = successor(path, base, { mayHaveChunks: true, modifiedAt });
       const outcome = await this.manifests.put(announced, base?.version ?? null);
@@ -151,7 +152,7 @@ export class FileSpace {
   }
 }
 
-/** The manifest after `current`, with some changes; the first of a new life where there is none. */
+/** Makes the manifest that follows `current`, with some changes; the first of a new life where there is none. */
 function successor(
   path: string,
   current: StoredVersion | null,
@@ -172,13 +173,13 @@ function successor(
   return { ...before, modifiedAt, ...changes, seq: before.seq + 1, id: uuidv7() };
 }
 
-async function pause(attempt: number): Promise<void> {
-  const longest = Math.min(LONGEST_PAUSE_MS, 2 ** attempt);
-  await sleep(Math.random() * longest);
+/** Exponential backoff with full jitter. */
+async function backOff(attempt: number): Promise<void> {
+  await sleep(Math.random() * Math.min(MAX_BACKOFF_MS, 2 ** attempt));
 }
 
 function busy(verb: string, path: string): StateConflictError {
   return new StateConflictError(
-    `could not ${verb} ${showPath(path)}: others changed it ${MOST_ATTEMPTS} times meanwhile; try again`,
+    `could not ${verb} ${showPath(path)}: others changed it ${MAX_ATTEMPTS} times meanwhile; try again`,
   );
 }

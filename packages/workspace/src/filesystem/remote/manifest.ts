@@ -3,31 +3,31 @@ import { z } from "zod";
 import { showPath } from "../refusals.js";
 import { type ContentValue, fromContentValue, toContentValue } from "./content-value.js";
 
-/** A piece of a file that has a key of its own. */
+/** Part of a file that is stored under a key of its own. */
 export interface ChunkRef {
   readonly id: string;
   readonly bytes: number;
 }
 
 /**
- * What the key of a file holds: what the file is made of. Its content is the chunks in order, then the tail.
+ * Value under the key of a file. The file's content is the chunks in order, then the tail.
  *
- * A manifest that is `vacant` is no file: it stands for one that is about to be written for the first time, or whose
- * chunks are being deleted.
+ * A vacant manifest is not a file: it stands for one that is about to be written for the first time, or whose chunks are
+ * being deleted.
  */
 export interface Manifest {
   readonly path: string;
   readonly isVacant: boolean;
-  /** Names this life of the file, from its first manifest to its deletion; never used again. */
+  /** Id of this life of the file, from its first manifest to its deletion; never reused. */
   readonly life: string;
-  /** Counts the manifests of one life. */
+  /** Number of this manifest within the life. */
   readonly seq: number;
-  /** Names this very manifest, so that a writer whose answer was lost recognises its own. */
+  /** Id of this very manifest, by which a writer that got no reply recognises its own. */
   readonly id: string;
   readonly modifiedAt: string;
   readonly chunks: readonly ChunkRef[];
   readonly tail: Uint8Array;
-  /** Whether there may be keys of chunks, in use or left behind. Chunks are stored only under a manifest that says so. */
+  /** True where chunks may be stored, in use or left behind. Chunks are stored only under a manifest that says so. */
   readonly mayHaveChunks: boolean;
 }
 
@@ -59,12 +59,12 @@ const storedSchema: z.ZodType<StoredManifest> = z.object({
   chunked: z.boolean(),
 });
 
-/** How many bytes the file has. */
+/** Returns the size of the file. */
 export function fileBytes({ chunks, tail }: Pick<Manifest, "chunks" | "tail">): number {
   return chunks.reduce((sum, chunk) => sum + chunk.bytes, tail.length);
 }
 
-/** The JSON form of a manifest. */
+/** Encodes a manifest for JSON. */
 export function manifestValue(manifest: Manifest): JsonValue {
   const stored: StoredManifest = {
     v: 1,
@@ -83,9 +83,9 @@ export function manifestValue(manifest: Manifest): JsonValue {
 }
 
 /**
- * A manifest from its JSON form.
+ * Decodes a manifest.
  *
- * @param key - for the error
+ * @param key - key of the manifest, for the error
  * @throws StateCorruptError
  */
 export function readManifest(key: string, value: JsonValue): Manifest {

@@ -1,11 +1,11 @@
 import type { Filesystem, FilesystemSpec } from "@holdfast/core";
 import { type FilesystemParts, parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
+import { maxFileBytesSchema } from "../limits.js";
 import { SharedDirectory } from "../local/shared-directory.js";
-import { maxFileBytesSchema } from "../max-file-bytes.js";
 import { RemoteFilesystem } from "./remote-filesystem.js";
 
-/** How a {@link RemoteFilesystemSpec} makes its filesystem. */
+/** Options of a {@link RemoteFilesystemSpec}. */
 export interface RemoteFilesystemSpecOptions {
   /** Tells workspaces on one store apart: agents with the same name share a user's files. @default "workspace" */
   readonly name?: string | undefined;
@@ -19,8 +19,8 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Keeps the users' files in the agent's key-value store, so that every node has them. What all users share is read from
- * the workspace directory of the deployment.
+ * Creates a `RemoteFilesystem` in the agent's key-value store, so that every node has the users' files. The files that
+ * all users share are read from the workspace directory of the deployment.
  */
 export class RemoteFilesystemSpec implements FilesystemSpec {
   readonly kind = "remote";

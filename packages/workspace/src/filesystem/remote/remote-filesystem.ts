@@ -8,24 +8,21 @@ import {
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { maxFileBytesSchema } from "../max-file-bytes.js";
+import { checkBytes, checkPathDepth, maxFileBytesSchema, tooLarge } from "../limits.js";
 import { namespaceNames } from "../namespace-names.js";
-import { checkDepth } from "../path-depth.js";
-import { checkBytes, tooLarge } from "../refusals.js";
-import { checkNewPath } from "./check-new-path.js";
 import { appendDraft, type Draft, wholeDraft } from "./draft.js";
+import { parentsOf } from "./file-key.js";
 import { FileSpace } from "./file-space.js";
 import { KeyedQueue } from "./keyed-queue.js";
-import { listFiles } from "./list-files.js";
 import { fileBytes, type Manifest } from "./manifest.js";
 
-/** What a {@link RemoteFilesystem} is made of. */
+/** Options of a {@link RemoteFilesystem}. */
 export interface RemoteFilesystemOptions {
-  /** Keeps the files; owned by the caller. */
+  /** Store of the files; owned by the caller. */
   readonly keyValue: KeyValueStore;
   /** Tells workspaces on one store apart: agents with the same name share a user's files. @default "workspace" */
   readonly name?: string | undefined;
-  /** What all users share. @default nothing */
+  /** Files that all users share. @default none */
   readonly shared?: SharedFiles | undefined;
   /** Largest file that is read or written. @default 67_108_864 */
   readonly maxFileBytes?: number | undefined;
@@ -35,7 +32,7 @@ const optionsSchema = z.strictObject({
   keyValue: z.custom<KeyValueStore>(
     (value) =>
       typeof value === "object" && value !== null && "contract" in value && value.contract === 1,
-    "a KeyValueStore of contract 1 is needed",
+    "must be a KeyValueStore of contract 1",
   ),
   name: z.string().min(1).max(255).default("workspace"),
   shared: z.custom<SharedFiles>((value) => typeof value === "object" && value !== null).optional(),
@@ -45,9 +42,9 @@ const optionsSchema = z.strictObject({
 /**
  * Files in a key-value store, for agents that run on several nodes.
  *
- * - Readers see a whole version of a file; a crash at any point leaves the old one or the new one.
- * - Appends of any number of nodes lose nothing, and cost the same however large the file is.
- * - What a crash leaves behind is removed by the next large write, or deletion, of the file, or by a listing.
+ * - A reader sees one version of a file; a crash at any point leaves the old version or the new one.
+ * - Concurrent appends of any number of nodes lose nothing, and an append costs the same however large the file is.
+ * - Chunks that a crash leaves behind are removed by the next large write or deletion of the file, or by a listing.
  *
  * @example
  * const files = new RemoteFilesystem({ keyValue: RedisDistributedStore.from(client).keyValue });
@@ -60,8 +57,8 @@ export class RemoteFilesystem implements Filesystem {
   readonly #keyValue: KeyValueStore;
   readonly #name: string;
   readonly #maxFileBytes: number;
-  /** This process takes turns with itself, and contends only with others. */
-  readonly #turns = new KeyedQueue();
+  /** Changes of one file by this process run one after another, so that it contends only with other processes. */
+  readonly #changes = new KeyedQueue();
 
   /** @throws ConfigurationError */
   constructor(options: RemoteFilesystemOptions) {
@@ -99,7 +96,7 @@ export class RemoteFilesystem implements Filesystem {
   async delete(namespace: FileNamespace, path: string): Promise<boolean> {
     const name = checkFilePath(path);
     const space = this.#space(namespace);
-    return this.#turns.run(turnOf(namespace, name), () => space.delete(name));
+    return this.#changes.run(queueKey(namespace, name), () => space.delete(name));
   }
 
   async list(namespace: FileNamespace, path = ""): Promise<readonly FileInfo[]> {
@@ -112,14 +109,14 @@ export class RemoteFilesystem implements Filesystem {
     sweeps: boolean,
     plan: (current: Manifest | null, space: FileSpace) => Promise<Draft | null>,
   ): Promise<void> {
-    checkDepth(path, path.split("/").length);
+    checkPathDepth(path, path.split("/").length);
     const space = this.#space(namespace);
     let isChecked = false;
-    await this.#turns.run(turnOf(namespace, path), () =>
+    await this.#changes.run(queueKey(namespace, path), () =>
       space.change(
         path,
         async (current) => {
-          if (current === null && !isChecked) await checkNewPath(space.manifests, path);
+          if (current === null && !isChecked) await space.manifests.checkNew(path);
           isChecked = true;
           return plan(current, space);
         },
@@ -134,7 +131,36 @@ export class RemoteFilesystem implements Filesystem {
   }
 }
 
-function turnOf(namespace: FileNamespace, path: string): string {
+function queueKey(namespace: FileNamespace, path: string): string {
   const [kind, id] = namespaceNames(namespace);
   return `${kind} ${id.length} ${id} ${path}`;
+}
+
+/** Age at which a file that was announced but never written is taken to be abandoned. */
+const STALE_AFTER_MS = 3_600_000;
+
+/** Lists everything below a directory, in path order, and removes files that were announced but never written. */
+async function listFiles(space: FileSpace, directory: string): Promise<FileInfo[]> {
+  const found = new Map<string, FileInfo>();
+  for await (const page of space.manifests.below(directory))
+    for (const stored of page) {
+      const { manifest } = stored;
+      if (!manifest.isVacant) addFile(found, directory, manifest);
+      else if (Date.now() - Date.parse(manifest.modifiedAt) > STALE_AFTER_MS)
+        await space.vacate(stored).catch(() => undefined);
+    }
+  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Adds a file and the directories its path goes through. */
+function addFile(found: Map<string, FileInfo>, directory: string, manifest: Manifest): void {
+  const { path, modifiedAt } = manifest;
+  found.set(path, { path, kind: "file", bytes: fileBytes(manifest), modifiedAt });
+  for (const parent of parentsOf(path)) {
+    if (directory !== "" && !parent.startsWith(`${directory}/`)) continue;
+    const known = found.get(parent);
+    // Two processes at once can create a file and a directory of one name: both can be read, the file is listed.
+    if (known === undefined || (known.kind === "directory" && known.modifiedAt < modifiedAt))
+      found.set(parent, { path: parent, kind: "directory", bytes: 0, modifiedAt });
+  }
 }

@@ -1,7 +1,7 @@
-/** Bytes per chunk: as JSON well under the megabyte a key-value store takes. */
+/** Bytes per chunk: as JSON well below the megabyte that a key-value store accepts. */
 export const CHUNK_BYTES = 262_144;
 
-/** Cuts bytes into pieces of at most {@link CHUNK_BYTES}, not within a character where they are UTF-8 text. */
+/** Splits bytes into pieces of at most {@link CHUNK_BYTES}; UTF-8 text is never split within a character. */
 export function splitBytes(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let from = 0; from < bytes.length; ) {
@@ -13,7 +13,7 @@ export function splitBytes(bytes: Uint8Array): Uint8Array[] {
   return pieces;
 }
 
-/** Bytes one after another. */
+/** Concatenates bytes. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -24,7 +24,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** The start of the character that `at` is in; `at` itself when there is no UTF-8 there. */
+/** Returns the start of the UTF-8 character that `at` is in; `at` itself where there is none. */
 function characterStart(bytes: Uint8Array, at: number): number {
   for (let start = at; start > at - 4; start--)
     if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
