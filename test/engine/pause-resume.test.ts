@@ -113,7 +113,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     expect(toolCallsOf(reply.message)).toHaveLength(2);
     expect(pending).toEqual([
       {
-        callId: toolCallsOf(reply.message)[0]?.id,
+        toolCallId: toolCallsOf(reply.message)[0]?.id,
         name: "send",
         input: { to: "ann" },
         state: "asking",
@@ -238,7 +238,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       const partial = await confirm([{ approve }], make());
       expect(partial.reason).toBe("permission_asking");
       expect(pendingOf(partial)).toMatchObject([
-        { callId: pending[1]?.toolCallId, name: "send", input: { to: "bob" }, state: "asking" },
+        { toolCallId: pending[1]?.toolCallId, name: "send", input: { to: "bob" }, state: "asking" },
       ]);
       expect(sent).toEqual([]);
       expect(model.requests).toHaveLength(1);

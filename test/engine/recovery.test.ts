@@ -20,12 +20,12 @@ import { expectPaired, logged, logRecords, outline, slotOf } from "./conversatio
 
 const ctx = { sessionId: "s" };
 const call = (id: string, name = "work") => ({ type: "tool_call" as const, id, name, input: {} });
-const result = (callId: string) =>
+const result = (toolCallId: string) =>
   toolResultMessage({
     type: "tool_result",
-    toolCallId: callId,
+    toolCallId,
     name: "work",
-    output: [{ type: "text", text: `result of ${callId}` }],
+    output: [{ type: "text", text: `result of ${toolCallId}` }],
     state: "success",
   });
 
@@ -58,7 +58,7 @@ describe.each([true, false])("what a crash left, fused: %s", (fused) => {
     const agent = agentOn(store, { model, onEvent: (event) => events.push(event) });
     await agent.call("next", ctx);
     expect(events.filter(({ type }) => type === "repaired")).toMatchObject([
-      { repairs: [{ kind: "missing_result", callId: "2" }] },
+      { repairs: [{ kind: "missing_result", toolCallId: "2" }] },
     ]);
     expectPaired(model.requests[0]?.messages ?? []);
     const state = await agent.getAgentState(null, "s");

@@ -51,15 +51,15 @@ describe("a large result", () => {
 
   test("tells those who watch, and leaves a mark in the log", async () => {
     const turn = await takeTurn([toolThat(() => long)], { offloader: new InMemoryOffloader() });
-    const { toolCallId: callId, name } = onlyResult(turn);
+    const { toolCallId, name } = onlyResult(turn);
     const eviction = evictionOf(onlyResult(turn));
     expect(eviction).toEqual({ reference: expect.any(String), chars: long.length });
     expect(eventsOf(turn, "tool_result_evicted")).toMatchObject([
-      { id: callId, name, ...eviction },
+      { toolCallId, name, ...eviction },
     ]);
     const marks = turn.log.filter(({ mark }) => mark?.name === "eviction");
     const sha256 = createHash("sha256").update(long).digest("hex");
-    expect(marks.map(({ mark }) => mark?.details)).toEqual([{ callId, name, ...eviction, sha256 }]);
+    expect(marks.map(({ mark }) => mark?.details)).toEqual([{ callId: toolCallId, name, ...eviction, sha256 }]);
     expect(eventsOf(turn, "error")).toEqual([]);
   });
 
@@ -71,7 +71,7 @@ describe("a large result", () => {
       content.filter((block) => block.type === "tool_call"),
     );
     expect(onlyResult(turn)).toMatchObject({
-      callId: call?.id,
+      toolCallId: call?.id,
       name: "execute",
       state: "error",
       metadata: { exitCode: 1, evicted: { chars: long.length } },
@@ -133,7 +133,7 @@ describe("a large result", () => {
     const state = await agent.getAgentState(alice);
     const [first, second] = state?.context.flatMap(toolResultsOf) ?? [];
     expect(first?.toolCallId).not.toBe(second?.toolCallId);
-    expect(second).toEqual({ ...first, callId: second?.toolCallId });
+    expect(second).toEqual({ ...first, toolCallId: second?.toolCallId });
     await agent.close();
   });
 });

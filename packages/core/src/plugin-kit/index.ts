@@ -23,8 +23,12 @@ export { jsonSchemaOf, type Validation, validateInput } from "../tool/input-sche
 export { isExplicitToolResult, isSuspended } from "../tool/tool.js";
 export { addUsage } from "./add-usage.js";
 export { askModel, type ModelAnswer, type ModelQuestion } from "./ask-model.js";
+export { BoundedMap, type BoundedMapOptions } from "./bounded-map.js";
 export { checkDirectoryPath, checkFilePath } from "./check-path.js";
 export { cutIndex } from "./cut-text.js";
+export { KeyedQueue } from "./keyed-queue.js";
 export { markQuoter } from "./mark-quoter.js";
 export { parseOptions, showValue } from "./parse-options.js";
+export { failedResult, reasonOf, type SafeToolOptions, safeTool } from "./safe-tool.js";
 export { type TimeLimit, type TimeLimitOptions, timeLimit } from "./time-limit.js";
+export { YieldingClock, type YieldingClockOptions } from "./yielding-clock.js";

@@ -70,7 +70,7 @@ function resultLines(
   list.label("[result of ").verbatim(name, [...path, "name"]);
   list
     .label(`: ${state}, call `)
-    .verbatim(toolCallId, [...path, "callId"], "label")
+    .verbatim(toolCallId, [...path, "toolCallId"], "label")
     .label("]");
   for (const [index, part] of output.entries()) {
     const partPath = [...path, "output", index];

@@ -10,7 +10,7 @@ const shownFields: Readonly<Record<Block["type"], readonly string[]>> = {
   hint: ["type", "text", "source"],
   data: ["type", "mediaType", "source", "name"],
   tool_call: ["type", "id", "name", "input"],
-  tool_result: ["type", "callId", "name", "output", "state"],
+  tool_result: ["type", "toolCallId", "name", "output", "state"],
 };
 
 type Entry = readonly [key: string, value: readonly Piece[]];

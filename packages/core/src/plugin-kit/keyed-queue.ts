@@ -1,0 +1,22 @@
+/** Runs work on one key in order, and work on different keys in parallel. A key without work takes no memory. */
+export class KeyedQueue {
+  readonly #tails = new Map<string, Promise<void>>();
+
+  /** Runs `work` once everything queued for `key` before it has settled; a failure does not stop the next. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key);
+    const result = before === undefined ? work() : before.then(work);
+    const tail: Promise<void> = result.then(ignore, ignore).then(() => {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    });
+    this.#tails.set(key, tail);
+    return result;
+  }
+
+  /** Resolves when everything queued so far has settled. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#tails.values());
+  }
+}
+
+function ignore(): void {}

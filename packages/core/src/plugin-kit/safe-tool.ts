@@ -1,0 +1,58 @@
+import type { RuntimeContext } from "../context/runtime-context.js";
+import { HoldfastError } from "../errors/holdfast-error.js";
+import type { InferInput, ToolInputSchema } from "../tool/input-schema.js";
+import {
+  type ExplicitToolResult,
+  type Tool,
+  type ToolOptions,
+  tool,
+  toolResult,
+} from "../tool/tool.js";
+
+/** Options of {@link safeTool}: those of `tool`, with `run` in place of `execute`. */
+export interface SafeToolOptions<S extends ToolInputSchema>
+  extends Omit<ToolOptions<S>, "execute"> {
+  /** Runs the tool; `signal` is there also when the context has none. */
+  run(input: InferInput<S>, ctx: RuntimeContext, signal: AbortSignal): unknown;
+}
+
+/**
+ * Makes a tool that never throws: a failure becomes a result the model can act on.
+ *
+ * Errors of Holdfast say what is wrong in words without contents, so they are shown; of any other error only its code
+ * or name is. A call that is being stopped still throws, so that the engine can close it as interrupted.
+ *
+ * @example
+ * safeTool({ name: "note", description: "Reads a note.", input, run: ({ path }) => notes.read(path) });
+ */
+export function safeTool<S extends ToolInputSchema>({ run, ...options }: SafeToolOptions<S>): Tool {
+  return tool({
+    ...options,
+    async execute(input, ctx) {
+      const signal = ctx.signal ?? new AbortController().signal;
+      try {
+        return await run(input, ctx, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return failedResult(
+          HoldfastError.is(error)
+            ? `${options.name}: ${error.message}.`
+            : `${options.name} failed (${reasonOf(error)}). Try again later.`,
+        );
+      }
+    },
+  });
+}
+
+/** Returns a tool result that says why there is no other. */
+export function failedResult(output: string): ExplicitToolResult {
+  return toolResult({ output, state: "error" });
+}
+
+/** Returns what can be told about an error: the message of one of ours, otherwise only its code or name. */
+export function reasonOf(error: unknown): string {
+  if (HoldfastError.is(error)) return error.message;
+  if (!(error instanceof Error)) return "an unknown error";
+  const code = "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : error.name;
+}
