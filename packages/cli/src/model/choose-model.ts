@@ -46,7 +46,7 @@ export async function chooseModel(
 
 async function byName(terminal: Terminal, name: string, source: string): Promise<ChosenModel> {
   if (name === OFFLINE) {
-    const { offlineModel } = await import("../offline/offline-model.js");
+    const { offlineModel } = await import("@holdfast/demo/offline-model");
     return { model: offlineModel(), source, isOffline: true };
   }
   const slash = name.indexOf("/");
