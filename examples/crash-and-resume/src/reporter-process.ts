@@ -1,17 +1,17 @@
 // A process of its own, so that it can be killed: node reporter-process.js <workspace> <session> <stuck|free> <request>
 import { type Message, textOf, toolCallsOf, toolResultsOf } from "@holdfast/core";
-import { type News, reporter, type ShownMessage } from "./reporter.js";
+import { type ReporterMessage, reporter, type ShownMessage } from "./reporter.js";
 
 const [workspace = "", sessionId = "", mode = "", request = ""] = process.argv.slice(2);
 
-function tell(news: News): void {
-  process.send?.(news);
+function send(message: ReporterMessage): void {
+  process.send?.(message);
 }
 
-const { agent, model } = reporter({ workspace, stuck: mode === "stuck", tell });
+const { agent, model } = reporter({ workspace, stuck: mode === "stuck", send });
 const reply = await agent.call(request, { userId: "carol", sessionId });
-tell({ type: "shown", messages: (model.requests[0]?.messages ?? []).map(inOneLine) });
-tell({ type: "reply", text: reply.text });
+send({ type: "shown", messages: (model.requests[0]?.messages ?? []).map(inOneLine) });
+send({ type: "reply", text: reply.text });
 await agent.close();
 process.disconnect();
 

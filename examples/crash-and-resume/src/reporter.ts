@@ -3,34 +3,34 @@ import { HarnessAgent } from "@holdfast/harness";
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { z } from "zod";
 
-/** A message as the story shows it. */
+/** Message of the model's request, as it is printed. */
 export interface ShownMessage {
   readonly role: string;
   readonly text: string;
 }
 
-/** What the reporter's process tells the program that started it. */
-export type News =
+/** Message from the reporter's process to its parent. */
+export type ReporterMessage =
   | { readonly type: "progress"; readonly text: string }
-  /** The tool that never ends has begun: the moment to pull the plug. */
+  /** The tool that never ends has begun: the process can be killed now. */
   | { readonly type: "writing" }
   | { readonly type: "shown"; readonly messages: readonly ShownMessage[] }
   | { readonly type: "reply"; readonly text: string };
 
-/** An agent whose second tool never finishes when `stuck`; saved after every step. */
+/** Creates an agent that saves after every step; its second tool never finishes when `stuck`. */
 export function reporter(options: {
   readonly workspace: string;
   readonly stuck: boolean;
-  tell(news: News): void;
+  send(news: ReporterMessage): void;
 }): { readonly agent: HarnessAgent; readonly model: ScriptedModel } {
-  const { tell, stuck, workspace } = options;
+  const { send, stuck, workspace } = options;
   const model = scriptedModel(report);
   const collect = tool({
     name: "collect_figures",
     description: "Collects the figures of the quarter.",
     input: z.object({}),
     execute() {
-      tell({ type: "progress", text: "collect_figures done: revenue 120, costs 80" });
+      send({ type: "progress", text: "collect_figures done: revenue 120, costs 80" });
       return "revenue 120, costs 80";
     },
   });
@@ -39,9 +39,9 @@ export function reporter(options: {
     description: "Writes the report.",
     input: z.object({ profit: z.number() }),
     async execute({ profit }) {
-      tell({ type: "progress", text: `write_report({ profit: ${profit} }) is running` });
+      send({ type: "progress", text: `write_report({ profit: ${profit} }) is running` });
       if (stuck) {
-        tell({ type: "writing" });
+        send({ type: "writing" });
         await new Promise(() => {});
       }
       return `report.pdf, profit ${profit}`;
@@ -55,13 +55,13 @@ export function reporter(options: {
     .persistence("step")
     .onEvent((event) => {
       if (event.type === "state_saved")
-        tell({ type: "progress", text: event.final ? "saved" : "step saved" });
+        send({ type: "progress", text: event.final ? "saved" : "step saved" });
     })
     .build();
   return { agent, model };
 }
 
-/** Stands for a model: decides by what it is shown, and by nothing else. */
+/** Stands in for a model: decides by the request alone. */
 function report(request: ModelRequest): ScriptedReply {
   const results = request.messages.flatMap(toolResultsOf);
   const figures = results.find(({ name }) => name === "collect_figures");

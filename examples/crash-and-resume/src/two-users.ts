@@ -2,12 +2,12 @@ import { type ModelRequest, textOf, tool, toolResultsOf } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { z } from "zod";
-import type { Stage } from "./stage.js";
-import { chapter, line } from "./terminal.js";
+import type { Directories } from "./directories.js";
+import { heading, line } from "./print.js";
 
-/** One agent instance answers two people at the same time, each in a session of their own. */
-export async function serveTwoUsers(stage: Stage): Promise<void> {
-  chapter("1. One agent instance, two users at once");
+/** Answers two users at the same time with one agent instance, each in a session of their own. */
+export async function serveTwoUsers(directories: Directories): Promise<void> {
+  heading("1. One agent instance, two users at once");
   let inside = 0;
   let together: () => void = () => {};
   const bothInside = new Promise<void>((resolve) => {
@@ -33,13 +33,13 @@ export async function serveTwoUsers(stage: Stage): Promise<void> {
     .name("guide")
     .model(scriptedModel(guide))
     .systemPrompt("You answer questions about the weather.")
-    .workspace(stage.workspace)
+    .workspace(directories.workspace)
     .tools(weather)
     .build();
 
   async function ask(userId: string, question: string): Promise<void> {
     line(userId, `> ${question}`);
-    const reply = await agent.call(question, { userId, sessionId: stage.session("trip") });
+    const reply = await agent.call(question, { userId, sessionId: directories.session("trip") });
     line(userId, `< ${reply.text}`);
   }
 
@@ -52,7 +52,7 @@ export async function serveTwoUsers(stage: Stage): Promise<void> {
   await agent.close();
 }
 
-/** Stands for a model: decides by what it is shown, and by nothing else. */
+/** Stands in for a model: decides by the request alone. */
 function guide(request: ModelRequest): ScriptedReply {
   const last = request.messages.at(-1);
   const result = last && toolResultsOf(last)[0]?.output[0];

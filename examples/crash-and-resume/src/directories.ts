@@ -2,19 +2,19 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** Where the story takes place. */
-export interface Stage {
-  /** Where states are kept; also in the environment, for the agents to find. */
+/** Directories of one run. */
+export interface Directories {
+  /** Directory of the states; also set in the environment, where agents look it up. */
   readonly stateHome: string;
   readonly workspace: string;
-  /** A session's id: as it is in a new home, made unique in one that may hold earlier runs. */
+  /** Returns a session's id: the name itself in a new directory, a unique one where earlier runs may have left sessions. */
   session(name: string): string;
 }
 
-/** A new temporary directory, or the home the user chose with HOLDFAST_STATE_HOME. */
-export function setStage(): Stage {
+/** Creates a temporary directory, or takes the one named by HOLDFAST_STATE_HOME. */
+export function createDirectories(): Directories {
   const chosen = process.env["HOLDFAST_STATE_HOME"];
-  const base = chosen ? resolve(chosen) : mkdtempSync(join(tmpdir(), "holdfast-quickstart-"));
+  const base = chosen ? resolve(chosen) : mkdtempSync(join(tmpdir(), "holdfast-crash-and-resume-"));
   const stateHome = chosen ? base : join(base, "state");
   process.env["HOLDFAST_STATE_HOME"] = stateHome;
   const suffix = chosen ? `-${Date.now().toString(36)}` : "";

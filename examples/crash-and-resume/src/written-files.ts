@@ -1,19 +1,19 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Stage } from "./stage.js";
-import { aside, chapter, line } from "./terminal.js";
+import type { Directories } from "./directories.js";
+import { detail, heading, line } from "./print.js";
 
-/** Lists what the agents left on disk. */
-export function showFiles({ stateHome, workspace }: Stage): void {
-  chapter("4. What is on disk now");
+/** Lists the files the agents wrote. */
+export function showFiles({ stateHome, workspace }: Directories): void {
+  heading("4. What is on disk now");
   for (const [what, root] of [
     ["state", stateHome],
     ["workspace", workspace],
   ] as const) {
     line(what, root);
-    // Folders that begin with @ belong to the store itself: who waits for whom, and signals.
+    // Folders that begin with @ are internal to the store: leases and signals.
     for (const file of filesIn(root).filter((name) => !name.startsWith("@")))
-      aside(`${String(statSync(join(root, file)).size).padStart(9)} B  ${file}`);
+      detail(`${String(statSync(join(root, file)).size).padStart(9)} B  ${file}`);
   }
 }
 
