@@ -1,13 +1,19 @@
-import { CommanderError } from "commander";
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { chatCommand } from "./commands/chat.js";
+import { demoCommand } from "./commands/demo.js";
+import { doctorCommand } from "./commands/doctor.js";
+import { migrateCommand } from "./commands/migrate.js";
+import { sessionsCommand } from "./commands/sessions.js";
 import {
   CommandError,
   type ExitCode,
+  errorText,
   exitCodeOf,
   exitCodes,
   isHoldfastError,
 } from "./exit-code.js";
-import { createProgram } from "./program.js";
-import { errorText } from "./terminal/error-text.js";
+import { safeText } from "./terminal/safe-text.js";
 import type { Terminal } from "./terminal/terminal.js";
 
 /**
@@ -35,4 +41,40 @@ function report(error: unknown, terminal: Terminal): void {
   const isForeseen = CommandError.is(error) || isHoldfastError(error);
   if (!isForeseen && error instanceof Error && terminal.env["HOLDFAST_DEBUG"])
     terminal.warn(error.stack ?? "");
+}
+
+/**
+ * The command line. What a command needs is imported when it runs: `--help` is to be quick.
+ *
+ * An error of usage rejects with commander's `CommanderError`.
+ */
+function createProgram(terminal: Terminal): Command {
+  const program = new Command("holdfast")
+    .description("Keeps long-running agents alive: talk to one, and look after its sessions.")
+    .version(packageVersion(), "-V, --version")
+    .showHelpAfterError("(--help shows what there is)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void terminal.out.write(text),
+      writeErr: (text) => void terminal.err.write(safeText(text)),
+      getOutHelpWidth: () => terminal.columns,
+      getErrHelpWidth: () => terminal.columns,
+      getOutHasColors: () => terminal.colors.isColorSupported,
+      getErrHasColors: () => terminal.colors.isColorSupported,
+    });
+  for (const command of [demoCommand, chatCommand, sessionsCommand, migrateCommand, doctorCommand])
+    program.addCommand(inherit(command(terminal), program));
+  return program;
+}
+
+/** Settings reach only commands made with `.command()`; ours are made elsewhere. */
+function inherit(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(child, command);
+  return command;
+}
+
+function packageVersion(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

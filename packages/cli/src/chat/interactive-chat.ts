@@ -1,17 +1,13 @@
 import type { AgentEvent, Usage } from "@holdfast/core";
-import { type ExitCode, exitCodes } from "../exit-code.js";
-import { errorText } from "../terminal/error-text.js";
+import { type ExitCode, errorText, exitCodes } from "../exit-code.js";
 import { plural } from "../terminal/format.js";
 import { safeLine, safeText } from "../terminal/safe-text.js";
+import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
-import { leaveAgent } from "./leave-agent.js";
-import type { Chat } from "./open-chat.js";
+import { type Chat, takeTurn } from "./open-chat.js";
 import { PromptLine } from "./prompt-line.js";
 import { runSlashCommand } from "./slash-commands.js";
-import { statusLine } from "./status-line.js";
-import { Stopper } from "./stopper.js";
-import { takeTurn } from "./take-turn.js";
-import { TurnView } from "./turn-view.js";
+import { statusLine, TurnView } from "./turn-view.js";
 
 /** A conversation at a terminal, until it is left. */
 export async function interactiveChat(chat: Chat): Promise<ExitCode> {
@@ -19,20 +15,20 @@ export async function interactiveChat(chat: Chat): Promise<ExitCode> {
   for (const line of greeting(await chatStart(chat), chat.model.isOffline))
     terminal.line(terminal.colors.dim(line));
   terminal.line(terminal.colors.dim("/help shows the commands; Ctrl-C interrupts, Ctrl-D leaves"));
-  using stopper = new Stopper(agent);
-  const talk = new Conversation(chat, stopper);
+  using exit = new GracefulExit(agent);
+  const talk = new Conversation(chat, exit);
   await talk.untilLeft();
-  if (talk.turns > 0 && !stopper.hurry.aborted)
+  if (talk.turns > 0 && !exit.hurry.aborted)
     terminal.line(terminal.colors.dim("noting what is worth remembering; Ctrl-C does without"));
-  await leaveAgent(agent, stopper);
-  return stopper.code ?? exitCodes.ok;
+  await exit.closeAgent();
+  return exit.code ?? exitCodes.ok;
 }
 
 /** Reads lines and takes them one after another. */
 class Conversation {
   turns = 0;
   readonly #chat: Chat;
-  readonly #stopper: Stopper;
+  readonly #exit: GracefulExit;
   readonly #view: TurnView;
   readonly #prompt: PromptLine;
   /** Lines of a text that is being pasted. */
@@ -45,17 +41,17 @@ class Conversation {
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #ended: () => void = () => undefined;
 
-  constructor(chat: Chat, stopper: Stopper) {
+  constructor(chat: Chat, exit: GracefulExit) {
     this.#chat = chat;
-    this.#stopper = stopper;
+    this.#exit = exit;
     this.#view = new TurnView(chat.terminal, "out");
     this.#prompt = new PromptLine(chat.terminal, {
       onLine: (line) => this.#hear(line),
       onCtrlC: () => this.#ctrlC(),
-      onClose: () => stopper.leave(exitCodes.ok),
-      onGone: () => stopper.hangUp(),
+      onClose: () => exit.leave(exitCodes.ok),
+      onGone: () => exit.hangUp(),
     });
-    stopper.signal.addEventListener("abort", () => this.#endWhenIdle());
+    exit.signal.addEventListener("abort", () => this.#endWhenIdle());
     chat.onBackground = (event) => this.#inBetween(event);
   }
 
@@ -83,21 +79,21 @@ class Conversation {
   async #work(): Promise<void> {
     this.#isBusy = true;
     this.#prompt.hide();
-    for (let isFirst = true; this.#stopper.code === null; isFirst = false) {
+    for (let isFirst = true; this.#exit.code === null; isFirst = false) {
       const text = this.#waiting.shift();
       if (text === undefined) break;
       const { terminal } = this.#chat;
       if (!isFirst) terminal.line(`${terminal.colors.bold("›")} ${safeLine(text)}`);
       this.#isInterrupted = false;
       try {
-        await this.#stopper.during(this.#take(text));
+        await this.#exit.during(this.#take(text));
       } catch (error) {
         this.#view.end();
         this.#complain(error);
       }
     }
     this.#isBusy = false;
-    if (this.#stopper.code === null) this.#prompt.show();
+    if (this.#exit.code === null) this.#prompt.show();
     else this.#end();
   }
 
@@ -105,7 +101,7 @@ class Conversation {
     // Two slashes say one that is no command.
     if (text.startsWith("/") && !text.startsWith("//")) {
       const isLeft = await runSlashCommand(this.#chat, text, this.#usage);
-      if (isLeft) this.#stopper.leave(exitCodes.ok);
+      if (isLeft) this.#exit.leave(exitCodes.ok);
       return;
     }
     this.turns++;
@@ -135,14 +131,14 @@ class Conversation {
     if (this.#isBusy && !this.#isInterrupted) {
       this.#isInterrupted = true;
       void this.#interrupt();
-    } else if (this.#isBusy || this.#stopper.code !== null) {
-      this.#stopper.leave(exitCodes.interrupted);
-      this.#stopper.hurryUp();
+    } else if (this.#isBusy || this.#exit.code !== null) {
+      this.#exit.leave(exitCodes.interrupted);
+      this.#exit.hurryUp();
     } else if (this.#prompt.typed !== "" || this.#pasted.length > 0) {
       this.#pasted.length = 0;
       this.#prompt.clear();
     } else {
-      this.#stopper.leave(exitCodes.ok);
+      this.#exit.leave(exitCodes.ok);
     }
   }
 
@@ -169,7 +165,7 @@ class Conversation {
 
   /** An event of work that nobody waits for: above the prompt, not into it. */
   #inBetween(event: AgentEvent): void {
-    if (this.#isBusy || this.#stopper.code !== null) this.#view.show(event);
+    if (this.#isBusy || this.#exit.code !== null) this.#view.show(event);
     else if (statusLine(event) !== null) this.#prompt.above(() => this.#view.show(event));
   }
 

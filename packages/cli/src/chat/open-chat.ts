@@ -1,14 +1,23 @@
 import { userInfo } from "node:os";
-import type { AgentEvent } from "@holdfast/core";
-import type { HarnessAgent } from "@holdfast/harness";
+import { compaction } from "@holdfast/compaction";
+import {
+  type AgentEvent,
+  type AgentReply,
+  type DistributedStore,
+  definePlugin,
+  type Model,
+  type Plugin,
+} from "@holdfast/core";
+import { toolResultEviction } from "@holdfast/eviction";
+import { HarnessAgent } from "@holdfast/harness";
+import { memoryFlush } from "@holdfast/memory-flush";
 import type { HoldfastConfig } from "../config/define-config.js";
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { type ChosenModel, chooseModel } from "../model/choose-model.js";
 import type { OwnerFlags } from "../sessions/session-options.js";
-import { type ChosenStore, chooseStore } from "../store/choose-store.js";
+import { type ChosenStore, chooseStore, DEFAULT_WORKSPACE } from "../store/choose-store.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { buildAgent } from "./build-agent.js";
 
 /** What `chat` was told. */
 export interface ChatFlags extends OwnerFlags {
@@ -90,4 +99,68 @@ function loginName({ env }: Terminal): string | null {
   } catch {
     return env["USER"] || env["USERNAME"] || null;
   }
+}
+
+/** What the agent of a chat is made of. */
+interface AgentRecipe {
+  readonly flags: { readonly agent?: string | undefined; readonly workspace?: string | undefined };
+  readonly config: HoldfastConfig;
+  readonly model: Model;
+  readonly parts: DistributedStore;
+  onEvent(event: AgentEvent): void;
+}
+
+/** Longest wait at the end for what is worth remembering. */
+const MEMORY_TIMEOUT_MS = 30_000;
+
+/**
+ * The agent of a chat: everything that keeps a long conversation alive, file tools that stay within the workspace, and no
+ * shell, because nobody could be asked before a command runs.
+ *
+ * @throws ConfigurationError
+ */
+async function buildAgent(recipe: AgentRecipe): Promise<HarnessAgent> {
+  const { flags, config, model, parts } = recipe;
+  const given = config.plugins ?? [];
+  const own: readonly Plugin[] = [
+    compaction(),
+    toolResultEviction(),
+    memoryFlush({ finishOnClose: true, timeoutMs: MEMORY_TIMEOUT_MS }),
+  ].filter(({ name }) => !given.some((plugin) => plugin.name === name));
+  const builder = HarnessAgent.builder()
+    .name(flags.agent ?? config.agent ?? "assistant")
+    .model(model)
+    .systemPrompt(config.systemPrompt ?? "You are a helpful assistant in a terminal. Be brief.")
+    .workspace(flags.workspace ?? config.workspace ?? DEFAULT_WORKSPACE)
+    .distributedStore(parts)
+    // A terminal may be closed at any moment: what was done until then is kept.
+    .persistence("step")
+    .tools(...(config.tools ?? []))
+    .use(...own, ...given, listener(recipe));
+  await config.configure?.(builder);
+  return builder.build();
+}
+
+/** A plugin, and not `.onEvent`: that one is the config's. */
+function listener({ onEvent }: AgentRecipe): Plugin {
+  return definePlugin({
+    name: "cli",
+    contract: 1,
+    setup: (host) => host.observe(onEvent),
+  });
+}
+
+/** Says something to the agent and shows what happens; ends when it is saved. */
+export async function takeTurn(
+  { agent, userId, sessionId }: Chat,
+  text: string,
+  show: (event: AgentEvent) => void,
+): Promise<AgentReply> {
+  const session = { userId: userId ?? undefined, sessionId };
+  const run = agent.stream(text, session);
+  for await (const event of run) show(event);
+  const reply = await run.result;
+  // There is nobody here who could answer for a tool; left open, the calls would refuse whatever is said next.
+  if ("pending" in reply) await agent.interrupt(session);
+  return reply;
 }

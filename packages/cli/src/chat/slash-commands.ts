@@ -1,9 +1,7 @@
 import { characterEstimate, checkId, type Usage } from "@holdfast/core";
-import { messageText } from "../sessions/message-text.js";
-import { readTranscript } from "../sessions/transcript.js";
-import { clip, formatCount, plural } from "../terminal/format.js";
+import { messageText, readTranscript } from "../sessions/transcript.js";
+import { clip, formatCount, plural, printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
-import { printTable } from "../terminal/table.js";
 import { chatStart, sessionLine } from "./greeting.js";
 import type { Chat } from "./open-chat.js";
 

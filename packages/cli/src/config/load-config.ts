@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { getuid } from "node:process";
 import { fileURLToPath } from "node:url";
 import { ConfigurationError, isRecord, parseOptions } from "@holdfast/core";
 import { z } from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { HoldfastConfig } from "./define-config.js";
-import { findConfig } from "./find-config.js";
 
 /** A config file and what it says. */
 export interface LoadedConfig {
@@ -102,4 +102,37 @@ async function aside<T>(work: () => Promise<T>): Promise<T> {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return `${error.name === "Error" ? "" : `${error.name}: `}${error.message}`;
+}
+
+/** Names a config file may have, the first that is there counts. */
+const configNames: readonly string[] = [
+  "holdfast.config.ts",
+  "holdfast.config.mts",
+  "holdfast.config.js",
+  "holdfast.config.mjs",
+];
+
+/**
+ * The config file of a directory or of the nearest one above it. One that belongs to somebody else is passed over with a
+ * warning: in a shared directory such as /tmp it would be a stranger's code.
+ *
+ * @param uid - who is asking; undefined where files have no owners
+ */
+export async function findConfig(
+  terminal: Terminal,
+  from: string,
+  uid: number | undefined = getuid?.(),
+): Promise<string | null> {
+  for (let directory = from; ; directory = dirname(directory)) {
+    for (const name of configNames) {
+      const file = join(directory, name);
+      const found = await stat(file).catch(() => undefined);
+      if (!found?.isFile()) continue;
+      if (uid === undefined || found.uid === uid || found.uid === 0) return file;
+      terminal.warn(
+        `${file} belongs to another user and is not loaded; if it is meant, name it with --config`,
+      );
+    }
+    if (dirname(directory) === directory) return null;
+  }
 }

@@ -1,8 +1,8 @@
 import type { Pool } from "mysql2/promise";
 import { formatBytes } from "../terminal/format.js";
 import { checkClock } from "./check-clock.js";
+import { atLeast } from "./check-versions.js";
 import { broken, type Finding, fine, warning, wordsOf } from "./finding.js";
-import { atLeast } from "./version.js";
 
 const LEAST_PACKET_BYTES = 16 * 1_024 * 1_024;
 

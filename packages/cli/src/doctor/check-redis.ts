@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { checkClock } from "./check-clock.js";
+import { atLeast } from "./check-versions.js";
 import { broken, type Finding, fine, warning, wordsOf } from "./finding.js";
-import { atLeast } from "./version.js";
 
 const OLDEST_REDIS = "6.2.0";
 

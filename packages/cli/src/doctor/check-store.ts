@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import {
+  AgentState,
+  type DistributedStore,
+  StateCorruptError,
+  userMessage,
+  uuidv7,
+} from "@holdfast/core";
 import type { LoadedConfig } from "../config/load-config.js";
 import { exitCodeOf, exitCodes } from "../exit-code.js";
 import type { StoreFlags } from "../sessions/session-options.js";
@@ -12,7 +19,6 @@ import { checkDirectory } from "./check-directory.js";
 import { checkMysql } from "./check-mysql.js";
 import { checkRedis } from "./check-redis.js";
 import { broken, type Finding, fine, wordsOf } from "./finding.js";
-import { roundTrip } from "./round-trip.js";
 
 /** Whether the store can be reached, works, and is set up so that what it confirms is kept. */
 export async function checkStore(
@@ -73,4 +79,43 @@ async function works({ url, parts }: Pick<ChosenStore, "url" | "parts">): Promis
     const message = `${url}: ${wordsOf(error)}`;
     return broken("store", message, "nothing can be saved until this works");
   }
+}
+
+/** Names no agent that a person would have. */
+const SCRATCH = "holdfast.doctor";
+
+/** Takes a lease, then writes, reads and deletes a session, its log and a value in places nobody else uses. */
+async function roundTrip(parts: DistributedStore): Promise<void> {
+  const { stateStore, log, keyValue, gate } = parts;
+  const slot = { agentId: SCRATCH, userId: null, sessionId: uuidv7() };
+  // First, because of all errors those of a load say most, for example that a password is missing.
+  await stateStore.load(slot);
+  const lease = await gate.acquire(slot, { callId: uuidv7() });
+  await lease.release();
+  const message = userMessage("written by holdfast doctor");
+  const state = AgentState.create(slot);
+  state.contextMutable().push(message);
+  try {
+    const write = { op: uuidv7(), expected: null, head: state.head(), ...state.contextDelta() };
+    const revision = await stateStore.save(slot, write);
+    const loaded = await stateStore.load(slot);
+    if (loaded === null || loaded === "unchanged" || loaded.revision !== revision)
+      throw differs("a session");
+    const at = new Date().toISOString();
+    await log.append(slot, [
+      { v: 1, id: message.id, callId: uuidv7(), at, kind: "message", message },
+    ]);
+    const [record] = await log.read(slot);
+    if (record?.id !== message.id) throw differs("a log");
+    await keyValue.put([SCRATCH], slot.sessionId, at);
+    if ((await keyValue.get([SCRATCH], slot.sessionId))?.value !== at) throw differs("a value");
+  } finally {
+    await stateStore.delete(slot);
+    await log.delete(slot);
+    await keyValue.delete([SCRATCH], slot.sessionId);
+  }
+}
+
+function differs(what: string): StateCorruptError {
+  return new StateCorruptError(`${what} was read back as something else than was written`);
 }

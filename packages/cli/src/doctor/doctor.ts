@@ -1,14 +1,13 @@
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseModel } from "../model/choose-model.js";
-import { knownProviders } from "../model/providers.js";
+import { knownProviders } from "../model/provider-model.js";
 import type { StoreFlags } from "../sessions/session-options.js";
 import { plural } from "../terminal/format.js";
 import { safeText } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { checkNode } from "./check-node.js";
-import { checkPackages } from "./check-packages.js";
 import { checkStore } from "./check-store.js";
+import { checkNode, checkPackages } from "./check-versions.js";
 import { broken, type Finding, fine, wordsOf } from "./finding.js";
 
 /** What `doctor` was told. */

@@ -1,14 +1,17 @@
-import { type LoadedState, type Slot, StateCorruptError } from "@holdfast/core";
+import {
+  type AgentStateStore,
+  type LoadedState,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
 import { alignLog } from "../transfer/align-log.js";
-import { BlobCheck } from "../transfer/blob-check.js";
-import { recordsOf } from "../transfer/portable-record.js";
+import { recordsOf } from "../transfer/log-records.js";
 import { isSameState, SessionDigest } from "../transfer/session-digest.js";
 import { sessionVerdict } from "../transfer/session-verdict.js";
-import { stateRelation } from "../transfer/state-relation.js";
-import { loadWhole } from "./load-whole.js";
-import { refusedOutcome } from "./refused-outcome.js";
-import type { SessionOutcome } from "./session-outcome.js";
-import type { StorePair } from "./store-pair.js";
+import { stateRelation } from "../transfer/state-copy.js";
+import { BlobCheck } from "../transfer/stored-summary.js";
+import type { StorePair } from "./open-pair.js";
+import { refusedOutcome, type SessionOutcome } from "./session-outcome.js";
 
 /**
  * Compares a session of two stores, and writes nothing.
@@ -63,4 +66,14 @@ async function problemOf(check: () => Promise<void>): Promise<string | undefined
     if (StateCorruptError.is(error)) return error.message;
     throw error;
   }
+}
+
+/** The state of a session; null when there is none. */
+export async function loadWhole(
+  store: Pick<AgentStateStore, "load">,
+  slot: Slot,
+): Promise<LoadedState | null> {
+  const state = await store.load(slot);
+  // Only said of a revision that was named.
+  return state === "unchanged" ? null : state;
 }

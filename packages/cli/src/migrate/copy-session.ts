@@ -1,14 +1,17 @@
-import type { LoadedState, Slot } from "@holdfast/core";
-import { recordsOf } from "../transfer/portable-record.js";
-import { SessionDigest } from "../transfer/session-digest.js";
-import { SessionPlace } from "../transfer/session-place.js";
+import {
+  type DistributedStore,
+  type LoadedState,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
+import { recordsOf } from "../transfer/log-records.js";
+import { SessionDigest, type SessionSummary } from "../transfer/session-digest.js";
+import { SessionTarget } from "../transfer/session-target.js";
+import { storedSummary } from "../transfer/stored-summary.js";
 import { underLease } from "../transfer/under-lease.js";
-import { compareSession } from "./compare-session.js";
-import { loadWhole } from "./load-whole.js";
-import { refusedOutcome } from "./refused-outcome.js";
-import type { SessionOutcome } from "./session-outcome.js";
-import type { StorePair } from "./store-pair.js";
-import { verifyCopy } from "./verify-copy.js";
+import { compareSession, loadWhole } from "./compare-session.js";
+import type { StorePair } from "./open-pair.js";
+import { refusedOutcome, type SessionOutcome } from "./session-outcome.js";
 import { isPassing } from "./with-retries.js";
 
 /** How often to begin again with a session that is saved while it is read. */
@@ -43,12 +46,12 @@ export async function copySession(
     if (compared.kind === "present" || compared.kind === "ahead") return compared;
   }
   return underLease(pair.target, slot, { waitMs, signal, holder: "migrate" }, async (lease) => {
-    const place = new SessionPlace(pair.target, slot, lease);
+    const copy = new SessionTarget(pair.target, slot, lease);
     try {
-      return await new SessionCopy(pair, slot, place).run();
+      return await new SessionCopy(pair, slot, copy).run();
     } catch (error) {
       // After an outage the next attempt goes on from here; what will not work the next time leaves nothing behind.
-      if (!isPassing(error)) await place.takeBack().catch(() => false);
+      if (!isPassing(error)) await copy.takeBack().catch(() => false);
       throw error;
     }
   });
@@ -67,12 +70,12 @@ async function isStill(
 class SessionCopy {
   readonly #pair: StorePair;
   readonly #slot: Slot;
-  readonly #place: SessionPlace;
+  readonly #copy: SessionTarget;
 
-  constructor(pair: StorePair, slot: Slot, place: SessionPlace) {
+  constructor(pair: StorePair, slot: Slot, copy: SessionTarget) {
     this.#pair = pair;
     this.#slot = slot;
-    this.#place = place;
+    this.#copy = copy;
   }
 
   async run(): Promise<SessionOutcome> {
@@ -81,32 +84,63 @@ class SessionCopy {
       const wanted = await loadWhole(source.stateStore, this.#slot);
       const digest = new SessionDigest();
       const records = recordsOf(source.log, this.#slot);
-      const verdict = await this.#place.align(wanted, records, digest);
+      const verdict = await this.#copy.align(wanted, records, digest);
       if (wanted === null && digest.records === 0) return this.#gone();
       const summary = digest.summary();
       if (verdict.kind === "same")
-        return verifyCopy(target, this.#slot, this.#place.stored, summary, "present");
+        return verifyCopy(target, this.#slot, this.#copy.stored, summary, "present");
       if (verdict.kind === "ahead") return { kind: "ahead", slot: this.#slot, summary };
       if (verdict.kind !== "behind") {
         // What was appended before may be of a session that was deleted at the source and begun anew.
-        if ((await this.#place.takeBack()) && attempt < ATTEMPTS) continue;
-        const states = { wanted, stored: this.#place.stored };
+        if ((await this.#copy.takeBack()) && attempt < ATTEMPTS) continue;
+        const states = { wanted, stored: this.#copy.stored };
         return refusedOutcome(this.#pair, this.#slot, verdict, states);
       }
       const isMoving = !(await isStill(source, this.#slot, wanted));
       if (isMoving && (await loadWhole(source.stateStore, this.#slot)) === null)
         return this.#gone();
       if (isMoving && attempt < ATTEMPTS) continue;
-      const isUpdate = this.#place.stored !== null;
-      await this.#place.save(wanted);
+      const isUpdate = this.#copy.stored !== null;
+      await this.#copy.save(wanted);
       const kind = isUpdate ? "updated" : "copied";
-      const outcome = await verifyCopy(target, this.#slot, this.#place.stored, summary, kind);
+      const outcome = await verifyCopy(target, this.#slot, this.#copy.stored, summary, kind);
       return { ...outcome, isMoving };
     }
   }
 
   async #gone(): Promise<SessionOutcome> {
-    await this.#place.takeBack();
+    await this.#copy.takeBack();
     return { kind: "gone", slot: this.#slot };
   }
+}
+
+/**
+ * Reads a copy back whole and compares it with what was read at the source.
+ *
+ * @param stored - its state, as it was read back just now
+ * @param kind - what it is when it is right
+ */
+async function verifyCopy(
+  target: DistributedStore,
+  slot: Slot,
+  stored: LoadedState | null,
+  summary: SessionSummary,
+  kind: "copied" | "updated" | "present",
+): Promise<SessionOutcome> {
+  try {
+    const found = await storedSummary(target, slot, stored, { records: summary.records });
+    if (found.sha256 === summary.sha256) return { kind, slot, summary };
+    return { kind: "mismatch", slot, summary, reason: differenceOf(summary, found) };
+  } catch (error) {
+    if (!StateCorruptError.is(error)) throw error;
+    return { kind: "mismatch", slot, summary, reason: error.message };
+  }
+}
+
+function differenceOf(wanted: SessionSummary, found: SessionSummary): string {
+  if (found.revision !== wanted.revision) return "the target has another revision";
+  for (const count of ["messages", "records"] as const)
+    if (found[count] !== wanted[count])
+      return `the source has ${wanted[count]} ${count}, the target ${found[count]}`;
+  return `the counts are the same and the hashes are not: ${wanted.sha256.slice(0, 12)} and ${found.sha256.slice(0, 12)}`;
 }

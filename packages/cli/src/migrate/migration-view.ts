@@ -4,7 +4,6 @@ import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { MigrationEvent } from "./migration.js";
 import type { MigrationReport } from "./migration-report.js";
-import { outcomeJson, reportJson } from "./report-json.js";
 import type { SessionOutcome } from "./session-outcome.js";
 
 /** How often progress is told at most. */
@@ -103,4 +102,34 @@ function size(bytes: number): string {
 
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** An outcome in the shape that `--json` promises. */
+function outcomeJson(outcome: SessionOutcome): object {
+  const { kind, slot, reason, summary, source, target } = outcome;
+  return {
+    outcome: kind,
+    slot,
+    ...(reason !== undefined && { reason }),
+    ...(summary !== undefined && { summary }),
+    ...(source !== undefined && { source }),
+    ...(target !== undefined && { target }),
+  };
+}
+
+/** The last line of `--json`. */
+function reportJson(report: MigrationReport, durationMs: number): object {
+  const { outcomes, verified, passes, problems, changing, changingSessions, isInterrupted } =
+    report;
+  return {
+    type: "summary",
+    outcomes,
+    verified,
+    passes,
+    problems: problems.map(outcomeJson),
+    changing,
+    changingSessions,
+    interrupted: isInterrupted,
+    durationMs,
+  };
 }

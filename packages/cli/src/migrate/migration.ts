@@ -3,10 +3,10 @@ import { compareSession } from "./compare-session.js";
 import { copySession } from "./copy-session.js";
 import { inWorkers } from "./in-workers.js";
 import { type MigrationReport, ReportBuilder } from "./migration-report.js";
+import type { StorePair } from "./open-pair.js";
 import { SeenSessions } from "./seen-sessions.js";
-import { type CensusFilter, sessionCensus } from "./session-census.js";
 import type { SessionOutcome } from "./session-outcome.js";
-import type { StorePair } from "./store-pair.js";
+import { type SessionFilter, sessionsToMigrate } from "./sessions-to-migrate.js";
 import { isOutage, withRetries } from "./with-retries.js";
 
 /** Copy; or compare and write nothing, to say what would be copied or whether everything is there. */
@@ -14,7 +14,7 @@ export type MigrationMode = "copy" | "dry-run" | "verify";
 
 /** How a {@link Migration} goes about it. */
 export interface MigrationOptions {
-  readonly filter: CensusFilter;
+  readonly filter: SessionFilter;
   /** Sessions worked on at a time. */
   readonly concurrency: number;
   /** Most passes over the source: each copies what changed since the one before, until one finds nothing. */
@@ -81,7 +81,7 @@ export class Migration {
     this.#report.startPass();
     this.#done = 0;
     const busy: Slot[] = [];
-    for await (const slots of sessionCensus(this.#pair.source, filter, signal)) {
+    for await (const slots of sessionsToMigrate(this.#pair.source, filter, signal)) {
       if (signal.aborted) return;
       const sessions = this.#done + slots.length;
       this.#options.onEvent({ type: "sessions", pass: this.#pass, sessions });

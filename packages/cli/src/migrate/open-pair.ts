@@ -1,12 +1,11 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { ConfigurationError, uuidv7 } from "@holdfast/core";
+import { ConfigurationError, type DistributedStore, uuidv7 } from "@holdfast/core";
 import type { StoreReport } from "@holdfast/store-json";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { checkDirectory, type OpenedStore, openStore, prefixOf } from "../store/open-store.js";
 import { parseStoreUrl, type StoreUrl } from "../store/store-url.js";
-import type { MigrateFlags } from "./migrate-flags.js";
-import type { StorePair } from "./store-pair.js";
+import type { MigrateFlags } from "./run-migrate.js";
 
 /** Both stores, opened. */
 export interface OpenedPair extends StorePair {
@@ -109,4 +108,10 @@ async function withLog(
   if (workspace === undefined) return parts;
   const { JsonlConversationLog } = await import("@holdfast/store-json");
   return { ...parts, log: new JsonlConversationLog({ root: resolve(workspace), onReport }) };
+}
+
+/** From where to where. */
+export interface StorePair {
+  readonly source: DistributedStore;
+  readonly target: DistributedStore;
 }

@@ -1,15 +1,13 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkId } from "@holdfast/core";
-import { CommandError, exitCodes } from "../exit-code.js";
+import type { StoreReport } from "@holdfast/store-json";
+import { CommandError, type ExitCode, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { exitCodeOfReport } from "./exit-code-of-report.js";
-import type { MigrateFlags } from "./migrate-flags.js";
 import { Migration, type MigrationMode } from "./migration.js";
 import type { MigrationReport } from "./migration-report.js";
 import { MigrationView } from "./migration-view.js";
 import { openPair } from "./open-pair.js";
-import { SourceReports } from "./source-reports.js";
 import { stopOnSignal } from "./stop-on-signal.js";
 import { isOutage } from "./with-retries.js";
 
@@ -92,4 +90,66 @@ function adviceFor({ isInterrupted, outcomes, changingSessions }: MigrationRepor
   if (outcomes.conflict > 0)
     return "Sessions in conflict were left alone: delete them on the target if the source's are the right ones, and run again.";
   return "";
+}
+
+/** The options of the command line. */
+export interface MigrateFlags {
+  readonly from: string;
+  readonly to: string;
+  readonly fromWorkspace?: string | undefined;
+  readonly toWorkspace?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly user?: string | undefined;
+  readonly anonymous?: boolean | undefined;
+  readonly concurrency: number;
+  readonly passes: number;
+  /** Seconds. */
+  readonly wait: number;
+  readonly dryRun?: boolean | undefined;
+  readonly verifyOnly?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/**
+ * What the report of a run that came to its end means for scripts: something else on the target, or a check that failed, 4; not
+ * everything is there (still changing, in use, could not be read), 1.
+ *
+ * @param hasSkipped - the source could not list everything it has
+ */
+function exitCodeOfReport(
+  { outcomes, changingSessions }: MigrationReport,
+  isVerifyOnly: boolean,
+  hasSkipped: boolean,
+): ExitCode {
+  const isDifferent = outcomes.conflict > 0 || outcomes.mismatch > 0;
+  const isBehind = isVerifyOnly && (outcomes.missing > 0 || outcomes.behind > 0);
+  if (isDifferent || isBehind) return exitCodes.conflict;
+  const isPartial = outcomes.busy > 0 || outcomes.failed > 0 || changingSessions > 0 || hasSkipped;
+  return isPartial ? exitCodes.failed : exitCodes.ok;
+}
+
+/** Reports shown; of more nobody learns more. */
+const MOST_SHOWN = 100;
+
+/** Shows what a source of files passes over, each once: what nobody hears of is lost with the source. */
+class SourceReports {
+  readonly #show: (text: string) => void;
+  readonly #shown = new Set<string>();
+  #hasSkipped = false;
+
+  constructor(show: (text: string) => void) {
+    this.#show = show;
+  }
+
+  /** Whether there may be sessions that could not be listed. */
+  get hasSkipped(): boolean {
+    return this.#hasSkipped;
+  }
+
+  take({ kind, message }: StoreReport): void {
+    if (kind === "entry_skipped") this.#hasSkipped = true;
+    if (this.#shown.size >= MOST_SHOWN || this.#shown.has(message)) return;
+    this.#shown.add(message);
+    this.#show(`The source: ${message}`);
+  }
 }

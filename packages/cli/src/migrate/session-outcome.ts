@@ -1,5 +1,7 @@
-import type { Revision, Slot } from "@holdfast/core";
+import type { DistributedStore, LoadedState, Revision, Slot } from "@holdfast/core";
 import type { SessionSummary } from "../transfer/session-digest.js";
+import type { SessionVerdict } from "../transfer/session-verdict.js";
+import type { StorePair } from "./open-pair.js";
 
 /** What one store has of a session, in short. */
 export interface SideNote {
@@ -44,4 +46,38 @@ export interface SessionOutcome {
   readonly target?: SideNote | undefined;
   /** It was saved again while it was copied: what was copied existed, and is not the newest. */
   readonly isMoving?: boolean | undefined;
+}
+
+/** The outcome for a session of which the target has something else, with both sides. */
+export async function refusedOutcome(
+  { source, target }: StorePair,
+  slot: Slot,
+  verdict: Extract<SessionVerdict, { readonly reason: string }>,
+  states: { readonly wanted: LoadedState | null; readonly stored: LoadedState | null },
+): Promise<SessionOutcome> {
+  const [sourceNote, targetNote] = await Promise.all([
+    sideNote(source, slot, states.wanted),
+    sideNote(target, slot, states.stored),
+  ]);
+  return {
+    kind: verdict.kind === "damaged" ? "mismatch" : "conflict",
+    slot,
+    reason: verdict.reason,
+    source: sourceNote,
+    target: targetNote,
+  };
+}
+
+/** What a store has of a session, for a report. */
+async function sideNote(
+  { log }: Pick<DistributedStore, "log">,
+  slot: Slot,
+  state: LoadedState | null,
+): Promise<SideNote> {
+  const [last] = await log.read(slot, { limit: 1 });
+  return {
+    revision: state?.revision ?? null,
+    messages: state?.messages.length ?? 0,
+    lastRecordAt: last?.at ?? null,
+  };
 }

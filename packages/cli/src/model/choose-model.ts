@@ -3,8 +3,7 @@ import type { AiSdkModel } from "../config/define-config.js";
 import type { LoadedConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { providerModel } from "./provider-model.js";
-import { knownProviders } from "./providers.js";
+import { knownProviders, providerModel } from "./provider-model.js";
 
 /** A model, and who chose it. */
 export interface ChosenModel {

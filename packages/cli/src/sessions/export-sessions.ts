@@ -8,7 +8,7 @@ import { chooseStore } from "../store/choose-store.js";
 import { plural } from "../terminal/format.js";
 import { safeJson } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { readSession } from "../transfer/index.js";
+import { readSession } from "../transfer/read-session.js";
 import { findSlot, listed } from "./find-slot.js";
 import type { OwnerFlags } from "./session-options.js";
 

@@ -7,7 +7,8 @@ import { plural } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { textLines } from "../terminal/text-lines.js";
-import { parseSessionLine, type SessionLine, writeSession } from "../transfer/index.js";
+import { parseSessionLine, type SessionLine } from "../transfer/session-line.js";
+import { writeSession } from "../transfer/write-session.js";
 import type { StoreFlags } from "./session-options.js";
 
 /** Reads sessions that `export` wrote. @throws CommandError with code 4 when some were left out */

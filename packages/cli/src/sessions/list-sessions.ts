@@ -1,6 +1,6 @@
 import { chooseStore } from "../store/choose-store.js";
+import { printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
-import { printTable } from "../terminal/table.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 

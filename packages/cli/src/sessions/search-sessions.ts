@@ -6,12 +6,12 @@ import {
   type LogPosition,
   slotText,
 } from "@holdfast/core";
+import { z } from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { listed, noSession } from "./find-slot.js";
-import { decodeCursor, encodeCursor, type SearchCursor } from "./search-cursor.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
 /** What `sessions search` was told. */
@@ -102,4 +102,31 @@ async function searchAll(
     } while (before !== undefined);
   }
   return { hits, next: null };
+}
+
+/** Where a search over several owners' logs goes on. */
+interface SearchCursor {
+  readonly owner: string;
+  readonly before?: LogPosition | undefined;
+}
+
+const cursorSchema: z.ZodType<SearchCursor> = z.strictObject({
+  owner: z.string(),
+  before: z.strictObject({ sessionId: z.string(), seq: z.number() }).optional(),
+});
+
+/** As one word for a command line. */
+function encodeCursor(cursor: SearchCursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString("base64url");
+}
+
+/** @throws CommandError with exit code 2 */
+function decodeCursor(text: string): SearchCursor {
+  try {
+    return cursorSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
+  } catch (error) {
+    throw new CommandError(exitCodes.usage, "--cursor: not one that a search gave", {
+      cause: error,
+    });
+  }
 }

@@ -5,9 +5,8 @@ import { formatBytes, formatCount, plural } from "../terminal/format.js";
 import { safeLine, safeText } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { findSlot } from "./find-slot.js";
-import { messageChars, messageText } from "./message-text.js";
 import type { OwnerFlags } from "./session-options.js";
-import { readTranscript, type TranscriptEntry } from "./transcript.js";
+import { messageChars, messageText, readTranscript, type TranscriptEntry } from "./transcript.js";
 
 /** What `sessions show` was told. */
 export interface ShowFlags extends OwnerFlags {

@@ -1,5 +1,5 @@
 import { checkSlot, type DistributedStore, type Slot } from "@holdfast/core";
-import { recordsOf } from "./portable-record.js";
+import { recordsOf } from "./log-records.js";
 import { SessionDigest } from "./session-digest.js";
 import type { SessionLine } from "./session-line.js";
 

@@ -1,6 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
 import type { LoadedState, LogDraft, LogRecord, Revision } from "@holdfast/core";
-import { canonicalText } from "./canonical-text.js";
 
 /** What a session amounts to: two stores that hold the same session say the same. */
 export interface SessionSummary {
@@ -91,4 +90,19 @@ export class SessionDigest {
     hash.update(text, "utf8").update("\n");
     this.#bytes += Buffer.byteLength(text, "utf8");
   }
+}
+
+/**
+ * JSON with the keys of every object in one order: two stores that keep the same value give the same text, whichever order
+ * they keep its fields in.
+ */
+function canonicalText(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  const fields: string[] = [];
+  for (const key of Object.keys(value).sort()) {
+    const field: unknown = Reflect.get(value, key);
+    if (field !== undefined) fields.push(`${JSON.stringify(key)}:${canonicalText(field)}`);
+  }
+  return `{${fields.join()}}`;
 }

@@ -1,5 +1,5 @@
 import type { LogAlignment } from "./align-log.js";
-import type { StateRelation } from "./state-relation.js";
+import type { StateRelation } from "./state-copy.js";
 
 /**
  * What a store's session is, compared with the one that should be there: nothing or the beginning of it (`behind`), all of

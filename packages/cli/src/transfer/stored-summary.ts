@@ -1,5 +1,12 @@
-import type { DistributedStore, LoadedState, Slot } from "@holdfast/core";
-import { BlobCheck } from "./blob-check.js";
+import {
+  blobRef,
+  type ConversationLog,
+  type DistributedStore,
+  type LoadedState,
+  type LogRecord,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
 import { logRecords } from "./log-records.js";
 import { SessionDigest, type SessionSummary } from "./session-digest.js";
 
@@ -31,4 +38,29 @@ export async function storedSummary(
       if (digest.records >= most) break;
     }
   return digest.summary();
+}
+
+/** Reads the long texts of a session's log back, each once, and compares them with their hashes. */
+export class BlobCheck {
+  readonly #log: Pick<ConversationLog, "readBlob">;
+  readonly #slot: Slot;
+  readonly #checked = new Set<string>();
+
+  constructor(log: Pick<ConversationLog, "readBlob">, slot: Slot) {
+    this.#log = log;
+    this.#slot = slot;
+  }
+
+  /** @throws StateCorruptError when one that the record names is missing or is another */
+  async check(record: LogRecord): Promise<void> {
+    for (const { ref } of record.blobs ?? []) {
+      if (this.#checked.has(ref)) continue;
+      const text = await this.#log.readBlob(this.#slot, ref);
+      if (text === null || blobRef(text) !== ref)
+        throw new StateCorruptError(
+          `a long text of log record ${record.seq} is ${text === null ? "missing" : "another"}`,
+        );
+      this.#checked.add(ref);
+    }
+  }
 }

@@ -3,14 +3,15 @@ import {
   describeSlot,
   InvalidInputError,
   type LoadedState,
+  type Message,
   type Slot,
   StateConflictError,
   StateCorruptError,
 } from "@holdfast/core";
-import { SessionBody } from "./session-body.js";
+import { type PortableRecord, portableDraft } from "./log-records.js";
 import { SessionDigest, type SessionSummary } from "./session-digest.js";
 import type { SessionHeader, SessionLine } from "./session-line.js";
-import { SessionPlace } from "./session-place.js";
+import { SessionTarget } from "./session-target.js";
 import { storedSummary } from "./stored-summary.js";
 import { type HeldLease, underLease } from "./under-lease.js";
 
@@ -63,11 +64,11 @@ async function write(
   lease: HeldLease,
 ): Promise<WrittenSession> {
   const { slot } = header;
-  const place = new SessionPlace(parts, slot, lease);
+  const target = new SessionTarget(parts, slot, lease);
   const digest = new SessionDigest();
   try {
     const wanted = await body.state(header);
-    const verdict = await place.align(wanted, body.records(), digest);
+    const verdict = await target.align(wanted, body.records(), digest);
     if (verdict.kind === "conflict" || verdict.kind === "damaged") {
       await body.skip();
       throw new StateConflictError(
@@ -78,11 +79,11 @@ async function write(
     if (verdict.kind === "ahead") await body.skip();
     else body.checkEnd(summary);
     if (verdict.kind !== "behind") return { slot, outcome: "present", summary };
-    await place.save(wanted);
-    await readBack(parts, slot, place.stored, summary);
+    await target.save(wanted);
+    await readBack(parts, slot, target.stored, summary);
     return { slot, outcome: "written", summary };
   } catch (error) {
-    await place.takeBack().catch(() => undefined);
+    await target.takeBack().catch(() => undefined);
     throw error;
   }
 }
@@ -98,4 +99,61 @@ async function readBack(
   throw new StateCorruptError(
     `${describeSlot(slot)} was written, and the store gives back something else; see to the store and write it again`,
   );
+}
+
+/** The lines of a session behind its header; to be asked for in their order: state, records, end. */
+class SessionBody {
+  readonly #lines: AsyncIterator<SessionLine>;
+  readonly #slot: Slot;
+  #line: SessionLine | undefined;
+
+  constructor(lines: AsyncIterator<SessionLine>, slot: Slot) {
+    this.#lines = lines;
+    this.#slot = slot;
+  }
+
+  /** The state; null for a session without one. @throws StateCorruptError */
+  async state({ revision, head }: SessionHeader): Promise<LoadedState | null> {
+    const messages: Message[] = [];
+    for (await this.#advance(); this.#line?.type === "message"; await this.#advance())
+      messages.push(this.#line.message);
+    return revision === null || head === null ? null : { revision, head, messages };
+  }
+
+  /** @throws StateCorruptError when the lines end before the session does */
+  async *records(): AsyncGenerator<PortableRecord, void, void> {
+    for (; this.#line?.type === "record"; await this.#advance())
+      yield portableDraft(this.#line.record);
+  }
+
+  /** Compares what came with what the end says. @throws StateCorruptError */
+  checkEnd({ sha256, messages, records }: SessionSummary): void {
+    const end = this.#line;
+    if (end?.type !== "end") throw this.#damaged(`a ${end?.type} stands where its end should be`);
+    if (end.counts.messages !== messages || end.counts.records !== records)
+      throw this.#damaged(
+        `it should have ${end.counts.messages} messages and ${end.counts.records} records, and has ${messages} and ${records}`,
+      );
+    if (end.sha256 !== sha256) throw this.#damaged("its hash is another");
+  }
+
+  /** Skips to the end of the session, for whoever goes on with the next one. */
+  async skip(): Promise<void> {
+    while (this.#line?.type !== "end") {
+      if (this.#line?.type === "session") throw this.#damaged("its end is missing");
+      await this.#advance();
+    }
+  }
+
+  async #advance(): Promise<void> {
+    const next = await this.#lines.next();
+    if (next.done) throw this.#damaged("its end is missing");
+    this.#line = next.value;
+  }
+
+  #damaged(problem: string): StateCorruptError {
+    return new StateCorruptError(
+      `${describeSlot(this.#slot)} was not written: ${problem}; the lines are damaged or were cut short`,
+    );
+  }
 }

@@ -3,7 +3,7 @@ import { inWorkers } from "./in-workers.js";
 import { withRetries } from "./with-retries.js";
 
 /** Which sessions to look at. */
-export interface CensusFilter {
+export interface SessionFilter {
   readonly agentId?: string | undefined;
   /** `null`: the anonymous sessions. */
   readonly userId?: string | null | undefined;
@@ -28,9 +28,9 @@ type Owner = Pick<Slot, "agentId"> & { readonly userId: string };
  *
  * @param signal - ends it early
  */
-export async function* sessionCensus(
+export async function* sessionsToMigrate(
   { stateStore, log }: Pick<DistributedStore, "stateStore" | "log">,
-  { agentId, userId }: CensusFilter,
+  { agentId, userId }: SessionFilter,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Slot[], void, void> {
   const owners = new Map<string, Owner>();

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Finding, fine, warning } from "./finding.js";
-import { fitTogether } from "./version.js";
+import { broken, type Finding, fine, warning } from "./finding.js";
 
 interface Manifest {
   readonly version: string;
@@ -46,4 +45,34 @@ async function readManifest(file: string): Promise<Manifest | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** The numbers a version begins with, for example of `10.11.6-MariaDB`. */
+function versionNumbers(version: string): readonly number[] {
+  return (/\d+(\.\d+)*/u.exec(version)?.[0] ?? "0").split(".").map(Number);
+}
+
+/** Whether a version is as new as another, by its numbers. */
+export function atLeast(version: string, oldest: string): boolean {
+  const [given, needed] = [versionNumbers(version), versionNumbers(oldest)];
+  for (const [index, number] of needed.entries()) {
+    const difference = (given[index] ?? 0) - number;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
+
+/** Whether two releases promise to work together: the same major version, below 1 the same minor one. */
+export function fitTogether(one: string, other: string): boolean {
+  const [a, b] = [versionNumbers(one), versionNumbers(other)];
+  return a[0] === b[0] && (a[0] !== 0 || a[1] === b[1]);
+}
+
+/** As in the packages' `engines`. */
+const OLDEST_NODE = "20.19.0";
+
+/** Whether this Node can run Holdfast. */
+export function checkNode(version: string = process.versions.node): Finding {
+  if (atLeast(version, OLDEST_NODE)) return fine("node", version);
+  return broken("node", `${version} is too old`, `install Node ${OLDEST_NODE} or later`);
 }

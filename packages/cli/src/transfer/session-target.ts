@@ -1,15 +1,13 @@
 import { type DistributedStore, type LoadedState, type Slot, StoreError } from "@holdfast/core";
-import { alignLog } from "./align-log.js";
-import { AppendBatches } from "./append-batches.js";
-import { saveCopy } from "./copy-op.js";
-import type { PortableRecord } from "./portable-record.js";
+import { AppendBatches, alignLog } from "./align-log.js";
+import type { PortableRecord } from "./log-records.js";
 import type { SessionDigest } from "./session-digest.js";
 import { type SessionVerdict, sessionVerdict } from "./session-verdict.js";
-import { type StateRelation, stateRelation } from "./state-relation.js";
+import { type StateRelation, saveCopy, stateRelation } from "./state-copy.js";
 import type { HeldLease } from "./under-lease.js";
 
 /** Puts one session into a store while its lease is held: first the log, at last the state. */
-export class SessionPlace {
+export class SessionTarget {
   readonly #parts: DistributedStore;
   readonly #slot: Slot;
   readonly #lease: HeldLease;

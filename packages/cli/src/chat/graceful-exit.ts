@@ -11,7 +11,7 @@ const HURRY_MS = 2_000;
  * either way it is saved. A second signal does not wait for long; a second SIGHUP says nothing new, because a terminal that
  * goes away is noticed in more than one place.
  */
-export class Stopper implements Disposable {
+export class GracefulExit implements Disposable {
   readonly #agent: HarnessAgent;
   readonly #leaving = new AbortController();
   readonly #hurry = new AbortController();
@@ -39,11 +39,6 @@ export class Stopper implements Disposable {
   /** Aborts when nobody wants to wait any longer. */
   get hurry(): AbortSignal {
     return this.#hurry.signal;
-  }
-
-  /** Resolves when a drain that was begun is through. */
-  get drained(): Promise<unknown> {
-    return this.#drained;
   }
 
   /** Interrupts what runs, and leaves. */
@@ -99,6 +94,18 @@ export class Stopper implements Disposable {
       clearTimeout(timer);
       signal.removeEventListener("abort", start);
     }
+  }
+
+  /**
+   * Closes the agent, which may take a while: facts for the long-term memory are noted. A Ctrl-C skips that; the
+   * conversation itself is saved already.
+   */
+  async closeAgent(): Promise<void> {
+    if (this.hurry.aborted) return;
+    const hurried = new Promise<void>((resolve) => {
+      this.hurry.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([this.#drained.then(() => this.#agent.close()), hurried]);
   }
 
   [Symbol.dispose](): void {

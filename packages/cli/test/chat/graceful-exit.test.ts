@@ -2,7 +2,7 @@ import { InMemoryAgentStateStore } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, expect, test, vi } from "vitest";
-import { Stopper } from "../../src/chat/stopper.js";
+import { GracefulExit } from "../../src/chat/graceful-exit.js";
 
 const agent = (): HarnessAgent =>
   HarnessAgent.create({
@@ -16,20 +16,20 @@ afterEach(() => {
 });
 
 test("a terminal that goes away is noticed in many places, and still leaves time for the call", () => {
-  using stopper = new Stopper(agent());
-  stopper.hangUp();
-  stopper.hangUp();
-  expect([stopper.code, stopper.hurry.aborted]).toEqual([143, false]);
-  stopper.drain();
-  expect(stopper.hurry.aborted).toBe(true);
+  using exit = new GracefulExit(agent());
+  exit.hangUp();
+  exit.hangUp();
+  expect([exit.code, exit.hurry.aborted]).toEqual([143, false]);
+  exit.drain();
+  expect(exit.hurry.aborted).toBe(true);
 });
 
 test("SIGTERM gives the call and everything behind it ten seconds", () => {
   vi.useFakeTimers();
-  using stopper = new Stopper(agent());
-  stopper.drain();
+  using exit = new GracefulExit(agent());
+  exit.drain();
   vi.advanceTimersByTime(9_900);
-  expect(stopper.hurry.aborted).toBe(false);
+  expect(exit.hurry.aborted).toBe(false);
   vi.advanceTimersByTime(200);
-  expect(stopper.hurry.aborted).toBe(true);
+  expect(exit.hurry.aborted).toBe(true);
 });
