@@ -17,7 +17,7 @@ import { safeText } from "./terminal/safe-text.js";
 import type { Terminal } from "./terminal/terminal.js";
 
 /**
- * Runs a command to its end and says what failed. A command ends with another code than 0 by throwing a `CommandError`.
+ * Runs a command and prints its error. A command exits with a code other than 0 by throwing a `CommandError`.
  *
  * @param argv - the arguments behind the command's name
  */
@@ -37,16 +37,16 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
 function report(error: unknown, terminal: Terminal): void {
   const message = errorText(error, terminal.env);
   if (message !== "") terminal.warn(`holdfast: ${message}`);
-  // An error that nobody foresaw is a defect, and its stack helps to find it.
+  // An unexpected error is a defect; its stack helps to find it.
   const isForeseen = CommandError.is(error) || isHoldfastError(error);
   if (!isForeseen && error instanceof Error && terminal.env["HOLDFAST_DEBUG"])
     terminal.warn(error.stack ?? "");
 }
 
 /**
- * The command line. What a command needs is imported when it runs: `--help` is to be quick.
+ * Creates the command line. Each command imports its implementation when it runs, so that `--help` stays fast.
  *
- * An error of usage rejects with commander's `CommanderError`.
+ * A usage error rejects with commander's `CommanderError`.
  */
 function createProgram(terminal: Terminal): Command {
   const program = new Command("holdfast")
@@ -67,7 +67,7 @@ function createProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** Settings reach only commands made with `.command()`; ours are made elsewhere. */
+/** Applies the settings, which commander passes only to commands created with `.command()`. */
 function inherit(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inherit(child, command);

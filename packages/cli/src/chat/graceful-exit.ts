@@ -1,15 +1,15 @@
 import type { HarnessAgent } from "@holdfast/harness";
 import { type ExitCode, exitCodes } from "../exit-code.js";
 
-/** Time a running call gets to come to a safe point when the process is told to end. */
+/** Time a running call gets to reach a safe point after SIGTERM. */
 const DRAIN_MS = 10_000;
-/** Time an interrupted call gets to be saved when a person does not want to wait any longer. */
+/** Time an interrupted call gets to be saved after a second Ctrl-C. */
 const HURRY_MS = 2_000;
 
 /**
- * Turns signals into an orderly end: SIGINT interrupts the running call, SIGTERM and SIGHUP let it come to a safe point;
- * either way it is saved. A second signal does not wait for long; a second SIGHUP says nothing new, because a terminal that
- * goes away is noticed in more than one place.
+ * Ends a chat gracefully on signals: SIGINT interrupts the running call, SIGTERM and SIGHUP let it reach a safe point;
+ * either way it is saved. A second signal shortens the wait. Further SIGHUPs are ignored, because a closed terminal is
+ * noticed in more than one place.
  */
 export class GracefulExit implements Disposable {
   readonly #agent: HarnessAgent;
@@ -26,7 +26,7 @@ export class GracefulExit implements Disposable {
     process.on("SIGHUP", this.hangUp);
   }
 
-  /** Why the program is to end; null while it is not. */
+  /** Exit code once the program is to end; null before. */
   get code(): ExitCode | null {
     return this.#code;
   }
@@ -36,23 +36,23 @@ export class GracefulExit implements Disposable {
     return this.#leaving.signal;
   }
 
-  /** Aborts when nobody wants to wait any longer. */
+  /** Aborts when the user does not want to wait any longer. */
   get hurry(): AbortSignal {
     return this.#hurry.signal;
   }
 
-  /** Interrupts what runs, and leaves. */
+  /** Interrupts the running call, then exits. */
   readonly interrupt = (): void => {
     if (this.#code !== null) this.#hurry.abort();
     this.leave(exitCodes.interrupted);
     void this.#agent.interrupt().catch(() => undefined);
   };
 
-  /** Lets what runs come to a safe point, and leaves. */
+  /** Lets the running call reach a safe point, then exits. */
   readonly drain = (): void => {
     const isSecond = this.#drainTimer !== undefined;
     if (isSecond) this.#hurry.abort();
-    // What is done at the end besides is not worth more time than the call itself.
+    // Background work at the end gets no more time than the call itself.
     this.#drainTimer ??= setTimeout(() => this.#hurry.abort(), DRAIN_MS);
     this.leave(exitCodes.terminated);
     this.#drained = this.#agent
@@ -60,30 +60,33 @@ export class GracefulExit implements Disposable {
       .catch(() => undefined);
   };
 
-  /** As {@link drain}, however often. */
+  /** Calls {@link drain} once, however often the signal arrives. */
   readonly hangUp = (): void => {
     if (this.#drainTimer === undefined) this.drain();
   };
 
-  /** Ends the program once the call that runs is done. The first reason counts. */
+  /** Exits once the running call is done. The first code counts. */
   leave(code: ExitCode): void {
     this.#code ??= code;
     this.#leaving.abort();
   }
 
-  /** Does not wait any longer than a moment from now on. */
+  /** Shortens every wait from now on. */
   hurryUp(): void {
     this.#hurry.abort();
   }
 
-  /** The outcome of `work`; when it is hurried, of as much as comes soon. @throws when that moment is over */
+  /** Waits for `work`, after a second signal only for a moment. @throws when that moment is over */
   async during<T>(work: Promise<T>): Promise<T> {
     const { signal } = this.#hurry;
     let timer: NodeJS.Timeout | undefined;
     let start = (): void => undefined;
     const over = new Promise<never>((_, reject) => {
       start = () => {
-        timer = setTimeout(() => reject(new Error("left before it was done and saved")), HURRY_MS);
+        timer = setTimeout(
+          () => reject(new Error("exited before the call was done and saved")),
+          HURRY_MS,
+        );
       };
     });
     if (signal.aborted) start();

@@ -19,14 +19,14 @@ import type { OwnerFlags } from "../sessions/session-options.js";
 import { type ChosenStore, chooseStore, DEFAULT_WORKSPACE } from "../store/choose-store.js";
 import type { Terminal } from "../terminal/terminal.js";
 
-/** What `chat` was told. */
+/** Options of `chat`. */
 export interface ChatFlags extends OwnerFlags {
   readonly session?: string | undefined;
   readonly model?: string | undefined;
   readonly message?: readonly string[] | undefined;
 }
 
-/** Everything a conversation goes on with. */
+/** Open chat. */
 export interface Chat {
   readonly terminal: Terminal;
   readonly agent: HarnessAgent;
@@ -34,13 +34,13 @@ export interface Chat {
   readonly model: ChosenModel;
   readonly config: LoadedConfig | null;
   readonly userId: string | null;
-  /** `/session` changes it. */
+  /** Changed by `/session`. */
   sessionId: string;
-  /** Hears events of work that no call waits for. */
+  /** Receives the events of background work. */
   onBackground: (event: AgentEvent) => void;
 }
 
-/** Chooses model, store and session, and builds the agent. Whoever gets it closes agent and store. */
+/** Chooses model, store and session, and builds the agent. The caller closes agent and store. */
 export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Chat> {
   const config = await loadConfig(terminal, flags.config);
   const model = await chooseModel(terminal, flags.model, config);
@@ -72,7 +72,7 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
   }
 }
 
-/** A config whose `configure` says which file it is of when it fails. */
+/** Wraps `configure`, so that its error names the config file. */
 function named(loaded: LoadedConfig | null): HoldfastConfig {
   const { file = "", config = {} } = loaded ?? {};
   const { configure } = config;
@@ -92,7 +92,7 @@ function named(loaded: LoadedConfig | null): HoldfastConfig {
   };
 }
 
-/** Whoever sits at the terminal, so that memory and other sessions are theirs; null where there is no name. */
+/** Returns the login name, under which memory and sessions are kept; null where there is none. */
 function loginName({ env }: Terminal): string | null {
   try {
     return userInfo().username;
@@ -101,8 +101,8 @@ function loginName({ env }: Terminal): string | null {
   }
 }
 
-/** What the agent of a chat is made of. */
-interface AgentRecipe {
+/** Options of {@link buildAgent}. */
+interface AgentOptions {
   readonly flags: { readonly agent?: string | undefined; readonly workspace?: string | undefined };
   readonly config: HoldfastConfig;
   readonly model: Model;
@@ -110,17 +110,17 @@ interface AgentRecipe {
   onEvent(event: AgentEvent): void;
 }
 
-/** Longest wait at the end for what is worth remembering. */
+/** Time limit for updating the long-term memory at the end. */
 const MEMORY_TIMEOUT_MS = 30_000;
 
 /**
- * The agent of a chat: everything that keeps a long conversation alive, file tools that stay within the workspace, and no
- * shell, because nobody could be asked before a command runs.
+ * Builds the agent of a chat: with compaction, eviction, memory and file tools that stay within the workspace; without a
+ * shell, because nobody could approve a command before it runs.
  *
  * @throws ConfigurationError
  */
-async function buildAgent(recipe: AgentRecipe): Promise<HarnessAgent> {
-  const { flags, config, model, parts } = recipe;
+async function buildAgent(options: AgentOptions): Promise<HarnessAgent> {
+  const { flags, config, model, parts } = options;
   const given = config.plugins ?? [];
   const own: readonly Plugin[] = [
     compaction(),
@@ -133,16 +133,16 @@ async function buildAgent(recipe: AgentRecipe): Promise<HarnessAgent> {
     .systemPrompt(config.systemPrompt ?? "You are a helpful assistant in a terminal. Be brief.")
     .workspace(flags.workspace ?? config.workspace ?? DEFAULT_WORKSPACE)
     .distributedStore(parts)
-    // A terminal may be closed at any moment: what was done until then is kept.
+    // A terminal may be closed at any moment; finished steps are kept.
     .persistence("step")
     .tools(...(config.tools ?? []))
-    .use(...own, ...given, listener(recipe));
+    .use(...own, ...given, listener(options));
   await config.configure?.(builder);
   return builder.build();
 }
 
-/** A plugin, and not `.onEvent`: that one is the config's. */
-function listener({ onEvent }: AgentRecipe): Plugin {
+/** Observes events as a plugin; `.onEvent` is left to the config file. */
+function listener({ onEvent }: AgentOptions): Plugin {
   return definePlugin({
     name: "cli",
     contract: 1,
@@ -150,7 +150,7 @@ function listener({ onEvent }: AgentRecipe): Plugin {
   });
 }
 
-/** Says something to the agent and shows what happens; ends when it is saved. */
+/** Sends a message to the agent and shows the events; resolves when the turn is saved. */
 export async function takeTurn(
   { agent, userId, sessionId }: Chat,
   text: string,
@@ -160,7 +160,7 @@ export async function takeTurn(
   const run = agent.stream(text, session);
   for await (const event of run) show(event);
   const reply = await run.result;
-  // There is nobody here who could answer for a tool; left open, the calls would refuse whatever is said next.
+  // Nobody can approve a tool call here, and a pending one would make the next turn fail.
   if ("pending" in reply) await agent.interrupt(session);
   return reply;
 }

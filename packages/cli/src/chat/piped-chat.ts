@@ -8,9 +8,9 @@ import { type Chat, takeTurn } from "./open-chat.js";
 import { TurnView } from "./turn-view.js";
 
 /**
- * A conversation without a terminal: each message, or each line of stdin, is a turn. The first turn that fails ends it.
+ * Runs a chat without a terminal: each message, or each line of stdin, is a turn. The first turn that fails ends it.
  *
- * @throws what the turn failed with
+ * @throws the error of the failed turn
  */
 export async function pipedChat(
   chat: Chat,
@@ -40,7 +40,7 @@ export async function pipedChat(
     if (exit.code === null) throw error;
     terminal.warn(error instanceof Error ? error.message : String(error));
   } finally {
-    // All is said: the next Ctrl-C does not wait for what is done besides.
+    // All turns are done: the next Ctrl-C does not wait for background work.
     exit.leave(exitCodes.ok);
     await exit.closeAgent();
   }
@@ -48,7 +48,7 @@ export async function pipedChat(
 }
 
 async function* stdinLines({ in: input }: Terminal, signal: AbortSignal): AsyncGenerator<string> {
-  // Whoever is told to leave, perhaps before there was anything to read, does not wait for another line.
+  // A signal may arrive before there is anything to read.
   if (signal.aborted) return;
   const stop = (): void => void (input as { destroy?: () => void }).destroy?.();
   signal.addEventListener("abort", stop);

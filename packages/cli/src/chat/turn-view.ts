@@ -3,10 +3,10 @@ import { clip, formatBytes, formatCount, formatDuration, plural } from "../termi
 import { SafeTextStream, safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 
-/** Where lines about the work go: between the text, or on stderr, so that stdout has the replies alone. */
+/** Stream of status lines: between the text, or on stderr, so that stdout holds only replies. */
 export type StatusStream = "out" | "err";
 
-/** Shows a call while it runs: its text as it comes, thoughts dimmed, one line for everything else. */
+/** Shows a running call: streamed text, thinking dimmed, one line for everything else. */
 export class TurnView {
   readonly #terminal: Terminal;
   readonly #statusStream: StatusStream;
@@ -30,11 +30,11 @@ export class TurnView {
     }
   }
 
-  /** A line of its own. */
+  /** Prints a status line. */
   status({ kind, text }: StatusLine): void {
     const { colors, columns, isInteractive } = this.#terminal;
     const line = safeLine(text);
-    // In a file nothing is too long.
+    // Files have no width.
     const shown = isInteractive ? clip(line, Math.max(20, columns - 1)) : line;
     if (this.#statusStream === "err") {
       this.#terminal.warn(shown);
@@ -45,7 +45,7 @@ export class TurnView {
     this.#terminal.line(paint(shown));
   }
 
-  /** Ends the line that the text is in. */
+  /** Ends the current line of text. */
   end(): void {
     this.#write(this.#text.end());
     if (!this.#isAtLineStart) this.#terminal.out.write("\n");
@@ -54,7 +54,7 @@ export class TurnView {
   }
 
   #stream(kind: "text" | "thinking", piece: string): void {
-    // Thoughts are no part of a reply that goes into a pipe.
+    // Thinking is not part of a piped reply.
     if (kind === "thinking" && this.#statusStream === "err") return;
     if (this.#shown !== null && this.#shown !== kind) this.end();
     this.#shown = kind;
@@ -69,16 +69,16 @@ export class TurnView {
   }
 }
 
-/** How much a line matters: what a tool did, what the harness did, or what went wrong. */
+/** Kind of a status line: about a tool, about the harness, or about a problem. */
 type StatusKind = "tool" | "note" | "trouble";
 
-/** One line about something that happened; its text may hold anything. */
+/** Line about an event; its text may hold control characters. */
 interface StatusLine {
   readonly kind: StatusKind;
   readonly text: string;
 }
 
-/** What to say about an event, if anything: text of the reply is shown elsewhere. */
+/** Describes an event; null for those that are not shown as a status line. */
 export function statusLine(event: AgentEvent): StatusLine | null {
   switch (event.type) {
     case "queue_wait":
@@ -91,7 +91,7 @@ export function statusLine(event: AgentEvent): StatusLine | null {
     }
     case "tool_result_evicted":
       return note(
-        `put aside the result of ${event.name}, ${formatBytes(event.chars)}: ${event.reference}`,
+        `moved the result of ${event.name} to ${event.reference}, ${formatBytes(event.chars)}`,
       );
     case "compaction_end":
       return note(
@@ -101,23 +101,24 @@ export function statusLine(event: AgentEvent): StatusLine | null {
       return trouble(`compaction failed: ${event.error}`);
     case "overflow_recovery":
       return event.recovered
-        ? note("the request was longer than the model's window; made room and sent it again")
+        ? note("the request was longer than the model's window; compacted and sent again")
         : null;
     case "memory_flush_end":
       return event.entries > 0 ? note(`noted ${plural(event.entries, "fact")} for later`) : null;
     case "memory_flush_failed":
-      return trouble(`nothing was noted: ${event.error}`);
+      return trouble(`the long-term memory was not updated: ${event.error}`);
     case "consolidation":
-      if (event.state === "failed") return trouble(`memory not put in order: ${event.error ?? ""}`);
-      return event.state === "end" ? note("put the memory in order") : null;
+      if (event.state === "failed")
+        return trouble(`the long-term memory was not consolidated: ${event.error ?? ""}`);
+      return event.state === "end" ? note("consolidated the long-term memory") : null;
     case "model_call_end":
-      // One that was stopped did not fail.
+      // A stopped call did not fail.
       return event.error === undefined || event.error === "stopped"
         ? null
-        : trouble(`a call of the model failed: ${event.error}`);
+        : trouble(`a model call failed: ${event.error}`);
     case "run_back":
       return trouble(
-        "the store went back to an earlier state: saves that it had confirmed are gone",
+        "the store was rolled back to an earlier state: saves it had confirmed are lost",
       );
     case "repaired":
       return trouble(`repaired ${plural(event.repairs.length, "tool call")} without a result`);

@@ -18,9 +18,9 @@ import type { Terminal } from "../terminal/terminal.js";
 import { checkDirectory } from "./check-directory.js";
 import { checkMysql } from "./check-mysql.js";
 import { checkRedis } from "./check-redis.js";
-import { broken, type Finding, fine, wordsOf } from "./finding.js";
+import { broken, type Finding, fine, messageOf } from "./finding.js";
 
-/** Whether the store can be reached, works, and is set up so that what it confirms is kept. */
+/** Checks that the store is reachable, works, and is configured to keep what it confirms. */
 export async function checkStore(
   terminal: Terminal,
   flags: StoreFlags,
@@ -32,7 +32,7 @@ export async function checkStore(
   } catch (error) {
     const isDown = exitCodeOf(error) === exitCodes.unavailable;
     const advice = isDown ? "start the server, or correct the URL" : "correct the URL";
-    return [broken("store", wordsOf(error), advice)];
+    return [broken("store", messageOf(error), advice)];
   }
   try {
     const { backend } = store;
@@ -55,7 +55,7 @@ export async function checkStore(
   }
 }
 
-/** In a directory of its own below the store's, so that nothing of it stays. */
+/** Tests a file store in a temporary directory below it. */
 async function checkFiles(root: string): Promise<readonly Finding[]> {
   if ((await stat(root).catch(() => undefined)) === undefined) return [];
   const scratch = join(root, `@doctor-${randomUUID()}`);
@@ -64,7 +64,7 @@ async function checkFiles(root: string): Promise<readonly Finding[]> {
     return [await works({ ...store, url: `json:${root}` })];
   } finally {
     await store.close();
-    // Where it cannot be removed it could not be made either, and the finding says so.
+    // If it cannot be removed it could not be created either, which is reported above.
     await rm(scratch, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -76,19 +76,19 @@ async function works({ url, parts }: Pick<ChosenStore, "url" | "parts">): Promis
     const took = formatDuration(performance.now() - began);
     return fine("store", `${url}: wrote, read and deleted a session, a log and a value in ${took}`);
   } catch (error) {
-    const message = `${url}: ${wordsOf(error)}`;
+    const message = `${url}: ${messageOf(error)}`;
     return broken("store", message, "nothing can be saved until this works");
   }
 }
 
-/** Names no agent that a person would have. */
+/** Agent and namespace of the test data. */
 const SCRATCH = "holdfast.doctor";
 
-/** Takes a lease, then writes, reads and deletes a session, its log and a value in places nobody else uses. */
+/** Takes a lease, then writes, reads and deletes a session, its log and a value under names of their own. */
 async function roundTrip(parts: DistributedStore): Promise<void> {
   const { stateStore, log, keyValue, gate } = parts;
   const slot = { agentId: SCRATCH, userId: null, sessionId: uuidv7() };
-  // First, because of all errors those of a load say most, for example that a password is missing.
+  // First, because errors of a load are the most informative, for example about a missing password.
   await stateStore.load(slot);
   const lease = await gate.acquire(slot, { callId: uuidv7() });
   await lease.release();
@@ -117,5 +117,5 @@ async function roundTrip(parts: DistributedStore): Promise<void> {
 }
 
 function differs(what: string): StateCorruptError {
-  return new StateCorruptError(`${what} was read back as something else than was written`);
+  return new StateCorruptError(`${what} was read back differently than it was written`);
 }

@@ -7,7 +7,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Whether the packages of the current project fit this command's, and each other. */
+/** Checks that the packages of the current project are compatible with this command. */
 export async function checkPackages(project: string = process.cwd()): Promise<readonly Finding[]> {
   const own = await readManifest(fileURLToPath(new URL("../../package.json", import.meta.url)));
   const names = Object.keys(own?.dependencies ?? {}).filter((name) =>
@@ -47,12 +47,12 @@ async function readManifest(file: string): Promise<Manifest | undefined> {
   }
 }
 
-/** The numbers a version begins with, for example of `10.11.6-MariaDB`. */
+/** Returns the numbers a version begins with, for example of `10.11.6-MariaDB`. */
 function versionNumbers(version: string): readonly number[] {
   return (/\d+(\.\d+)*/u.exec(version)?.[0] ?? "0").split(".").map(Number);
 }
 
-/** Whether a version is as new as another, by its numbers. */
+/** Returns whether a version is at least as new as another. */
 export function atLeast(version: string, oldest: string): boolean {
   const [given, needed] = [versionNumbers(version), versionNumbers(oldest)];
   for (const [index, number] of needed.entries()) {
@@ -62,16 +62,16 @@ export function atLeast(version: string, oldest: string): boolean {
   return true;
 }
 
-/** Whether two releases promise to work together: the same major version, below 1 the same minor one. */
+/** Returns whether two releases are compatible: the same major version, below 1 the same minor version. */
 export function fitTogether(one: string, other: string): boolean {
   const [a, b] = [versionNumbers(one), versionNumbers(other)];
   return a[0] === b[0] && (a[0] !== 0 || a[1] === b[1]);
 }
 
-/** As in the packages' `engines`. */
+/** Same as `engines` of the packages. */
 const OLDEST_NODE = "20.19.0";
 
-/** Whether this Node can run Holdfast. */
+/** Checks the version of Node. */
 export function checkNode(version: string = process.versions.node): Finding {
   if (atLeast(version, OLDEST_NODE)) return fine("node", version);
   return broken("node", `${version} is too old`, `install Node ${OLDEST_NODE} or later`);

@@ -12,24 +12,24 @@ import { underLease } from "../transfer/under-lease.js";
 import { compareSession, loadWhole } from "./compare-session.js";
 import type { StorePair } from "./open-pair.js";
 import { refusedOutcome, type SessionOutcome } from "./session-outcome.js";
-import { isPassing } from "./with-retries.js";
+import { isTransient } from "./with-retries.js";
 
-/** How often to begin again with a session that is saved while it is read. */
+/** Attempts at a session that is saved while it is read. */
 const ATTEMPTS = 3;
 
-/** How {@link copySession} copies. */
+/** Options of {@link copySession}. */
 export interface CopyOptions {
-  /** How long to wait for a session that is in use on the target; 0 does not wait. */
+  /** Time to wait for a session in use on the target; 0 does not wait. */
   readonly waitMs: number;
-  /** Ends the waiting. */
+  /** Ends the wait. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Copies a session to the target, unless it is there; then everything that is there is read back and compared.
+ * Copies a session to the target, unless it is there, then reads everything back and compares it.
  *
- * On the target its lease is held until the copy is verified. The log comes first and the state last, in one step: a
- * reader sees no state, or the whole one with its whole log.
+ * The session's lease on the target is held until the copy is verified. The log is written first and the state last,
+ * atomically: a reader sees no state, or the whole state with its whole log.
  *
  * @throws SessionBusyError | StoreError
  */
@@ -42,7 +42,7 @@ export async function copySession(
   const wanted = stored && (await loadWhole(pair.source.stateStore, slot));
   if (stored !== null && stored.revision === wanted?.revision) {
     const compared = await compareSession(pair, slot, { stored, wanted });
-    // Of a session that is in use on the target nothing but the good news counts.
+    // A session in use on the target may differ for a moment; only a positive result counts.
     if (compared.kind === "present" || compared.kind === "ahead") return compared;
   }
   return underLease(pair.target, slot, { waitMs, signal, holder: "migrate" }, async (lease) => {
@@ -50,14 +50,14 @@ export async function copySession(
     try {
       return await new SessionCopy(pair, slot, copy).run();
     } catch (error) {
-      // After an outage the next attempt goes on from here; what will not work the next time leaves nothing behind.
-      if (!isPassing(error)) await copy.takeBack().catch(() => false);
+      // After a transient error the next attempt continues from here; a permanent one leaves nothing behind.
+      if (!isTransient(error)) await copy.discard().catch(() => false);
       throw error;
     }
   });
 }
 
-/** Whether a store has this very state. */
+/** Returns whether a store still has this state. */
 async function isStill(
   { stateStore }: StorePair["source"],
   slot: Slot,
@@ -91,8 +91,8 @@ class SessionCopy {
         return verifyCopy(target, this.#slot, this.#copy.stored, summary, "present");
       if (verdict.kind === "ahead") return { kind: "ahead", slot: this.#slot, summary };
       if (verdict.kind !== "behind") {
-        // What was appended before may be of a session that was deleted at the source and begun anew.
-        if ((await this.#copy.takeBack()) && attempt < ATTEMPTS) continue;
+        // The records appended before may be of a session that was deleted and recreated at the source.
+        if ((await this.#copy.discard()) && attempt < ATTEMPTS) continue;
         const states = { wanted, stored: this.#copy.stored };
         return refusedOutcome(this.#pair, this.#slot, verdict, states);
       }
@@ -109,16 +109,16 @@ class SessionCopy {
   }
 
   async #gone(): Promise<SessionOutcome> {
-    await this.#copy.takeBack();
+    await this.#copy.discard();
     return { kind: "gone", slot: this.#slot };
   }
 }
 
 /**
- * Reads a copy back whole and compares it with what was read at the source.
+ * Reads a whole copy back and compares it with the source.
  *
- * @param stored - its state, as it was read back just now
- * @param kind - what it is when it is right
+ * @param stored - its state, just read back
+ * @param kind - outcome if it is equal
  */
 async function verifyCopy(
   target: DistributedStore,

@@ -6,10 +6,10 @@ import type { MigrationEvent } from "./migration.js";
 import type { MigrationReport } from "./migration-report.js";
 import type { SessionOutcome } from "./session-outcome.js";
 
-/** How often progress is told at most. */
+/** Minimum time between two progress events. */
 const TOLD_EVERY_MS = 100;
 
-/** Shows a migration: a bar and lines for people, NDJSON for programs. */
+/** Shows a migration: a progress bar and lines, or NDJSON. */
 export class MigrationView {
   readonly #terminal: Terminal;
   readonly #startedAt: number = performance.now();
@@ -40,12 +40,12 @@ export class MigrationView {
     }
   }
 
-  /** Says something between the bar's lines. */
+  /** Prints a line above the progress bar. */
   note(text: string): void {
     this.#terminal.warn(text);
   }
 
-  /** Shows what it came to. */
+  /** Prints the report. */
   end(report: MigrationReport, goOn: string): void {
     this.#bar?.stop();
     const durationMs = Math.round(performance.now() - this.#startedAt);
@@ -104,7 +104,7 @@ function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** An outcome in the shape that `--json` promises. */
+/** Converts an outcome to its documented JSON form. */
 function outcomeJson(outcome: SessionOutcome): object {
   const { kind, slot, reason, summary, source, target } = outcome;
   return {
@@ -117,7 +117,7 @@ function outcomeJson(outcome: SessionOutcome): object {
   };
 }
 
-/** The last line of `--json`. */
+/** Converts a report to the last line of `--json`. */
 function reportJson(report: MigrationReport, durationMs: number): object {
   const { outcomes, verified, passes, problems, changing, changingSessions, isInterrupted } =
     report;

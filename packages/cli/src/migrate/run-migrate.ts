@@ -16,9 +16,9 @@ const AGAIN = "Run the same command again to go on: what is there is not copied 
 const verbs = { copy: "copying", "dry-run": "would copy", verify: "comparing" };
 
 /**
- * The `migrate` command.
+ * Runs the `migrate` command.
  *
- * @throws CommandError with the exit code that the report means
+ * @throws CommandError with the exit code of the report
  */
 export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promise<void> {
   const { agent, user, anonymous } = flags;
@@ -27,7 +27,7 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
   const view = new MigrationView(terminal);
   const reports = new SourceReports((text) => view.note(text));
   const pair = await openPair(flags, (report) => reports.take(report));
-  const stop = stopOnSignal(() => view.note("Stopping after the sessions that are under way…"));
+  const stop = stopOnSignal(() => view.note("Stopping after the sessions in progress…"));
   try {
     if (await lacksLog(pair.sourceRoot, flags)) view.note(noLogText(flags));
     if (!terminal.isJson) terminal.line(`${verbs[modeOf(flags)]} ${pair.from} → ${pair.to}`);
@@ -45,7 +45,7 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
     const code = report.isInterrupted
       ? stop.exitCode
       : exitCodeOfReport(report, flags.verifyOnly === true, reports.hasSkipped);
-    // All was said; the code is left to say.
+    // The report is printed already.
     if (code !== exitCodes.ok) throw new CommandError(code, "");
   } catch (error) {
     if (isOutage(error)) view.note(AGAIN);
@@ -53,7 +53,7 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
   } finally {
     view.stop();
     await pair.close();
-    // Not before: a reader that misses only the last line must not end the command with 0.
+    // At the very end: a closed pipe must not end the command with 0 before the last line is written.
     stop.end();
   }
 }
@@ -63,14 +63,14 @@ function modeOf({ dryRun, verifyOnly }: MigrateFlags): MigrationMode {
   return dryRun ? "dry-run" : "copy";
 }
 
-/** Whether a store of files has its log elsewhere, or none. */
+/** Returns whether a file store has its log elsewhere, or none. */
 async function lacksLog(
   root: string | undefined,
   { fromWorkspace }: MigrateFlags,
 ): Promise<boolean> {
   if (root === undefined) return false;
   const log = fromWorkspace ?? join(root, "@log");
-  // Those of users, and those of nobody.
+  // Logs of users, and of anonymous sessions.
   const found = await Promise.all(
     ["users", "sessions"].map((name) => stat(join(log, name)).catch(() => undefined)),
   );
@@ -92,7 +92,7 @@ function adviceFor({ isInterrupted, outcomes, changingSessions }: MigrationRepor
   return "";
 }
 
-/** The options of the command line. */
+/** Options of `migrate`. */
 export interface MigrateFlags {
   readonly from: string;
   readonly to: string;
@@ -103,7 +103,7 @@ export interface MigrateFlags {
   readonly anonymous?: boolean | undefined;
   readonly concurrency: number;
   readonly passes: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly wait: number;
   readonly dryRun?: boolean | undefined;
   readonly verifyOnly?: boolean | undefined;
@@ -111,10 +111,10 @@ export interface MigrateFlags {
 }
 
 /**
- * What the report of a run that came to its end means for scripts: something else on the target, or a check that failed, 4; not
- * everything is there (still changing, in use, could not be read), 1.
+ * Returns the exit code of a run that was not stopped: 4 for a conflict or a failed check, 1 when not everything is on the
+ * target (still changing, in use, unreadable).
  *
- * @param hasSkipped - the source could not list everything it has
+ * @param hasSkipped - the source could not list all its sessions
  */
 function exitCodeOfReport(
   { outcomes, changingSessions }: MigrationReport,
@@ -128,10 +128,10 @@ function exitCodeOfReport(
   return isPartial ? exitCodes.failed : exitCodes.ok;
 }
 
-/** Reports shown; of more nobody learns more. */
+/** Reports that are printed at most. */
 const MOST_SHOWN = 100;
 
-/** Shows what a source of files passes over, each once: what nobody hears of is lost with the source. */
+/** Prints each file that a JSON source skips, once: what is not reported would be lost with the source. */
 class SourceReports {
   readonly #show: (text: string) => void;
   readonly #shown = new Set<string>();
@@ -141,7 +141,7 @@ class SourceReports {
     this.#show = show;
   }
 
-  /** Whether there may be sessions that could not be listed. */
+  /** There may be sessions that could not be listed. */
   get hasSkipped(): boolean {
     return this.#hasSkipped;
   }

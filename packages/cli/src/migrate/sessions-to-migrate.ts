@@ -2,31 +2,31 @@ import { type DistributedStore, type Slot, slotText } from "@holdfast/core";
 import { inWorkers } from "./in-workers.js";
 import { withRetries } from "./with-retries.js";
 
-/** Which sessions to look at. */
+/** Sessions to migrate. */
 export interface SessionFilter {
   readonly agentId?: string | undefined;
-  /** `null`: the anonymous sessions. */
+  /** `null` for anonymous sessions. */
   readonly userId?: string | null | undefined;
 }
 
-/** Files are looked through anew for every page when there are very many. */
+/** Large, because a file store with very many sessions scans them again for every page. */
 const PAGE = 1_000;
-/** Users looked at side by side. */
+/** Users whose logs are listed at the same time. */
 const PARALLEL = 8;
-/** Sessions in memory at a time: some hundred bytes each. */
+/** Sessions in memory at a time, some hundred bytes each. */
 const CHUNK = 100_000;
 
-/** Whose sessions were met. */
+/** Owner of sessions. */
 type Owner = Pick<Slot, "agentId"> & { readonly userId: string };
 
 /**
- * The sessions of a store in chunks, the one saved last at the end of its chunk: copied in this order they are listed on
- * the target as they are at the source.
+ * Lists the sessions of a store in chunks, each from the least to the most recently saved: copied in this order, they are
+ * listed on the target as at the source.
  *
- * Behind those with a state come the ones that only have a log, of every user met. Logs of anonymous users are not listed by
- * anybody, so those without a state are not found.
+ * Sessions that only have a log follow, for every user with another session. Logs of anonymous users cannot be listed, so
+ * theirs are not found.
  *
- * @param signal - ends it early
+ * @param signal - ends the listing early
  */
 export async function* sessionsToMigrate(
   { stateStore, log }: Pick<DistributedStore, "stateStore" | "log">,
@@ -58,7 +58,7 @@ export async function* sessionsToMigrate(
       chunk = [];
     }
   } while (cursor !== undefined);
-  // A session that was met and forgotten comes twice, which costs a look at it.
+  // Beyond that bound a session may be listed twice, which costs one more comparison.
   const logOnly = Array.from(owners.values(), (owner) => ({ owner, slots: [] as Slot[] }));
   await inWorkers(logOnly, PARALLEL, signal, async ({ owner, slots }) => {
     let next: string | undefined;

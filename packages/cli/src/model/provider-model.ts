@@ -6,7 +6,7 @@ import type { Terminal } from "../terminal/terminal.js";
 type ModelFactory = (modelId: string) => AiSdkModel;
 
 /**
- * A model of an AI SDK provider package: the current project's, else one installed beside this command.
+ * Creates a model with an AI SDK provider package: the current project's, else one installed beside this command.
  *
  * @throws CommandError with exit code 2 when package or key is missing, saying what to do
  */
@@ -17,7 +17,10 @@ export async function providerModel(
 ): Promise<AiSdkModel> {
   const known = knownProviders.find(({ name }) => name === provider);
   if (!/^[a-z0-9-]+$/u.test(provider))
-    throw new CommandError(exitCodes.usage, `no provider is called ${JSON.stringify(provider)}`);
+    throw new CommandError(
+      exitCodes.usage,
+      `${JSON.stringify(provider)} is not the name of a provider`,
+    );
   const packageName = known?.package ?? `@ai-sdk/${provider}`;
   const module = await importFromProject(packageName);
   if (module === null)
@@ -60,20 +63,20 @@ function camelCase(name: string): string {
   return name.replace(/-(.)/gu, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A provider whose package, key and usual model are known. */
+/** Provider whose package, key and default model are known. */
 interface KnownProvider {
   readonly name: string;
   readonly package: string;
-  /** The package's function that makes a provider from `{ apiKey, baseURL }`. */
+  /** Function of the package that creates a provider from `{ apiKey, baseURL }`. */
   readonly create: string;
   /** Environment variables. */
   readonly key: string;
   readonly baseUrl: string;
-  /** Used when only the key is there. */
+  /** Model that is used when only the key is set. */
   readonly model: string;
 }
 
-/** In the order in which their keys are looked for. */
+/** Known providers, in the order in which their keys are looked up. */
 export const knownProviders: readonly KnownProvider[] = [
   {
     name: "anthropic",

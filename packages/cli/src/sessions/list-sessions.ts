@@ -4,7 +4,7 @@ import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
-/** What `sessions list` was told. */
+/** Options of `sessions list`. */
 export interface ListFlags extends OwnerFlags {
   readonly limit: number;
   readonly cursor?: string | undefined;

@@ -9,28 +9,28 @@ import { logRecords, type PortableRecord } from "./log-records.js";
 import { recordText, type SessionDigest } from "./session-digest.js";
 
 /**
- * How a stored log relates to the records it should hold:
- * - `same`, or `behind`: it is the beginning of them, and what was missing was appended, if that was asked for;
- * - `ahead`: they are the beginning of it;
- * - `other`: the two part ways; `changed`: a record has the same id and says something else.
+ * Relation of a stored log to the expected records:
+ * - `same`; `behind`: it is a prefix of them, and the missing ones were appended, if requested;
+ * - `ahead`: they are a prefix of it;
+ * - `other`: the two diverge; `changed`: a record has the same id and different content.
  */
 export type LogRelation = "same" | "behind" | "ahead" | "other" | "changed";
 
-/** What came of comparing. */
+/** Result of {@link alignLog}. */
 export interface LogAlignment {
   readonly relation: LogRelation;
-  /** How many records they begin with in common. */
+  /** Length of the common prefix, in records. */
   readonly shared: number;
 }
 
 /**
- * Compares a log with the records it should hold, both read page by page, and appends what it lacks.
+ * Compares a log with the expected records, both read page by page, and appends the missing ones.
  *
- * Appending begins only where the stored log has ended, so a log that turns out to be another one is not touched.
+ * Appending begins only at the end of the stored log, so a log that turns out to be a different one is not touched.
  *
- * @param digest - takes in every record that comes
- * @param onShared - told of every stored record that is as it should be
- * @param batches - where to append; what it holds back at the end is the caller's to send; null only compares
+ * @param digest - receives every expected record
+ * @param onShared - called for every stored record that is as expected
+ * @param batches - appends records, the last batch is left to the caller to send; null only compares
  */
 export async function alignLog(
   log: Pick<ConversationLog, "read">,
@@ -62,11 +62,11 @@ export async function alignLog(
   return { relation: isBehind ? "behind" : "same", shared };
 }
 
-/** An append is sent when it has this much, or this many records. Files recognise a repeat within their last megabyte. */
+/** Size at which a batch is appended. File logs recognise a repeated append within their last megabyte. */
 const BATCH_BYTES = 524_288;
 const BATCH_RECORDS = 500;
 
-/** Appends records in batches, so that neither a long log nor long texts pile up in memory. */
+/** Appends records in batches, so that neither a long log nor long texts accumulate in memory. */
 export class AppendBatches {
   readonly #log: Pick<ConversationLog, "append">;
   readonly #slot: Slot;
@@ -76,24 +76,24 @@ export class AppendBatches {
   #added = 0;
   #appended = 0;
 
-  /** @param beforeAppend - throws when nothing may be written any more; asked before every attempt */
+  /** @param beforeAppend - called before every attempt; throws when nothing may be written any more */
   constructor(log: Pick<ConversationLog, "append">, slot: Slot, beforeAppend: () => void) {
     this.#log = log;
     this.#slot = slot;
     this.#beforeAppend = beforeAppend;
   }
 
-  /** Records taken so far. */
+  /** Records added so far. */
   get added(): number {
     return this.#added;
   }
 
-  /** Records sent so far; those of a failed append may or may not be there. */
+  /** Records sent so far; those of a failed append may or may not be stored. */
   get appended(): number {
     return this.#appended;
   }
 
-  /** @param bytes - about how long it is */
+  /** @param bytes - approximate size */
   async add(draft: LogDraft, bytes: number): Promise<void> {
     this.#drafts.push(draft);
     this.#added++;
@@ -101,7 +101,7 @@ export class AppendBatches {
     if (this.#bytes >= BATCH_BYTES || this.#drafts.length >= BATCH_RECORDS) await this.flush();
   }
 
-  /** What was not sent yet, for a store that appends within its save. */
+  /** Returns and removes the records not sent yet, for a store that appends them with its save. */
   takeRest(): readonly LogDraft[] {
     const drafts = this.#drafts;
     this.#drafts = [];

@@ -8,14 +8,14 @@ import {
   withBlobs,
 } from "@holdfast/core";
 
-/** What a page should amount to; records have no largest size, and some of them come as many. */
+/** Target size of a page, in characters; a single record may be larger. */
 const PAGE_SIZE = 524_288;
 const FIRST_LIMIT = 8;
 const MOST_RECORDS = 200;
-/** How much larger than the last a page may be: small records say little about those that follow. */
+/** Growth of a page over the previous one: the size of small records says little about later ones. */
 const GROWTH = 4;
 
-/** Every record of a session's log, oldest first, in pages of about half a megabyte; their long texts are apart. */
+/** Reads a session's log, oldest record first, in pages of about half a megabyte, without the long texts. */
 export async function* logRecords(
   log: Pick<ConversationLog, "read">,
   slot: Slot,
@@ -23,7 +23,7 @@ export async function* logRecords(
   let limit = FIRST_LIMIT;
   for (let after = 0; ; ) {
     const page = await log.read(slot, { after, limit });
-    // Before they are handed out: from then on they are somebody else's.
+    // Before the records are handed out: the consumer may change them.
     const next = nextLimit(limit, page);
     yield* page;
     const last = page.at(-1);
@@ -33,21 +33,21 @@ export async function* logRecords(
   }
 }
 
-/** As many records as the last page, when they are of that size, would fill a page with. */
+/** Estimates how many records fill a page, from the size of those in the last one. */
 function nextLimit(limit: number, page: readonly LogRecord[]): number {
   const each = Math.max(roughSize(page) / Math.max(page.length, 1), 1);
   return Math.max(1, Math.min(Math.floor(PAGE_SIZE / each), GROWTH * limit, MOST_RECORDS));
 }
 
-/** A record on its way from one log to another. */
+/** Record that is copied from one log to another. */
 export interface PortableRecord {
-  /** Without its long texts, as every log keeps it. */
+  /** Record without its long texts. */
   readonly record: LogDraft & { readonly blobs?: readonly BlobReference[] | undefined };
-  /** With its long texts. */
+  /** Returns the record with its long texts. */
   whole(): LogDraft | Promise<LogDraft>;
 }
 
-/** The records of a log, oldest first. */
+/** Reads the records of a log, oldest first. */
 export async function* recordsOf(
   log: Pick<ConversationLog, "read" | "readBlob">,
   slot: Slot,
@@ -56,7 +56,7 @@ export async function* recordsOf(
     yield { record, whole: async () => draftOf(await withBlobs(log, slot, record)) };
 }
 
-/** A record that has its long texts in it. */
+/** Converts a record that contains its long texts. */
 export function portableDraft(draft: LogDraft): PortableRecord {
   const { draft: short, references } = extractBlobs(draft);
   return {
@@ -65,13 +65,13 @@ export function portableDraft(draft: LogDraft): PortableRecord {
   };
 }
 
-/** A record as its writer made it: a place in a log is that log's own. */
+/** Returns a record without the fields that a log assigns. */
 function draftOf(record: LogRecord): LogDraft {
   const { seq: _seq, blobs: _blobs, ...draft } = record;
   return draft;
 }
 
-/** About how many characters a value has as JSON: what its texts and keys amount to, without making the JSON. */
+/** Estimates the length of a value as JSON, without creating the JSON. */
 function roughSize(value: unknown): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 8;

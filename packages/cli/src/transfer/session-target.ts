@@ -6,7 +6,7 @@ import { type SessionVerdict, sessionVerdict } from "./session-verdict.js";
 import { type StateRelation, saveCopy, stateRelation } from "./state-copy.js";
 import type { HeldLease } from "./under-lease.js";
 
-/** Puts one session into a store while its lease is held: first the log, at last the state. */
+/** Writes one session into a store while its lease is held: first the log, then the state. */
 export class SessionTarget {
   readonly #parts: DistributedStore;
   readonly #slot: Slot;
@@ -14,9 +14,9 @@ export class SessionTarget {
   #isFirstLook = true;
   #stored: LoadedState | null = null;
   #relation: StateRelation = "absent";
-  /** All of the log was appended here. */
+  /** The whole log was appended by this object. */
   #isOwnLog = true;
-  /** Records of earlier looks. */
+  /** Records appended by earlier calls of {@link align}. */
   #appended = 0;
   #batches: AppendBatches | undefined;
   #mayBeSaved = false;
@@ -27,16 +27,16 @@ export class SessionTarget {
     this.#lease = lease;
   }
 
-  /** The state that was there when {@link align} looked, or that {@link save} has put there, read back; null for none. */
+  /** State that {@link align} found or {@link save} wrote, as read back; null for none. */
   get stored(): LoadedState | null {
     return this.#stored;
   }
 
   /**
-   * Compares state and log with what should be there, and appends the records that are missing, but for the last batch,
-   * which is for {@link save}. A session that is not the beginning of that is left as it is.
+   * Compares state and log with the expected ones and appends the missing records, except the last batch, which
+   * {@link save} writes. A session that is not a prefix of the expected one is left unchanged.
    *
-   * @param digest - takes in state and records; to be a new one
+   * @param digest - a new one; receives state and records
    */
   async align(
     wanted: LoadedState | null,
@@ -62,7 +62,7 @@ export class SessionTarget {
     }
   }
 
-  /** Appends the rest of the log and saves the state, in one step where the store can. */
+  /** Appends the rest of the log and saves the state, atomically where the store can. */
   async save(wanted: LoadedState | null): Promise<void> {
     const { stateStore, gate, log } = this.#parts;
     const isSaved = wanted !== null && this.#relation !== "same";
@@ -83,10 +83,10 @@ export class SessionTarget {
     }
   }
 
-  /** Takes back a log that was begun here, when its state will not come; whether there was one. */
-  async takeBack(): Promise<boolean> {
+  /** Deletes a log that this object began and whose state will not be saved. @returns whether there was one */
+  async discard(): Promise<boolean> {
     if (this.#mayBeSaved || !this.#isOwnLog || this.#allAppended === 0) return false;
-    // What is deleted must not be the next holder's: the store is asked, since a lease may end unnoticed.
+    // The log must not be the next holder's: the store is asked, since a lease may end unnoticed.
     const { stateStore, log } = this.#parts;
     if (!(await this.#lease.isHeld()) || (await stateStore.load(this.#slot)) !== null) return false;
     await log.delete(this.#slot);
@@ -100,7 +100,7 @@ export class SessionTarget {
   }
 
   async #load(): Promise<LoadedState | null> {
-    // The lease may have brought it along; for a second look it is too old.
+    // Loaded with the lease, if at all; too old for a second call.
     const brought = this.#isFirstLook ? this.#lease.loaded : undefined;
     this.#isFirstLook = false;
     const stored = brought === undefined ? await this.#parts.stateStore.load(this.#slot) : brought;

@@ -10,15 +10,15 @@ import {
   uuidv7,
 } from "@holdfast/core";
 
-/** A revision no state ever has: a save based on it is refused. */
+/** Revision that no state ever has: a save that expects it is refused. */
 const NEVER = `0.${"0".repeat(32)}`;
 
-/** A store of files remembers saves beyond a delete, so a session that is copied again needs another name for it. */
+/** Names per revision. A file store remembers saves beyond a delete, so a session that is copied again needs a new name. */
 const LIVES = 4;
 
 /**
- * The names under which a copy may save a revision. A store remembers the last saves of a slot by their names, so it can
- * tell whether what it holds is a copy, and no journal is needed that tells.
+ * Returns the idempotency keys under which a copy may save a revision. A store remembers those of a slot's last saves, so
+ * it can tell whether its state is a copy, without a journal.
  */
 function copyOps(revision: Revision): string[] {
   return Array.from(
@@ -27,7 +27,7 @@ function copyOps(revision: Revision): string[] {
   );
 }
 
-/** Whether a store got this revision of a session as a copy, and has saved it at most some times since. */
+/** Returns whether a store received this revision of a session as a copy, a bounded number of saves ago. */
 export async function hasCopyOf(
   store: AgentStateStore,
   slot: Slot,
@@ -35,7 +35,7 @@ export async function hasCopyOf(
 ): Promise<boolean> {
   for (const op of copyOps(revision)) {
     try {
-      // A save that is remembered is answered and not applied; any other is refused, because of what it is based on.
+      // A remembered save is answered without being applied; any other is refused because of the revision it expects.
       const write = { op, expected: NEVER, head: {}, keep: 0, replace: [], append: [] };
       if ((await store.save(slot, write)) === revision) return true;
     } catch (error) {
@@ -46,12 +46,12 @@ export async function hasCopyOf(
 }
 
 /**
- * Saves a copy of a state under its own revision: equal revisions are then equal states in both stores, and what is sealed
- * for a revision can be opened.
+ * Saves a copy of a state under its original revision: equal revisions then mean equal states in both stores, and data
+ * encrypted for a revision can be decrypted.
  *
- * @param also - what the store holds now, and what it is to take along
- * @returns the state as the store gives it back
- * @throws StateConflictError when it holds something else
+ * @param also - revision the store holds now, and what to write with the state
+ * @returns the state as read back
+ * @throws StateConflictError when the store holds a different state
  */
 export async function saveCopy(
   store: AgentStateStore,
@@ -60,12 +60,12 @@ export async function saveCopy(
   also: Pick<StateWrite, "expected" | "lease" | "log">,
 ): Promise<LoadedState> {
   const write = { ...also, revision, head, keep: 0, replace: [], append: messages };
-  // The last name is one that nobody can guess: such a copy cannot be told from a session of the store's own.
+  // The last key is random: such a copy cannot be told from a session of the store's own.
   for (const op of [...copyOps(revision), `copy:${revision}:${uuidv7()}`]) {
     await saveWithRetry(store, slot, { ...write, op });
     const stored = await store.load(slot);
     if (stored !== null && stored !== "unchanged" && stored.revision === revision) return stored;
-    // It remembers a copy that was deleted since; anything else was saved over this one.
+    // Null: the store remembers a copy that was deleted since. Otherwise another save came after this one.
     if (stored !== null) break;
   }
   throw new StateConflictError(
@@ -74,18 +74,18 @@ export async function saveCopy(
 }
 
 /**
- * How a stored state relates to the one that should be there:
- * - `absent`; `same`: by its revision, or because neither is there;
- * - `older`: an earlier copy, which nobody has changed; `newer`: it was copied and went on from there;
- * - `later`: a copy that nobody has changed, of a later state: the original was set back, or begun anew;
+ * Relation of a stored state to the expected one:
+ * - `absent`; `same`: equal revisions, or neither exists;
+ * - `older`: an unchanged earlier copy; `newer`: a copy that was continued;
+ * - `later`: an unchanged copy of a later state: the original was rolled back or recreated;
  * - `own`: the store has a history of its own.
  */
 export type StateRelation = "absent" | "same" | "older" | "newer" | "later" | "own";
 
 /**
- * Compares by revisions: each names one save of one session, wherever it is copied.
+ * Compares two states by revision: each names one save of one session, in every store.
  *
- * @param wanted - null where only a log should be there
+ * @param wanted - null where only a log is expected
  */
 export async function stateRelation(
   store: AgentStateStore,

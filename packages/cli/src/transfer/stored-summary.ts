@@ -10,17 +10,17 @@ import {
 import { logRecords } from "./log-records.js";
 import { SessionDigest, type SessionSummary } from "./session-digest.js";
 
-/** How much of a session to read back. */
+/** Options of {@link storedSummary}. */
 export interface ReadBackOptions {
-  /** Stop after this many records: more may have come since. @default all */
+  /** Records to read; more may have been appended since. @default all */
   readonly records?: number | undefined;
 }
 
 /**
- * What the session in a store amounts to, everything read back: state, log and every long text, each against its hash.
+ * Summarises a stored session by reading back everything: state, log and every long text, each compared with its hash.
  *
- * @param state - as it was read from there just now
- * @throws StateCorruptError when a long text is missing or is another
+ * @param state - its state, just read
+ * @throws StateCorruptError when a long text is missing or different
  */
 export async function storedSummary(
   { log }: Pick<DistributedStore, "log">,
@@ -40,7 +40,7 @@ export async function storedSummary(
   return digest.summary();
 }
 
-/** Reads the long texts of a session's log back, each once, and compares them with their hashes. */
+/** Reads back the long texts of a session's log, each once, and compares them with their hashes. */
 export class BlobCheck {
   readonly #log: Pick<ConversationLog, "readBlob">;
   readonly #slot: Slot;
@@ -51,7 +51,7 @@ export class BlobCheck {
     this.#slot = slot;
   }
 
-  /** @throws StateCorruptError when one that the record names is missing or is another */
+  /** @throws StateCorruptError when a long text of the record is missing or different */
   async check(record: LogRecord): Promise<void> {
     for (const { ref } of record.blobs ?? []) {
       if (this.#checked.has(ref)) continue;

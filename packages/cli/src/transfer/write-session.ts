@@ -15,32 +15,32 @@ import { SessionTarget } from "./session-target.js";
 import { storedSummary } from "./stored-summary.js";
 import { type HeldLease, underLease } from "./under-lease.js";
 
-/** How {@link writeSession} writes. */
+/** Options of {@link writeSession}. */
 export interface WriteSessionOptions {
-  /** How long to wait for a session that is in use. @default 30_000 */
+  /** Time to wait for a session in use. @default 30_000 */
   readonly waitMs?: number | undefined;
 }
 
-/** A session that is in the store now. */
+/** Session that is in the store now. */
 export interface WrittenSession {
   readonly slot: Slot;
-  /** `present`: all of it was there already. */
+  /** `present` when all of it was there already. */
   readonly outcome: "written" | "present";
   readonly summary: SessionSummary;
 }
 
 /**
- * Puts the next session of some lines into a store, under its lease and with the revision it had; null when there is no
- * further one.
+ * Writes the next session of some lines into a store, under its lease and with its original revision; null when there are
+ * no more.
  *
- * The state appears at the end, when the whole log is there and the lines add up to what their end says. What the store
- * has of its own is never overwritten; an older copy is brought up to date. After a `StateConflictError` the lines stand
- * behind the session, so that whoever likes goes on with the next.
+ * The state is saved last, when the whole log is stored and the lines match their counts and hash. A session of the
+ * store's own is never overwritten; an older copy is updated. After a `StateConflictError` the rest of the session's lines
+ * is consumed, so that the caller can continue with the next session.
  *
- * @param lines - of one session or of several
- * @throws InvalidInputError for lines that are no session
- * @throws StateConflictError when the store has another session of that name
- * @throws StateCorruptError when lines are missing or changed, or what is read back is not what was written
+ * @param lines - of one or several sessions
+ * @throws InvalidInputError for lines that are not a session
+ * @throws StateConflictError when the store has a different session of that name
+ * @throws StateCorruptError when lines are missing or changed, or the session is read back differently
  * @throws SessionBusyError | StoreError
  */
 export async function writeSession(
@@ -51,7 +51,9 @@ export async function writeSession(
   const { value: header, done } = await lines.next();
   if (done) return null;
   if (header.type !== "session")
-    throw new InvalidInputError(`a session begins with its header, not with a ${header.type}`);
+    throw new InvalidInputError(
+      `a session begins with a session line, not with a ${header.type} line`,
+    );
   return underLease(parts, header.slot, { waitMs, holder: "import" }, (lease) =>
     write(parts, header, new SessionBody(lines, header.slot), lease),
   );
@@ -83,7 +85,7 @@ async function write(
     await readBack(parts, slot, target.stored, summary);
     return { slot, outcome: "written", summary };
   } catch (error) {
-    await target.takeBack().catch(() => undefined);
+    await target.discard().catch(() => undefined);
     throw error;
   }
 }
@@ -101,7 +103,7 @@ async function readBack(
   );
 }
 
-/** The lines of a session behind its header; to be asked for in their order: state, records, end. */
+/** Reads the lines of a session after its header, in order: state, records, end. */
 class SessionBody {
   readonly #lines: AsyncIterator<SessionLine>;
   readonly #slot: Slot;
@@ -112,7 +114,7 @@ class SessionBody {
     this.#slot = slot;
   }
 
-  /** The state; null for a session without one. @throws StateCorruptError */
+  /** Reads the state; null for a session without one. @throws StateCorruptError */
   async state({ revision, head }: SessionHeader): Promise<LoadedState | null> {
     const messages: Message[] = [];
     for (await this.#advance(); this.#line?.type === "message"; await this.#advance())
@@ -126,7 +128,7 @@ class SessionBody {
       yield portableDraft(this.#line.record);
   }
 
-  /** Compares what came with what the end says. @throws StateCorruptError */
+  /** Compares the lines with the counts and hash of the end. @throws StateCorruptError */
   checkEnd({ sha256, messages, records }: SessionSummary): void {
     const end = this.#line;
     if (end?.type !== "end") throw this.#damaged(`a ${end?.type} stands where its end should be`);
@@ -137,7 +139,7 @@ class SessionBody {
     if (end.sha256 !== sha256) throw this.#damaged("its hash is another");
   }
 
-  /** Skips to the end of the session, for whoever goes on with the next one. */
+  /** Skips to the end of the session. */
   async skip(): Promise<void> {
     while (this.#line?.type !== "end") {
       if (this.#line?.type === "session") throw this.#damaged("its end is missing");

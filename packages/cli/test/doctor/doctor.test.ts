@@ -99,7 +99,7 @@ describe("doctor", () => {
     expect(warned.code).toBe(0);
     expect(finding(warned.json<Report>(), "state directory")).toMatchObject({
       status: "warning",
-      message: expect.stringContaining("everybody"),
+      message: expect.stringContaining("writable for all users"),
       advice: expect.stringContaining("chmod go-w"),
     });
     await writeFile(join(directory.path, "file"), "");

@@ -137,7 +137,7 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     await withStore(store.url, async ({ stateStore, log, gate }) => {
       const lease = await gate.acquire(slot, { callId: "somebody" });
       const busy = await holdfast(["sessions", "delete", "one", "--yes", ...flags]);
-      expect(busy).toMatchObject({ code: 4, stderr: expect.stringContaining("running a call") });
+      expect(busy).toMatchObject({ code: 4, stderr: expect.stringContaining("has a running call") });
       await lease.release();
       expect(await stateStore.load(slot)).not.toBeNull();
 
@@ -162,7 +162,7 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     expect(await holdfast([...search, "one"])).toMatchObject({ code: 0 });
     expect(await holdfast([...search, "none"])).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('no session is called "none"'),
+      stderr: expect.stringContaining('there is no session "none"'),
     });
   });
 
