@@ -77,7 +77,7 @@ describe("holdfast demo", () => {
     await terminal.shows("truncated");
     await terminal.shows("> Find");
     expect(processesIn(directory.path)).toHaveLength(1);
-    // Somebody impatient presses it again and again.
+    // Pressed again and again.
     const presses = setInterval(() => terminal.type(CTRL_C), 5);
     expect(await terminal.exited.finally(() => clearInterval(presses))).toBe(130);
     expect(terminal.raw).toContain("\u001b[5A\r\u001b[J");

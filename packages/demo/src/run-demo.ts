@@ -1,3 +1,4 @@
+import { basename, relative } from "node:path";
 import { ConfigurationError } from "@holdfast/core";
 import { createDemoFiles, type DemoFiles, demoSlot } from "./demo-files.js";
 import type { DemoTerminal } from "./demo-terminal.js";
@@ -5,7 +6,6 @@ import { formatNumber, wrapped } from "./display/format.js";
 import { type Glyphs, glyphsFor } from "./display/glyphs.js";
 import { outcomeTable } from "./display/outcome-table.js";
 import { sessionView } from "./display/session-view.js";
-import { programCommand, shellWord } from "./display/shown-command.js";
 import { tokenPlot } from "./display/token-plot.js";
 import { measureOutcome, type Outcome } from "./outcome/outcome.js";
 import { runSession } from "./session/run-session.js";
@@ -136,4 +136,18 @@ function report(outcome: Outcome, seconds: number, kept: DemoFiles | undefined):
     seconds: Math.round(seconds * 10) / 10,
     ...(kept !== undefined && { directory: kept.directory }),
   };
+}
+
+/** Returns the command that runs this program: its name where it is installed, else the script that was started. */
+export function programCommand(
+  script: string = process.argv[1] ?? "",
+  cwd: string = process.cwd(),
+): string {
+  const isInstalled = /^holdfast(?:\.\w+)?$/.test(basename(script)) || script === "";
+  return isInstalled ? "holdfast" : `node ${shellWord(relative(cwd, script))}`;
+}
+
+/** Quotes a word for a shell where it needs quoting. */
+export function shellWord(word: string): string {
+  return /^[\w./:@%+=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { wrapped } from "../src/display/format.js";
 import { glyphsFor } from "../src/display/glyphs.js";
-import { programCommand, shellWord } from "../src/display/shown-command.js";
 import { tokenPlot } from "../src/display/token-plot.js";
 import type { TurnTokens } from "../src/outcome/outcome.js";
+import { programCommand, shellWord } from "../src/run-demo.js";
 import { plainColors } from "./recording-terminal.js";
 
 function turnsOf(count: number): TurnTokens[] {

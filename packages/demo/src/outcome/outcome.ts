@@ -4,6 +4,7 @@ import {
   characterEstimate,
   type LogRecord,
   type Message,
+  type TokenCounter,
   textOf,
   toolResultsOf,
 } from "@holdfast/core";
@@ -13,7 +14,6 @@ import type { NotableEvent } from "../session/notable-event.js";
 import type { SessionRecord } from "../session/run-session.js";
 import { lostTurns } from "./lost-turns.js";
 import { savedContext, savedLog } from "./stored-session.js";
-import { wholeHistory } from "./whole-history.js";
 
 /** Sizes of one turn's last request. */
 export interface TurnTokens {
@@ -150,4 +150,33 @@ function figures(values: readonly number[], total: number): TokenFigures {
     last: values.at(-1) ?? 0,
     total,
   };
+}
+
+/** Tokens a session would have sent if every request held everything said before it. */
+interface WholeHistory {
+  /** Tokens of the last request of each call. */
+  readonly lastRequestOf: ReadonlyMap<string, number>;
+  /** Tokens of all requests together. */
+  readonly totalTokens: number;
+}
+
+/** Computes the figures from the log, with the counter that the model uses. */
+function wholeHistory(
+  records: readonly LogRecord[],
+  counter: TokenCounter,
+  promptTokens: number,
+): WholeHistory {
+  const lastRequestOf = new Map<string, number>();
+  let tokens = promptTokens;
+  let totalTokens = 0;
+  for (const { callId, message } of records) {
+    if (message === undefined) continue;
+    // Every reply answered one request, which held everything before it.
+    if (message.role === "assistant") {
+      lastRequestOf.set(callId, tokens);
+      totalTokens += tokens;
+    }
+    tokens += counter.countMessages([message]);
+  }
+  return { lastRequestOf, totalTokens };
 }
