@@ -38,8 +38,8 @@ function report(error: unknown, terminal: Terminal): void {
   const message = errorText(error, terminal.env);
   if (message !== "") terminal.warn(`holdfast: ${message}`);
   // An unexpected error is a defect; its stack helps to find it.
-  const isForeseen = CommandError.is(error) || isHoldfastError(error);
-  if (!isForeseen && error instanceof Error && terminal.env["HOLDFAST_DEBUG"])
+  const isExpected = CommandError.is(error) || isHoldfastError(error);
+  if (!isExpected && error instanceof Error && terminal.env["HOLDFAST_DEBUG"])
     terminal.warn(error.stack ?? "");
 }
 
@@ -50,9 +50,9 @@ function report(error: unknown, terminal: Terminal): void {
  */
 function createProgram(terminal: Terminal): Command {
   const program = new Command("holdfast")
-    .description("Keeps long-running agents alive: talk to one, and look after its sessions.")
+    .description("Keeps long-running agents alive: talk to one, and manage its sessions.")
     .version(packageVersion(), "-V, --version")
-    .showHelpAfterError("(--help shows what there is)")
+    .showHelpAfterError("(--help lists the commands and options)")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text),

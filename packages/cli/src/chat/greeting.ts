@@ -52,8 +52,8 @@ export function greeting(start: ChatStart, isOffline: boolean): readonly string[
 /** Formats the session and its size in one line. */
 export function sessionLine(start: ChatStart): string {
   const whose = start.userId === null ? "without a user" : `of ${start.userId}`;
-  const earlier = start.hasSummary ? ", one of them a summary of those before" : "";
+  const earlier = start.hasSummary ? ", including a summary of earlier ones" : "";
   const extent =
-    start.messages === 0 ? "new" : `goes on, ${plural(start.messages, "message")}${earlier}`;
+    start.messages === 0 ? "new" : `continues, ${plural(start.messages, "message")}${earlier}`;
   return safeLine(`session ${start.sessionId} ${whose}, agent ${start.agentId}: ${extent}`);
 }

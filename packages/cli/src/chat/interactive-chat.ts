@@ -114,7 +114,7 @@ class Conversation {
     };
     if ("pending" in reply)
       this.#view.status({
-        kind: "trouble",
+        kind: "problem",
         text: `${plural(reply.pending.length, "tool call")} needed an approval, which cannot be given here, and ${reply.pending.length === 1 ? "was" : "were"} closed`,
       });
     else if (reply.reason === "max_iterations")
@@ -159,7 +159,7 @@ class Conversation {
   #end(): void {
     const pasted = this.#pasted.splice(0).join("\n").trim();
     for (const text of [...this.#waiting.splice(0), ...(pasted === "" ? [] : [pasted])])
-      this.#view.status({ kind: "trouble", text: `not sent: ${text}` });
+      this.#view.status({ kind: "problem", text: `not sent: ${text}` });
     this.#ended();
   }
 

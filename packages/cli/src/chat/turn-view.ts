@@ -41,7 +41,7 @@ export class TurnView {
       return;
     }
     this.end();
-    const paint = { tool: colors.cyan, note: colors.dim, trouble: colors.yellow }[kind];
+    const paint = { tool: colors.cyan, note: colors.dim, problem: colors.yellow }[kind];
     this.#terminal.line(paint(shown));
   }
 
@@ -70,7 +70,7 @@ export class TurnView {
 }
 
 /** Kind of a status line: about a tool, about the harness, or about a problem. */
-type StatusKind = "tool" | "note" | "trouble";
+type StatusKind = "tool" | "note" | "problem";
 
 /** Line about an event; its text may hold control characters. */
 interface StatusLine {
@@ -87,7 +87,7 @@ export function statusLine(event: AgentEvent): StatusLine | null {
       return { kind: "tool", text: `→ ${event.name} ${JSON.stringify(event.input)}` };
     case "tool_result": {
       const text = `← ${event.name}: ${event.state}, ${formatDuration(event.durationMs)}`;
-      return { kind: event.state === "success" ? "tool" : "trouble", text };
+      return { kind: event.state === "success" ? "tool" : "problem", text };
     }
     case "tool_result_evicted":
       return note(
@@ -98,7 +98,7 @@ export function statusLine(event: AgentEvent): StatusLine | null {
         `compacted ${event.messagesBefore} → ${event.messagesAfter} messages, ${formatCount(event.tokensBefore)} → ${formatCount(event.tokensAfter)} tokens, ${formatDuration(event.durationMs)}`,
       );
     case "compaction_failed":
-      return trouble(`compaction failed: ${event.error}`);
+      return problem(`compaction failed: ${event.error}`);
     case "overflow_recovery":
       return event.recovered
         ? note("the request was longer than the model's window; compacted and sent again")
@@ -106,22 +106,22 @@ export function statusLine(event: AgentEvent): StatusLine | null {
     case "memory_flush_end":
       return event.entries > 0 ? note(`noted ${plural(event.entries, "fact")} for later`) : null;
     case "memory_flush_failed":
-      return trouble(`the long-term memory was not updated: ${event.error}`);
+      return problem(`the long-term memory was not updated: ${event.error}`);
     case "consolidation":
       if (event.state === "failed")
-        return trouble(`the long-term memory was not consolidated: ${event.error ?? ""}`);
+        return problem(`the long-term memory was not consolidated: ${event.error ?? ""}`);
       return event.state === "end" ? note("consolidated the long-term memory") : null;
     case "model_call_end":
       // A stopped call did not fail.
       return event.error === undefined || event.error === "stopped"
         ? null
-        : trouble(`a model call failed: ${event.error}`);
+        : problem(`a model call failed: ${event.error}`);
     case "run_back":
-      return trouble(
+      return problem(
         "the store was rolled back to an earlier state: saves it had confirmed are lost",
       );
     case "repaired":
-      return trouble(`repaired ${plural(event.repairs.length, "tool call")} without a result`);
+      return problem(`repaired ${plural(event.repairs.length, "tool call")} without a result`);
     case "interrupted":
       return note("interrupted; what was said is kept");
     default:
@@ -133,6 +133,6 @@ function note(text: string): StatusLine {
   return { kind: "note", text };
 }
 
-function trouble(text: string): StatusLine {
-  return { kind: "trouble", text };
+function problem(text: string): StatusLine {
+  return { kind: "problem", text };
 }

@@ -49,7 +49,7 @@ export async function loadConfig(
   if (named !== undefined && !(await stat(file).catch(() => undefined))?.isFile())
     throw new CommandError(exitCodes.notFound, `--config: there is no file ${file}`);
   try {
-    const exported = await aside(async () => {
+    const exported = await withOutputOnStderr(async () => {
       const value = await importFile(file);
       return typeof value === "function" ? value() : value;
     });
@@ -88,7 +88,7 @@ async function importFile(file: string): Promise<unknown> {
 }
 
 /** Redirects the output of a config file to stderr: stdout is for the command's own output, which may be JSON. */
-async function aside<T>(work: () => Promise<T>): Promise<T> {
+async function withOutputOnStderr<T>(work: () => Promise<T>): Promise<T> {
   const { log, info, debug } = console;
   Object.assign(console, { log: console.error, info: console.error, debug: console.error });
   try {

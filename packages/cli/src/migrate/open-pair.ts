@@ -5,7 +5,30 @@ import type { StoreReport } from "@holdfast/store-json";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { checkDirectory, type OpenedStore, openStore, prefixOf } from "../store/open-store.js";
 import { parseStoreUrl, type StoreUrl } from "../store/store-url.js";
-import type { MigrateFlags } from "./run-migrate.js";
+
+/** Options of `migrate`. */
+export interface MigrateFlags {
+  readonly from: string;
+  readonly to: string;
+  readonly fromWorkspace?: string | undefined;
+  readonly toWorkspace?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly user?: string | undefined;
+  readonly anonymous?: boolean | undefined;
+  readonly concurrency: number;
+  readonly passes: number;
+  /** In seconds. */
+  readonly wait: number;
+  readonly dryRun?: boolean | undefined;
+  readonly verifyOnly?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Source and target of a migration. */
+export interface StorePair {
+  readonly source: DistributedStore;
+  readonly target: DistributedStore;
+}
 
 /** Both stores, open. */
 export interface OpenedPair extends StorePair {
@@ -108,10 +131,4 @@ async function withLog(
   if (workspace === undefined) return parts;
   const { JsonlConversationLog } = await import("@holdfast/store-json");
   return { ...parts, log: new JsonlConversationLog({ root: resolve(workspace), onReport }) };
-}
-
-/** Source and target of a migration. */
-export interface StorePair {
-  readonly source: DistributedStore;
-  readonly target: DistributedStore;
 }

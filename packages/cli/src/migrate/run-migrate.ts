@@ -7,11 +7,12 @@ import type { Terminal } from "../terminal/terminal.js";
 import { Migration, type MigrationMode } from "./migration.js";
 import type { MigrationReport } from "./migration-report.js";
 import { MigrationView } from "./migration-view.js";
-import { openPair } from "./open-pair.js";
+import { type MigrateFlags, openPair } from "./open-pair.js";
 import { stopOnSignal } from "./stop-on-signal.js";
 import { isOutage } from "./with-retries.js";
 
-const AGAIN = "Run the same command again to go on: what is there is not copied again.";
+const AGAIN =
+  "Run the same command again to continue; sessions that are there are not copied again.";
 
 const verbs = { copy: "copying", "dry-run": "would copy", verify: "comparing" };
 
@@ -90,24 +91,6 @@ function adviceFor({ isInterrupted, outcomes, changingSessions }: MigrationRepor
   if (outcomes.conflict > 0)
     return "Sessions in conflict were left alone: delete them on the target if the source's are the right ones, and run again.";
   return "";
-}
-
-/** Options of `migrate`. */
-export interface MigrateFlags {
-  readonly from: string;
-  readonly to: string;
-  readonly fromWorkspace?: string | undefined;
-  readonly toWorkspace?: string | undefined;
-  readonly agent?: string | undefined;
-  readonly user?: string | undefined;
-  readonly anonymous?: boolean | undefined;
-  readonly concurrency: number;
-  readonly passes: number;
-  /** In seconds. */
-  readonly wait: number;
-  readonly dryRun?: boolean | undefined;
-  readonly verifyOnly?: boolean | undefined;
-  readonly json?: boolean | undefined;
 }
 
 /**

@@ -3,6 +3,47 @@ import type { AiSdkModel } from "../config/define-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 
+/** Provider whose package, key and default model are known. */
+interface KnownProvider {
+  readonly name: string;
+  readonly package: string;
+  /** Function of the package that creates a provider from `{ apiKey, baseURL }`. */
+  readonly create: string;
+  /** Environment variables. */
+  readonly key: string;
+  readonly baseUrl: string;
+  /** Model that is used when only the key is set. */
+  readonly model: string;
+}
+
+/** Known providers, in the order in which their keys are looked up. */
+export const knownProviders: readonly KnownProvider[] = [
+  {
+    name: "anthropic",
+    package: "@ai-sdk/anthropic",
+    create: "createAnthropic",
+    key: "ANTHROPIC_API_KEY",
+    baseUrl: "ANTHROPIC_BASE_URL",
+    model: "claude-sonnet-5-5",
+  },
+  {
+    name: "openai",
+    package: "@ai-sdk/openai",
+    create: "createOpenAI",
+    key: "OPENAI_API_KEY",
+    baseUrl: "OPENAI_BASE_URL",
+    model: "gpt-5.6",
+  },
+  {
+    name: "google",
+    package: "@ai-sdk/google",
+    create: "createGoogleGenerativeAI",
+    key: "GOOGLE_GENERATIVE_AI_API_KEY",
+    baseUrl: "GOOGLE_GENERATIVE_AI_BASE_URL",
+    model: "gemini-flash-latest",
+  },
+];
+
 type ModelFactory = (modelId: string) => AiSdkModel;
 
 /**
@@ -62,44 +103,3 @@ async function importFromProject(name: string): Promise<Readonly<Record<string, 
 function camelCase(name: string): string {
   return name.replace(/-(.)/gu, (_, letter: string) => letter.toUpperCase());
 }
-
-/** Provider whose package, key and default model are known. */
-interface KnownProvider {
-  readonly name: string;
-  readonly package: string;
-  /** Function of the package that creates a provider from `{ apiKey, baseURL }`. */
-  readonly create: string;
-  /** Environment variables. */
-  readonly key: string;
-  readonly baseUrl: string;
-  /** Model that is used when only the key is set. */
-  readonly model: string;
-}
-
-/** Known providers, in the order in which their keys are looked up. */
-export const knownProviders: readonly KnownProvider[] = [
-  {
-    name: "anthropic",
-    package: "@ai-sdk/anthropic",
-    create: "createAnthropic",
-    key: "ANTHROPIC_API_KEY",
-    baseUrl: "ANTHROPIC_BASE_URL",
-    model: "claude-sonnet-5-5",
-  },
-  {
-    name: "openai",
-    package: "@ai-sdk/openai",
-    create: "createOpenAI",
-    key: "OPENAI_API_KEY",
-    baseUrl: "OPENAI_BASE_URL",
-    model: "gpt-5.6",
-  },
-  {
-    name: "google",
-    package: "@ai-sdk/google",
-    create: "createGoogleGenerativeAI",
-    key: "GOOGLE_GENERATIVE_AI_API_KEY",
-    baseUrl: "GOOGLE_GENERATIVE_AI_BASE_URL",
-    model: "gemini-flash-latest",
-  },
-];

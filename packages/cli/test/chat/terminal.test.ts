@@ -66,7 +66,7 @@ test("a reply that is interrupted with Ctrl-C is kept, and another process goes 
   ]);
 
   await using second = new PseudoTerminal(args, options);
-  await second.shows("goes on, 6 messages");
+  await second.shows("continues, 6 messages");
   second.enter("/history 3");
   await second.shows("I shall never end");
   await second.shows("You said: still here?");

@@ -40,7 +40,7 @@ export const aboutAnswers: readonly Phrase[] = [
 ];
 
 /** Answers a phrase the script does not know. */
-export function beyondScript(): Reply {
+export function unknownPhrase(): Reply {
   return say(`That is beyond me: I am a script, not a model. ${whatIKnow()} ${realModel}`);
 }
 

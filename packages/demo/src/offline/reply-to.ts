@@ -1,5 +1,5 @@
 import type { ModelRequest } from "@holdfast/core";
-import { aboutAnswers, beyondScript, introduction } from "./about-answers.js";
+import { aboutAnswers, introduction, unknownPhrase } from "./about-answers.js";
 import { type Phrase, type Reply, say } from "./answer.js";
 import { editAnswers } from "./edit-answers.js";
 import { fileAnswers } from "./file-answers.js";
@@ -37,5 +37,5 @@ function answer(parsed: ParsedRequest): Reply {
     const match = pattern.exec(question);
     if (match !== null) return answerTo(parsed, match);
   }
-  return beyondScript();
+  return unknownPhrase();
 }
