@@ -61,7 +61,7 @@ export function normal(value: unknown): unknown {
     const isPending = "input" in part && (part.state === "asking" || part.state === "suspended");
     if (part.type !== "tool_result" && !isPending) return part;
     const { callId, ...rest } = part;
-    return { ...rest, toolCallId };
+    return { ...rest, toolCallId: callId };
   });
 }
 
