@@ -2,9 +2,9 @@ import { isContextOverflow } from "../../errors/context-overflow.js";
 import { ConfigurationError } from "../../errors/errors.js";
 import type { JsonObject } from "../../json/json.js";
 import type { CompactionCause, CompactionResult, RequestPrompt } from "../../ports/compactor.js";
-import { onion } from "../assemble/compose.js";
-import { writeAhead } from "../save/write-ahead.js";
-import { type CallScope, stepOf } from "./call-scope.js";
+import { compose } from "../assemble/compose.js";
+import { type CallScope, stepOf } from "../call-scope.js";
+import { writeAhead } from "../save/save-session.js";
 import { errorName } from "./model-call.js";
 
 /** What is asked of the Compactor. */
@@ -34,7 +34,7 @@ export async function compactContext(
     isOverflow: (error) => isContextOverflow(error, settings.overflowPatterns),
     dropping: async (messages) => {
       await writeAhead(scope);
-      await onion(
+      await compose(
         hooks.onContextDrop,
         Object.assign(stepOf(scope), { messages }),
         async () => undefined,

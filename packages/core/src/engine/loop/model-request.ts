@@ -4,8 +4,8 @@ import type { HintBlock, Message } from "../../message/message.js";
 import type { RequestPrompt } from "../../ports/compactor.js";
 import type { ModelRequest, ToolChoice, ToolSchema } from "../../ports/model.js";
 import type { Tool } from "../../tool/tool.js";
-import { activeTools } from "../tools/tool-groups.js";
-import type { CallScope } from "./call-scope.js";
+import type { CallScope } from "../call-scope.js";
+import { activeTools } from "../tools/tool-box.js";
 
 /** What one request has beyond the session's context. */
 export interface RequestExtras {

@@ -6,9 +6,9 @@ import type { ReasoningStep } from "../../middleware/middleware.js";
 import type { RequestPrompt } from "../../ports/compactor.js";
 import type { Model } from "../../ports/model.js";
 import { describeSlot } from "../../slot/slot.js";
-import { onion } from "../assemble/compose.js";
+import { compose } from "../assemble/compose.js";
+import { type CallScope, stepOf } from "../call-scope.js";
 import { closeCalls } from "../tools/close-calls.js";
-import { type CallScope, stepOf } from "./call-scope.js";
 import { compactBeforeStep, compactContext } from "./compact-context.js";
 import { fitReply } from "./fit-reply.js";
 import { callModel } from "./model-call.js";
@@ -45,7 +45,7 @@ export async function reason(scope: CallScope, options: ReasoningOptions): Promi
       stopRequested = true;
     },
   });
-  const message = await onion(scope.parts.hooks.onReasoning, step, () =>
+  const message = await compose(scope.parts.hooks.onReasoning, step, () =>
     answer(scope, { ...options, hints }),
   );
   return { message, stopRequested };
