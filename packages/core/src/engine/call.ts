@@ -154,7 +154,8 @@ export class Call implements ActiveCall {
       if (lost.aborted) leaseLost();
       lost.addEventListener("abort", leaseLost, { once: true });
       try {
-        const repeated = await recallReply(this.#parts, session, this.#ctx);
+        const isNamed = this.#ctx.callId !== undefined;
+        const repeated = isNamed ? await recallReply(this.#parts, session, this.#ctx) : null;
         return repeated ?? (await new Turn(this.#scope(session), this.#input).run());
       } finally {
         lost.removeEventListener("abort", leaseLost);

@@ -6,7 +6,7 @@ import type { Model } from "../../ports/model.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
 import type { Slot } from "../../slot/slot.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
-import type { Arrivals } from "../session/arrivals.js";
+import type { Arrivals } from "../session/enter-session.js";
 import type { Lifecycle } from "../session/lifecycle.js";
 import type { StateCache } from "../session/state-cache.js";
 import type { ToolBox } from "../tools/tool-box.js";

@@ -16,10 +16,10 @@ import { checkSlot, type Slot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
 import { OUTPUT_TOOL } from "../loop/structured-output.js";
-import { Arrivals } from "../session/arrivals.js";
+import { Arrivals } from "../session/enter-session.js";
 import { Lifecycle } from "../session/lifecycle.js";
 import { StateCache } from "../session/state-cache.js";
-import { strictestGuard } from "../tools/strictest-guard.js";
+import { strictestGuard } from "../tools/acting.js";
 import { resetEquippedTools, ToolBox } from "../tools/tool-box.js";
 import {
   type AgentSettings,

@@ -7,7 +7,7 @@ import { type CallScope, stepOf } from "../call-scope.js";
 import { writeAhead } from "../save/save-session.js";
 import { errorName } from "./model-call.js";
 
-/** What is asked of the Compactor. */
+/** Request to the Compactor. */
 export interface CompactionOrder {
   readonly cause: CompactionCause;
   readonly force: boolean;
@@ -46,9 +46,8 @@ export async function compactContext(
   return result;
 }
 
-/** Before a round of reasoning: a compactor that fails is an event, and the request is tried as it is. */
+/** Compacts before a round of reasoning: a compactor that fails is an event, and the request is tried as it is. */
 export async function compactBeforeStep(scope: CallScope, prompt: RequestPrompt): Promise<void> {
-  if (!scope.parts.compactor?.proactive) return;
   try {
     await compactContext(scope, { cause: "step", force: false, prompt });
   } catch (error) {

@@ -9,7 +9,7 @@ import type { AgentState } from "../../state/agent-state.js";
 import { type AgentParts, backgroundEvent } from "../assemble/agent-parts.js";
 import { type CallScope, UsageMeter } from "../call-scope.js";
 import { compactContext } from "../loop/compact-context.js";
-import { promptOf } from "../loop/model-request.js";
+import { promptOf } from "../loop/reasoning.js";
 import { saveSession } from "../save/save-session.js";
 import { closeCalls, openCallsOf } from "../tools/close-calls.js";
 import { type EntryOptions, withLease, withSession } from "./enter-session.js";

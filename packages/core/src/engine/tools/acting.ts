@@ -1,6 +1,7 @@
 import type { PendingCall } from "../../events/agent-reply.js";
 import type { ToolCallBlock, ToolResultBlock } from "../../message/message.js";
-import type { ActingStep } from "../../middleware/middleware.js";
+import type { ActingStep, ToolCallStep } from "../../middleware/middleware.js";
+import type { ToolDecision, ToolGuard } from "../../ports/tool-guard.js";
 import { validateInput } from "../../tool/input-schema.js";
 import type { Tool } from "../../tool/tool.js";
 import { compose } from "../assemble/compose.js";
@@ -8,7 +9,7 @@ import { type CallScope, stepOf } from "../call-scope.js";
 import { saveStep } from "../save/save-session.js";
 import { CallSuspended, runTool } from "./run-tool.js";
 import { activeTools } from "./tool-box.js";
-import { addResults, emitResult, refineResult, textResult } from "./tool-results.js";
+import { addResults, emitResult, textResult } from "./tool-results.js";
 
 /** What came of running tool calls. */
 export interface Acted {
@@ -159,6 +160,17 @@ async function runOne(
   return result;
 }
 
+/** Runs a result through the `onToolResult` hooks. */
+export async function refineResult(
+  scope: CallScope,
+  step: ToolCallStep,
+  result: ToolResultBlock,
+): Promise<ToolResultBlock> {
+  let refined = result;
+  for (const hook of scope.parts.hooks.onToolResult) refined = await hook(refined, step);
+  return refined;
+}
+
 function inOrder(
   calls: readonly ToolCallBlock[],
   results: ReadonlyMap<string, ToolResultBlock>,
@@ -213,4 +225,22 @@ async function judgeCall(
       },
     };
   return { kind: "run", tool, input: validation.value };
+}
+
+/** Combines guards into one: deny before ask before allow. All of them are told which rules a person wants remembered. */
+export function strictestGuard(guards: readonly ToolGuard[]): ToolGuard {
+  return {
+    async check(call) {
+      let strictest: ToolDecision = { decision: "allow" };
+      for (const guard of guards) {
+        const decision = await guard.check(call);
+        if (decision.decision === "deny") return decision;
+        if (decision.decision === "ask") strictest = decision;
+      }
+      return strictest;
+    },
+    async remember(call, rules) {
+      for (const guard of guards) await guard.remember?.(call, rules);
+    },
+  };
 }

@@ -5,9 +5,10 @@ import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../../messa
 import { describeSlot } from "../../slot/slot.js";
 import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
+import { refineResult } from "./acting.js";
 import { openCallsOf } from "./close-calls.js";
 import { toOutput } from "./run-tool.js";
-import { addResults, emitResult, refineResult, textResult } from "./tool-results.js";
+import { addResults, emitResult, textResult } from "./tool-results.js";
 
 /** Which calls of an earlier message run before the model is asked again. */
 export interface Resumption {

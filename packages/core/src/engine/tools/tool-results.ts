@@ -1,6 +1,5 @@
 import { createMessage } from "../../message/create-message.js";
 import type { ToolCallBlock, ToolResultBlock, ToolResultState } from "../../message/message.js";
-import type { ToolCallStep } from "../../middleware/middleware.js";
 import type { CallScope } from "../call-scope.js";
 import { fitResults } from "./fit-results.js";
 
@@ -17,17 +16,6 @@ export function textResult(
     output: [{ type: "text", text }],
     state,
   };
-}
-
-/** Runs a result through the `onToolResult` hooks. */
-export async function refineResult(
-  scope: CallScope,
-  step: ToolCallStep,
-  result: ToolResultBlock,
-): Promise<ToolResultBlock> {
-  let refined = result;
-  for (const hook of scope.parts.hooks.onToolResult) refined = await hook(refined, step);
-  return refined;
 }
 
 /** Emits a result's event; `durationMs` is 0 for a call that did not run here. */

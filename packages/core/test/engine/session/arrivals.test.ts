@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Arrivals } from "../../../src/engine/session/arrivals.js";
+import { Arrivals } from "../../../src/engine/session/enter-session.js";
 
 test("calls enter in the order in which they came, however long each one prepares", async () => {
   await fc.assert(
