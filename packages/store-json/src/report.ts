@@ -9,9 +9,7 @@ export type StoreReportKind =
   /** Something left over could not be removed. */
   | "cleanup_failed"
   /** A file or directory that is not what its place says; listings and searches pass over it. */
-  | "entry_skipped"
-  /** A worker thread for searches could not be started, or died; searches go on without it, more slowly. */
-  | "worker_failed";
+  | "entry_skipped";
 
 /** Told to `onReport`. Never holds contents of a state, a log or a value. */
 export interface StoreReport {

@@ -23,6 +23,7 @@ import {
 } from "@holdfast/core";
 import { JsonlConversationLog, type StoreReport } from "@holdfast/store-json";
 import { expect, test } from "vitest";
+import { searchSessions } from "../src/log/search-sessions.js";
 import { runLogProcess } from "./log-process.js";
 import { logFile, loggedSlot, record, records } from "./log-records.js";
 import { scaled } from "./scaled.js";
@@ -246,6 +247,70 @@ test("of lines with one id the first counts, on whichever page", async () => {
     } while (before !== undefined);
     expect(ids).toEqual(["b", "a"]);
   }
+});
+
+test("text of several bytes is found wherever it stands in a block", async () => {
+  const root = temporaryRoot();
+  const log = new JsonlConversationLog({ root, durability: "os" });
+  // Each line is three bytes longer than the part of a block that is matched at a time: the word, of six, shifts by three.
+  const lines = Array.from({ length: 100 }, (_, index) => {
+    const id = `${1_000 + index}`;
+    const bare = Buffer.byteLength(`${JSON.stringify(record(id, "ÄÖÜ"))}\n`);
+    return record(id, `${"x".repeat(32_771 - bare)}ÄÖÜ`);
+  });
+  await log.append(loggedSlot, lines);
+  const found = async (firstBytes: number) => {
+    const query = { agentId, userId, text: "äöü", limit: 1_000 };
+    const { hits } = await searchSessions(root, query, { report: () => undefined, firstBytes });
+    return hits.map((hit) => hit.record.id);
+  };
+  const expected = lines.map(({ id }) => id).reverse();
+  for (const firstBytes of [4_194_304, 262_144, 99_991])
+    expect(await found(firstBytes)).toEqual(expected);
+});
+
+test("a search that is out of time goes on between two records, also of long texts", async () => {
+  const root = temporaryRoot();
+  const log = new JsonlConversationLog({ root, durability: "os" });
+  const long = "x".repeat(70_000);
+  await log.append(loggedSlot, [
+    record("1", `${long}needle`),
+    record("2", `${long}thread`),
+    record("3", `needle`),
+  ]);
+  const pages: string[][] = [];
+  let before: LogPosition | undefined;
+  do {
+    const query = { ...loggedSlot, text: "needle", before };
+    const finds = await searchSessions(root, query, { report: () => undefined, maxMs: 0 });
+    pages.push(finds.hits.map((hit) => hit.record.id));
+    before = finds.next;
+  } while (before !== undefined);
+  expect(pages.slice(0, 3)).toEqual([["3"], [], ["1"]]);
+  expect(pages.slice(3).flat()).toEqual([]);
+});
+
+test("a file that is deleted, or appended to, while it is searched does no harm", async () => {
+  const root = temporaryRoot();
+  const log = new JsonlConversationLog({ root, durability: "os" });
+  await log.append(loggedSlot, [
+    record("first", "Needle"),
+    ...records("r", 400, "x".repeat(500)),
+    record("last", "needle"),
+  ]);
+  const search = async () => {
+    const { hits } = await log.search({ agentId, userId, text: "needle" });
+    return hits.map((hit) => hit.record.id);
+  };
+  const appending = search();
+  appendFileSync(logFile(root), `\n${JSON.stringify(record("late", "needle"))}\n`);
+  // What came late may be found or not; what was there is.
+  expect((await appending).filter((id) => id !== "late")).toEqual(["last", "first"]);
+  expect(await search()).toEqual(["late", "last", "first"]);
+  const deleting = search();
+  rmSync(logFile(root));
+  for (const id of await deleting) expect(["late", "last", "first"]).toContain(id);
+  expect(await search()).toEqual([]);
 });
 
 test("a directory that cannot be read is an error, never an empty result", async () => {

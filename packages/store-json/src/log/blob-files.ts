@@ -9,18 +9,11 @@ import type { LogPlace } from "./log-place.js";
 import { sweepTemporaries } from "./sweep-temporaries.js";
 
 const REF = /^sha256:([0-9a-f]{64})$/;
-const NAME = /^sha256-([0-9a-f]{64})$/;
 
 /** Where a blob is kept; null for what is no reference, so that none can name another file. */
 export function blobFile(place: LogPlace, ref: string): string | null {
   const hash = REF.exec(ref)?.[1];
   return hash === undefined ? null : join(place.blobs, `sha256-${hash}`);
-}
-
-/** The reference of the blob in a file with this name; null for other files. */
-export function refOfBlobFile(name: string): string | null {
-  const hash = NAME.exec(name)?.[1];
-  return hash === undefined ? null : `sha256:${hash}`;
 }
 
 /** Keeps the texts that are not there yet. When it resolves they are durable, and their names. */

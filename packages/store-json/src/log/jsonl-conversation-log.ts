@@ -19,7 +19,6 @@ import { unavailable } from "../io/io-error.js";
 import { KeyedQueue } from "../io/keyed-queue.js";
 import { checkOptions, type FileOptions, fileOptionRules } from "../options.js";
 import { type ReportSink, safeReport } from "../report.js";
-import { Scanner } from "../scan/scanner.js";
 import { readBlob } from "./blob-files.js";
 import { deleteLog } from "./delete-log.js";
 import { type LogPlace, logPlace } from "./log-place.js";
@@ -41,7 +40,7 @@ export type JsonlConversationLogOptions = FileOptions;
  * - A line cut short by a crash is skipped and reported to `onReport`; nothing is ever cut from a file.
  * - A record is recognised as a repeat within the last megabyte of its session's file.
  * - A read costs what it returns and that megabyte, whatever the length of the file.
- * - A search of more than some megabytes runs in worker threads, which end when there is nothing to search for a while.
+ * - A search reads files in blocks of up to two megabytes, and gives other work a turn between them.
  * - Constructing does no I/O, and nothing stays open between commands.
  *
  * @example
@@ -56,7 +55,6 @@ export class JsonlConversationLog implements ConversationLog {
   readonly #disk: Disk;
   readonly #report: ReportSink;
   readonly #writer: LogWriter;
-  readonly #scanner: Scanner;
   readonly #listing: SessionListing;
   readonly #queue = new KeyedQueue();
 
@@ -68,7 +66,6 @@ export class JsonlConversationLog implements ConversationLog {
     this.#disk = new Disk(durability);
     this.#report = safeReport(onReport);
     this.#writer = new LogWriter(this.#disk, this.#report);
-    this.#scanner = new Scanner(this.#report);
     this.#listing = new SessionListing(this.root, this.#report);
   }
 
@@ -98,8 +95,8 @@ export class JsonlConversationLog implements ConversationLog {
   }
 
   async search(query: LogQuery): Promise<LogFinds> {
-    const tools = { scanner: this.#scanner, report: this.#report };
-    return attempt("search the logs", () => searchSessions(this.root, query, tools));
+    const options = { report: this.#report };
+    return attempt("search the logs", () => searchSessions(this.root, query, options));
   }
 
   async sessions(query: LogSessionQuery): Promise<LogSessionPage> {

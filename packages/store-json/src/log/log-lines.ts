@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { readStretch } from "../io/read-stretch.js";
+import { readInto, readStretch } from "../io/read-stretch.js";
 
 /** A line of a log, without its line end. Never empty. */
 export interface LogLine {
@@ -11,13 +11,53 @@ export interface LogLine {
 }
 
 const LINE_END = 10;
-/** Most lines are shorter. */
-const NEAR_BYTES = 4_096;
 const FIRST_CHUNK = 65_536;
-const LARGEST_CHUNK = 1_048_576;
+const LARGEST_CHUNK = 2_097_152;
+
+/** Whole lines that follow one another. */
+export interface LogBlock {
+  /** Offset of the first line. */
+  readonly start: number;
+  /** Overwritten when the next block is read. */
+  readonly bytes: Buffer;
+}
 
 /**
- * The lines of `[from, to)`, newest first, a chunk's lines at a time. Reads no more than the chunks asked for.
+ * Reads `[from, to)` from its end, in blocks that grow. Reads no more than the blocks asked for.
+ *
+ * @param from - offset of a line start
+ * @param firstBytes - size of the first read
+ */
+export async function* blocksBackward(
+  handle: FileHandle,
+  from: number,
+  to: number,
+  firstBytes: number = FIRST_CHUNK,
+): AsyncGenerator<LogBlock, void> {
+  let buffer = Buffer.alloc(0);
+  /** Bytes at the front of the buffer that end a line whose start is not read yet. */
+  let rest = 0;
+  let chunkBytes = firstBytes;
+  for (let end = to; end > from; chunkBytes = Math.min(chunkBytes * 2, LARGEST_CHUNK)) {
+    const start = Math.max(from, end - chunkBytes);
+    const wanted = end - start;
+    const source = buffer;
+    if (wanted + rest > buffer.length) buffer = Buffer.allocUnsafe(wanted + rest);
+    source.copy(buffer, wanted, 0, rest);
+    const read = await readInto(handle, buffer.subarray(0, wanted), start);
+    // A file that has become shorter ends here.
+    const bytes = buffer.subarray(0, read < wanted ? read : wanted + rest);
+    const first = start === from ? 0 : bytes.indexOf(LINE_END) + 1;
+    const isWhole = start === from || first > 0;
+    if (isWhole && first < bytes.length)
+      yield { start: start + first, bytes: bytes.subarray(first) };
+    rest = isWhole ? first : bytes.length;
+    end = start;
+  }
+}
+
+/**
+ * The lines of `[from, to)`, newest first, a block's lines at a time. Their bytes are overwritten when the next are read.
  *
  * @param from - offset of a line start
  */
@@ -26,30 +66,22 @@ export async function* linesBackward(
   from: number,
   to: number,
 ): AsyncGenerator<LogLine[], void> {
-  /** What was read of a line whose start was not, last part first. */
-  let parts: Buffer[] = [];
-  let ended = false;
-  let chunkBytes = FIRST_CHUNK;
-  for (let end = to; end > from; chunkBytes = Math.min(chunkBytes * 2, LARGEST_CHUNK)) {
-    const start = Math.max(from, end - chunkBytes);
-    const chunk = await readStretch(handle, start, end);
+  for await (const { start, bytes } of blocksBackward(handle, from, to)) {
     const lines: LogLine[] = [];
-    let lineEnd = chunk.length;
-    while (lineEnd > 0) {
-      const at = chunk.lastIndexOf(LINE_END, lineEnd - 1);
-      if (at === -1) break;
-      const bytes = joined([...parts, chunk.subarray(at + 1, lineEnd)].reverse());
-      if (bytes.length > 0) lines.push({ start: start + at + 1, bytes, ended });
-      parts = [];
-      ended = true;
-      lineEnd = at;
+    for (let at = 0; at < bytes.length; ) {
+      const line = lineIn({ start, bytes }, at);
+      if (line.bytes.length > 0) lines.push(line);
+      at += line.bytes.length + 1;
     }
-    if (lineEnd > 0) parts.push(chunk.subarray(0, lineEnd));
-    if (start === from && parts.length > 0)
-      lines.push({ start: from, bytes: joined(parts.reverse()), ended });
-    if (lines.length > 0) yield lines;
-    end = start;
+    yield lines.reverse();
   }
+}
+
+/** The line of a block that starts at the index `at`; it may be empty. */
+export function lineIn({ start, bytes }: LogBlock, at: number): LogLine {
+  const end = bytes.indexOf(LINE_END, at);
+  const ended = end !== -1;
+  return { start: start + at, bytes: bytes.subarray(at, ended ? end : bytes.length), ended };
 }
 
 /**
@@ -100,22 +132,6 @@ export async function lineStartFrom(
     start += bytes;
   }
   return size;
-}
-
-/** Where the line starts that holds the byte at `offset`; not before `from`, which is a line start. */
-export async function lineStartBefore(
-  handle: FileHandle,
-  offset: number,
-  from: number,
-): Promise<number> {
-  let chunkBytes = NEAR_BYTES;
-  for (let end = offset; end > from; chunkBytes = FIRST_CHUNK) {
-    const start = Math.max(from, end - chunkBytes);
-    const at = (await readStretch(handle, start, end)).lastIndexOf(LINE_END);
-    if (at !== -1) return start + at + 1;
-    end = start;
-  }
-  return from;
 }
 
 /** The line that starts at `start`, or null when nothing does. */

@@ -37,6 +37,11 @@ export function seqOf(start: number): number {
   return start + 1;
 }
 
+/** Offset of the line that holds the record with this seq. */
+export function startOf(seq: number): number {
+  return seq - 1;
+}
+
 /**
  * The record in a line that starts at `start`; null when it holds none.
  *

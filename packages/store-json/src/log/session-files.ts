@@ -54,7 +54,7 @@ export function compareFiles(
 }
 
 /** The names in a directory; none where there is no such directory. */
-export async function listing(directory: string): Promise<string[]> {
+async function listing(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch (error) {

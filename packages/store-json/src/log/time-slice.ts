@@ -23,25 +23,4 @@ export class TimeSlice {
     this.#signal?.throwIfAborted();
     this.#began = performance.now();
   }
-
-  /**
-   * Waits for something that goes on elsewhere, no longer than it is wanted.
-   *
-   * @throws the reason of the signal, once it is aborted
-   */
-  async unlessAborted<T>(work: Promise<T>): Promise<T> {
-    const signal = this.#signal;
-    signal?.throwIfAborted();
-    if (signal === undefined) return work;
-    let onAbort: (() => void) | undefined;
-    try {
-      const aborted = new Promise<never>((_, reject) => {
-        onAbort = () => reject(signal.reason);
-        signal.addEventListener("abort", onAbort);
-      });
-      return await Promise.race([work, aborted]);
-    } finally {
-      if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-    }
-  }
 }
