@@ -32,7 +32,7 @@ import { temporaryRoot } from "./temporary-root.js";
 const slow = { timeout: 600_000 };
 const { agentId, userId } = loggedSlot;
 
-test("hits come from the session written to last first, and newest first within each", async () => {
+test("hits come from the most recently updated session first, and newest first within each", async () => {
   const root = temporaryRoot();
   const log = new JsonlConversationLog({ root });
   const sessions = ["old", "middle", "new"];

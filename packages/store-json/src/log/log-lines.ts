@@ -1,12 +1,12 @@
 import type { FileHandle } from "node:fs/promises";
-import { readInto, readStretch } from "../io/read-stretch.js";
+import { readInto, readRange } from "../io/read-range.js";
 
 /** A line of a log, without its line end. Never empty. */
 export interface LogLine {
   /** Offset of its first byte. */
   readonly start: number;
   readonly bytes: Buffer;
-  /** Whether a line end follows. Without one it is a write under way, or one cut short. */
+  /** True when a line end follows. Without one it is a write under way, or one cut short. */
   readonly ended: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function* blocksBackward(
 }
 
 /**
- * The lines of `[from, to)`, newest first, a block's lines at a time. Their bytes are overwritten when the next are read.
+ * Reads the lines of `[from, to)`, newest first, a block at a time. Their bytes are overwritten by the next block.
  *
  * @param from - offset of a line start
  */
@@ -77,7 +77,7 @@ export async function* linesBackward(
   }
 }
 
-/** The line of a block that starts at the index `at`; it may be empty. */
+/** Returns the line of a block that starts at the index `at`; it may be empty. */
 export function lineIn({ start, bytes }: LogBlock, at: number): LogLine {
   const end = bytes.indexOf(LINE_END, at);
   const ended = end !== -1;
@@ -85,7 +85,7 @@ export function lineIn({ start, bytes }: LogBlock, at: number): LogLine {
 }
 
 /**
- * The lines of `[from, to)`, oldest first, a chunk's lines at a time.
+ * Reads the lines of `[from, to)`, oldest first, a chunk at a time.
  *
  * @param from - offset of a line start
  */
@@ -98,7 +98,7 @@ export async function* linesForward(
   let lineStart = from;
   let chunkBytes = FIRST_CHUNK;
   for (let start = from; start < to; chunkBytes = Math.min(chunkBytes * 2, LARGEST_CHUNK)) {
-    const chunk = await readStretch(handle, start, Math.min(to, start + chunkBytes));
+    const chunk = await readRange(handle, start, Math.min(to, start + chunkBytes));
     if (chunk.length === 0) break;
     const lines: LogLine[] = [];
     let rest = 0;
@@ -117,16 +117,16 @@ export async function* linesForward(
   }
 }
 
-/** The first line start at or beyond `offset`; `size` when there is none. */
+/** Returns the first line start at or after `offset`; `size` when there is none. */
 export async function lineStartFrom(
   handle: FileHandle,
   offset: number,
   size: number,
 ): Promise<number> {
   if (offset <= 0) return 0;
-  // Mostly it is one, and the line before it ends right there.
+  // In most cases `offset` is one.
   for (let start = offset - 1, bytes = 1; start < size; bytes = FIRST_CHUNK) {
-    const chunk = await readStretch(handle, start, Math.min(size, start + bytes));
+    const chunk = await readRange(handle, start, Math.min(size, start + bytes));
     const at = chunk.indexOf(LINE_END);
     if (at !== -1) return start + at + 1;
     start += bytes;
@@ -134,7 +134,7 @@ export async function lineStartFrom(
   return size;
 }
 
-/** The line that starts at `start`, or null when nothing does. */
+/** Returns the line that starts at `start`; null when there is none. */
 export async function lineAt(
   handle: FileHandle,
   start: number,

@@ -1,6 +1,6 @@
 import { literalPattern } from "@holdfast/core";
 
-/** Characters of the query that are looked for in bytes: a match is confirmed on the parsed record anyway. */
+/** Characters of the query that are matched in bytes: the parsed record is matched against all of it anyway. */
 const MAX_CHARACTERS = 48;
 /** Upper bound for the bytes of a match: in UTF-8 a character has at most four. */
 export const MAX_MATCH_BYTES: number = 4 * MAX_CHARACTERS;
@@ -61,7 +61,7 @@ function byteSource(character: string): string {
 /** Every UTF-16 unit that has a case; collected when first needed, which takes some milliseconds. */
 let casedUnits: string | undefined;
 
-/** The characters that `literalPattern` takes for this one, itself included. */
+/** Returns the characters that `literalPattern` takes for this one, itself included. */
 function caseVariants(character: string): readonly string[] {
   casedUnits ??= Array.from({ length: 0x10000 }, (_, unit) => String.fromCharCode(unit))
     .join("")

@@ -9,7 +9,7 @@ import {
   withBlobs,
 } from "@holdfast/core";
 import { isMissing } from "../io/io-error.js";
-import { readStretch } from "../io/read-stretch.js";
+import { readRange } from "../io/read-range.js";
 import type { ReportSink } from "../report.js";
 import { blobFile, readBlob } from "./blob-files.js";
 import type { LogPlace } from "./log-place.js";
@@ -20,7 +20,7 @@ import type { TimeSlice } from "./time-slice.js";
 /** Longer blobs are searched in parts: matching against a whole one would block the event loop. */
 const WHOLE_BYTES = 1_048_576;
 const PART_BYTES = 262_144;
-/** Kept in front of a part, besides a match that the parts cut in two, so that a snippet shows what is around. */
+/** Kept in front of a part, besides a match that the parts cut in two, for the context of a snippet. */
 const CONTEXT_CHARS = 120;
 
 /** The query, and what a search of records needs besides. */
@@ -35,7 +35,7 @@ export interface RecordQuery {
 export class RecordSearch {
   readonly #place: LogPlace;
   readonly #query: RecordQuery;
-  /** By `ref`, whether a blob's bytes match: several records may name one blob. */
+  /** Results by `ref`: several records may name one blob. */
   readonly #matches = new Map<string, boolean>();
 
   constructor(place: LogPlace, query: RecordQuery) {
@@ -86,7 +86,7 @@ export class RecordSearch {
       file,
       async (handle) => {
         for (let from = 0; ; from += WHOLE_BYTES) {
-          const bytes = await readStretch(handle, from, from + WHOLE_BYTES + MAX_MATCH_BYTES);
+          const bytes = await readRange(handle, from, from + WHOLE_BYTES + MAX_MATCH_BYTES);
           if (isIn(patterns.blob, bytes)) return true;
           if (bytes.length <= WHOLE_BYTES) return false;
           if (slice.isOver) await slice.next();
@@ -96,7 +96,7 @@ export class RecordSearch {
     );
   }
 
-  /** The record with these of its texts; without them, and with a report, where they cannot be read. */
+  /** Returns the record with these blobs; without them, after a report, when they cannot be read. */
   async #withTexts(record: LogRecord, references: readonly BlobReference[]): Promise<LogRecord> {
     try {
       const log = { readBlob: (_: unknown, ref: string) => readBlob(this.#place, ref) };

@@ -3,13 +3,12 @@ import { type LogFinds, type LogHit, type LogPosition, messageProblem } from "@h
 import type { ReportSink } from "../report.js";
 import { blocksBackward, type LogBlock, type LogLine, lineIn, lineStartFrom } from "./log-lines.js";
 import { seqOf } from "./log-record-line.js";
-import { describeLog, type OpenLog, recordIn, withFile } from "./open-log.js";
-import { placeOfFile } from "./place-of-file.js";
+import { describeLog, type OpenLog, placeOfFile, recordIn, withFile } from "./open-log.js";
 import { MAX_MATCH_BYTES, type QueryPatterns } from "./query-patterns.js";
+import { withoutRepeats } from "./repeated-ids.js";
 import { RecordSearch } from "./search-record.js";
 import type { SessionFile } from "./session-files.js";
 import type { TimeSlice } from "./time-slice.js";
-import { withoutRepeats } from "./without-repeats.js";
 
 /** The part of a search that is the same in all sessions. */
 export interface SearchContext {
@@ -18,7 +17,7 @@ export interface SearchContext {
   readonly patterns: QueryPatterns;
   readonly slice: TimeSlice;
   readonly report: ReportSink;
-  /** When to stop and return a position, in milliseconds of `performance.now()`. */
+  /** Time to stop and return a position, in milliseconds of `performance.now()`. */
   readonly deadline: number;
   /** Size of the first read in a file. */
   readonly firstBytes: number;
@@ -65,7 +64,7 @@ export function searchSession(
   return withFile(file.path, search, { hits: [] });
 }
 
-/** The lines in which a pattern matches, newest first, without the header of the file. */
+/** Returns the lines in which a pattern matches, newest first, without the header of the file. */
 function matchingLines(block: LogBlock, pattern: RegExp): LogLine[] {
   const { start, bytes } = block;
   const lines: LogLine[] = [];
@@ -109,7 +108,7 @@ class LineSearch {
     this.#context = context;
   }
 
-  /** Returns the hits among these lines, and where to go on when it did not look at all of them. */
+  /** Returns the hits among these lines, and a position when it stopped before the last of them. */
   async hitsIn(lines: readonly LogLine[], limit: number): Promise<LogFinds> {
     const { slice, deadline } = this.#context;
     const hits: LogHit[] = [];

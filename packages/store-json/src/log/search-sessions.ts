@@ -14,7 +14,7 @@ import { type SearchContext, searchSession } from "./search-session.js";
 import { type SessionFile, sessionFile, sessionFiles } from "./session-files.js";
 import { TimeSlice } from "./time-slice.js";
 
-/** How a search reports, and how it differs from the usual in tests. */
+/** Report sink of a search, and limits that tests change. */
 export interface SearchOptions {
   readonly report: ReportSink;
   /** Time after which a search returns where to go on. @default 5 seconds */
@@ -70,7 +70,7 @@ async function filesToSearch(root: string, query: LogQuery): Promise<readonly Se
   if (sessionId === undefined)
     return sessionFiles(logDirectory(root, { agentId, userId, sessionId: "" }));
   const place = logPlace(root, { agentId, userId, sessionId });
-  // The caller of a named session is told when its file is damaged.
+  // A damaged file is an error when the session is named.
   await withLog(place, async () => undefined, undefined);
   const file = await sessionFile(place.directory, place.name, true);
   return file === null ? [] : [file];

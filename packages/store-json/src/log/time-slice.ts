@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Long enough to get on, short enough that others do not notice. */
+/** Time before other work gets a turn. */
 const SLICE_MS = 8;
 
-/** Lets others run every few milliseconds of a long piece of work, and stops it when it is no longer wanted. */
+/** Gives other work a turn every few milliseconds of a long task, and stops the task when its signal is aborted. */
 export class TimeSlice {
   readonly #signal: AbortSignal | undefined;
   #began: number = performance.now();

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 
 /** Reads `[from, to)` of a file, or less when the file is shorter. */
-export async function readStretch(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+export async function readRange(handle: FileHandle, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
   return bytes.subarray(0, await readInto(handle, bytes, from));
 }
