@@ -22,36 +22,47 @@ export interface LogBlock {
   readonly bytes: Buffer;
 }
 
+/** A buffer that grows: allocating one per file would cost as much as reading them. */
+export class BlockBuffer {
+  #bytes: Buffer = Buffer.alloc(0);
+
+  /** Returns a buffer of at least this size, the same one as long as it is large enough. */
+  atLeast(bytes: number): Buffer {
+    if (this.#bytes.length < bytes) this.#bytes = Buffer.allocUnsafe(bytes);
+    return this.#bytes;
+  }
+}
+
 /**
  * Reads `[from, to)` from its end, in blocks that grow. Reads no more than the blocks asked for.
  *
  * @param from - offset of a line start
  * @param firstBytes - size of the first read
+ * @param buffer - to use one for several files
  */
 export async function* blocksBackward(
   handle: FileHandle,
   from: number,
   to: number,
   firstBytes: number = FIRST_CHUNK,
+  buffer: BlockBuffer = new BlockBuffer(),
 ): AsyncGenerator<LogBlock, void> {
-  let buffer = Buffer.alloc(0);
-  /** Bytes at the front of the buffer that end a line whose start is not read yet. */
-  let rest = 0;
+  /** The end of a line whose start is not read yet. */
+  let rest: Buffer = Buffer.alloc(0);
   let chunkBytes = firstBytes;
   for (let end = to; end > from; chunkBytes = Math.min(chunkBytes * 2, LARGEST_CHUNK)) {
     const start = Math.max(from, end - chunkBytes);
     const wanted = end - start;
-    const source = buffer;
-    if (wanted + rest > buffer.length) buffer = Buffer.allocUnsafe(wanted + rest);
-    source.copy(buffer, wanted, 0, rest);
-    const read = await readInto(handle, buffer.subarray(0, wanted), start);
+    const target = buffer.atLeast(wanted + rest.length);
+    rest.copy(target, wanted);
+    const read = await readInto(handle, target.subarray(0, wanted), start);
     // A file that has become shorter ends here.
-    const bytes = buffer.subarray(0, read < wanted ? read : wanted + rest);
+    const bytes = target.subarray(0, read < wanted ? read : wanted + rest.length);
     const first = start === from ? 0 : bytes.indexOf(LINE_END) + 1;
     const isWhole = start === from || first > 0;
+    rest = isWhole ? bytes.subarray(0, first) : bytes;
     if (isWhole && first < bytes.length)
       yield { start: start + first, bytes: bytes.subarray(first) };
-    rest = isWhole ? first : bytes.length;
     end = start;
   }
 }

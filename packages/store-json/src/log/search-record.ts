@@ -12,9 +12,10 @@ import { isMissing } from "../io/io-error.js";
 import { readRange } from "../io/read-range.js";
 import type { ReportSink } from "../report.js";
 import { blobFile, readBlob } from "./blob-files.js";
+import { MAX_MATCH_BYTES } from "./byte-pattern.js";
 import type { LogPlace } from "./log-place.js";
 import { withFile } from "./open-log.js";
-import { isIn, MAX_MATCH_BYTES, type QueryPatterns } from "./query-patterns.js";
+import type { QueryPatterns } from "./query-patterns.js";
 import type { TimeSlice } from "./time-slice.js";
 
 /** Longer blobs are searched in parts: matching against a whole one would block the event loop. */
@@ -51,7 +52,7 @@ export class RecordSearch {
   async snippetIn(record: LogRecord, line: Buffer): Promise<string | null> {
     const { text, patterns } = this.#query;
     const references = record.blobs?.filter(({ path }) => isSearched(path)) ?? [];
-    if (!isIn(patterns.line, line) && !(await this.#anyMatches(references))) return null;
+    if (patterns.line.indexIn(line) === -1 && !(await this.#anyMatches(references))) return null;
     const short = references.filter(({ bytes }) => bytes <= WHOLE_BYTES);
     const { message } = short.length === 0 ? record : await this.#withTexts(record, short);
     const snippet = message && snippetAround(searchableText(message), text);
@@ -87,7 +88,7 @@ export class RecordSearch {
       async (handle) => {
         for (let from = 0; ; from += WHOLE_BYTES) {
           const bytes = await readRange(handle, from, from + WHOLE_BYTES + MAX_MATCH_BYTES);
-          if (isIn(patterns.blob, bytes)) return true;
+          if (patterns.blob.indexIn(bytes) !== -1) return true;
           if (bytes.length <= WHOLE_BYTES) return false;
           if (slice.isOver) await slice.next();
         }

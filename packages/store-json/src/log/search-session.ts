@@ -1,10 +1,18 @@
 import type { FileHandle } from "node:fs/promises";
 import { type LogFinds, type LogHit, type LogPosition, messageProblem } from "@holdfast/core";
 import type { ReportSink } from "../report.js";
-import { blocksBackward, type LogBlock, type LogLine, lineIn, lineStartFrom } from "./log-lines.js";
+import type { BytePattern } from "./byte-pattern.js";
+import {
+  type BlockBuffer,
+  blocksBackward,
+  type LogBlock,
+  type LogLine,
+  lineIn,
+  lineStartFrom,
+} from "./log-lines.js";
 import { seqOf } from "./log-record-line.js";
 import { describeLog, type OpenLog, placeOfFile, recordIn, withFile } from "./open-log.js";
-import { MAX_MATCH_BYTES, type QueryPatterns } from "./query-patterns.js";
+import type { QueryPatterns } from "./query-patterns.js";
 import { withoutRepeats } from "./repeated-ids.js";
 import { RecordSearch } from "./search-record.js";
 import type { SessionFile } from "./session-files.js";
@@ -21,11 +29,11 @@ export interface SearchContext {
   readonly deadline: number;
   /** Size of the first read in a file. */
   readonly firstBytes: number;
+  /** Used for one file after the other. */
+  readonly buffer: BlockBuffer;
 }
 
 const LINE_END = 10;
-/** Strings of this size are made and collected several times as fast as those of whole blocks. */
-const SLICE_BYTES = 32_768;
 
 /**
  * Searches one session, newest line first, until there are `limit` hits or the deadline has passed.
@@ -40,16 +48,16 @@ export function searchSession(
   limit: number,
   context: SearchContext,
 ): Promise<LogFinds> {
-  const { patterns, slice, deadline, firstBytes } = context;
-  const pattern = file.blobs === null ? patterns.line : patterns.lineOrBlobs;
+  const { patterns, slice, deadline, firstBytes, buffer } = context;
+  const searched = file.blobs === null ? [patterns.line] : [patterns.line, patterns.blobsField];
   const search = async (handle: FileHandle): Promise<LogFinds> => {
     const { size } = file;
     const to = end < size ? await lineStartFrom(handle, end, size) : size;
     const hits: LogHit[] = [];
     let lineSearch: LineSearch | null | undefined;
-    for await (const block of blocksBackward(handle, 0, to, firstBytes)) {
+    for await (const block of blocksBackward(handle, 0, to, firstBytes, buffer)) {
       if (slice.isOver) await slice.next();
-      const lines = matchingLines(block, pattern);
+      const lines = matchingLines(block, searched);
       const isLate = performance.now() > deadline;
       if (lines.length === 0 && !isLate) continue;
       lineSearch ??= await openLineSearch(file, handle, context);
@@ -64,24 +72,18 @@ export function searchSession(
   return withFile(file.path, search, { hits: [] });
 }
 
-/** Returns the lines in which a pattern matches, newest first, without the header of the file. */
-function matchingLines(block: LogBlock, pattern: RegExp): LogLine[] {
-  const { start, bytes } = block;
-  const lines: LogLine[] = [];
-  let next = 0;
-  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-    const text = bytes.toString("latin1", at, at + SLICE_BYTES + MAX_MATCH_BYTES);
-    pattern.lastIndex = Math.max(0, next - at);
-    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-      const index = at + match.index;
-      const lineStart = index === 0 ? 0 : bytes.lastIndexOf(LINE_END, index - 1) + 1;
+/** Returns the lines in which a pattern is found, newest first, without the header of the file. */
+function matchingLines(block: LogBlock, patterns: readonly BytePattern[]): LogLine[] {
+  const { bytes } = block;
+  const lines = new Map<number, LogLine>();
+  for (const pattern of patterns)
+    for (let at = pattern.indexIn(bytes); at !== -1; ) {
+      const lineStart = at === 0 ? 0 : bytes.lastIndexOf(LINE_END, at - 1) + 1;
       const line = lineIn(block, lineStart);
-      if (line.bytes.length > 0 && start + lineStart > 0) lines.push(line);
-      next = lineStart + line.bytes.length + 1;
-      pattern.lastIndex = next - at;
+      if (line.start > 0 && line.bytes.length > 0) lines.set(line.start, line);
+      at = pattern.indexIn(bytes, lineStart + line.bytes.length + 1);
     }
-  }
-  return lines.reverse();
+  return [...lines.values()].sort((one, other) => other.start - one.start);
 }
 
 /** Returns null, after a report, when the file is not the log its name says. */

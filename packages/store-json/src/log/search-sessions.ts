@@ -6,6 +6,7 @@ import {
   type LogQuery,
 } from "@holdfast/core";
 import type { ReportSink } from "../report.js";
+import { BlockBuffer } from "./log-lines.js";
 import { logDirectory, logPlace } from "./log-place.js";
 import { startOf } from "./log-record-line.js";
 import { withLog } from "./open-log.js";
@@ -43,10 +44,16 @@ export async function searchSessions(
   const limit = checkLimit(query.limit, DEFAULT_LIMIT);
   const { text, signal, agentId, userId, before } = query;
   signal?.throwIfAborted();
-  const deadline = performance.now() + maxMs;
-  const slice = new TimeSlice(signal);
-  const patterns = queryPatterns(text);
-  const context: SearchContext = { root, text, patterns, slice, report, deadline, firstBytes };
+  const context: SearchContext = {
+    root,
+    text,
+    patterns: queryPatterns(text),
+    slice: new TimeSlice(signal),
+    report,
+    deadline: performance.now() + maxMs,
+    firstBytes,
+    buffer: new BlockBuffer(),
+  };
   const first = before && logPlace(root, { agentId, userId, sessionId: before.sessionId }).file;
   const files = await filesToSearch(root, query);
   const hits: LogHit[] = [];
