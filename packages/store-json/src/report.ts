@@ -1,4 +1,4 @@
-import { LruMap } from "./io/lru-map.js";
+import { BoundedMap } from "@holdfast/core/plugin-kit";
 
 /** Problems that a store noticed and worked around. */
 export type StoreReportKind =
@@ -28,7 +28,10 @@ const REPORTED_KEPT = 1_000;
 
 /** Wraps a sink so that it may be absent or throw, and hears of each torn record once. */
 export function safeReport(sink: ReportSink | undefined): ReportSink {
-  const reported = new LruMap<string, true>(REPORTED_KEPT);
+  const reported = new BoundedMap<string, true>({
+    maxEntries: REPORTED_KEPT,
+    leastRecentlyUsed: true,
+  });
   return (report) => {
     if (report.kind === "torn_record") {
       if (reported.get(report.message)) return;

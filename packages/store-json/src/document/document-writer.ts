@@ -1,8 +1,8 @@
 import { type Revision, StateConflictError } from "@holdfast/core";
+import { BoundedMap } from "@holdfast/core/plugin-kit";
 import { nextRevision, uuidv7 } from "@holdfast/core/store-kit";
 import type { Disk } from "../io/disk.js";
 import { ioReason, unavailable, unknownOutcome } from "../io/io-error.js";
-import { LruMap } from "../io/lru-map.js";
 import type { ReportSink } from "../report.js";
 import { appendRecord } from "./append-record.js";
 import { changeHead, headField, liveBytes, revisionOf } from "./chain.js";
@@ -31,7 +31,10 @@ export class DocumentWriter {
   readonly #suspects = new Map<string, number>();
 
   /** Documents whose directory this process made durable, or found so. */
-  readonly #durableParents = new LruMap<string, true>(DURABLE_PARENTS_KEPT);
+  readonly #durableParents = new BoundedMap<string, true>({
+    maxEntries: DURABLE_PARENTS_KEPT,
+    leastRecentlyUsed: true,
+  });
 
   constructor(disk: Disk, report: ReportSink) {
     this.#disk = disk;

@@ -1,9 +1,8 @@
 import { type Revision, StateCorruptError, StoreUnavailableError } from "@holdfast/core";
+import { BoundedMap, KeyedQueue } from "@holdfast/core/plugin-kit";
 import type { LoadedState } from "@holdfast/core/store-kit";
 import type { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
-import { KeyedQueue } from "../io/keyed-queue.js";
-import { LruMap } from "../io/lru-map.js";
 import type { ReportSink } from "../report.js";
 import { type Change, prepareChange, type SizeLimits } from "./change.js";
 import { headObject } from "./contents.js";
@@ -34,7 +33,10 @@ export class VersionedDocuments {
   readonly #options: DocumentsOptions;
   readonly #writer: DocumentWriter;
   readonly #queue = new KeyedQueue();
-  readonly #positions = new LruMap<string, Position>(POSITIONS_KEPT);
+  readonly #positions = new BoundedMap<string, Position>({
+    maxEntries: POSITIONS_KEPT,
+    leastRecentlyUsed: true,
+  });
 
   constructor(options: DocumentsOptions) {
     this.#options = options;

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import { KeyedQueue } from "@holdfast/core/plugin-kit";
 import {
   checkLimit,
   checkLogDraft,
@@ -14,7 +15,6 @@ import {
 } from "@holdfast/core/store-kit";
 import { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
-import { KeyedQueue } from "../io/keyed-queue.js";
 import { checkOptions, type FileOptions, fileOptionRules } from "../options.js";
 import { type ReportSink, safeReport } from "../report.js";
 import { readBlob } from "./blob-files.js";

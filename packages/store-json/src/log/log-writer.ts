@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import { StateTooLargeError, StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
+import { BoundedMap } from "@holdfast/core/plugin-kit";
 import { type Disk, sweepTemporaries } from "../io/disk.js";
 import { ioReason, isMissing } from "../io/io-error.js";
-import { LruMap } from "../io/lru-map.js";
 import type { ReportSink } from "../report.js";
 import { storeBlobs } from "./blob-files.js";
 import { headerLine } from "./log-header.js";
@@ -34,9 +34,18 @@ interface KnownFile {
 export class LogWriter {
   readonly #disk: Disk;
   readonly #report: ReportSink;
-  readonly #seen = new LruMap<string, SeenIds>(SEEN_KEPT);
-  readonly #known = new LruMap<string, KnownFile>(KNOWN_KEPT);
-  readonly #swept = new LruMap<string, true>(KNOWN_KEPT);
+  readonly #seen = new BoundedMap<string, SeenIds>({
+    maxEntries: SEEN_KEPT,
+    leastRecentlyUsed: true,
+  });
+  readonly #known = new BoundedMap<string, KnownFile>({
+    maxEntries: KNOWN_KEPT,
+    leastRecentlyUsed: true,
+  });
+  readonly #swept = new BoundedMap<string, true>({
+    maxEntries: KNOWN_KEPT,
+    leastRecentlyUsed: true,
+  });
 
   constructor(disk: Disk, report: ReportSink) {
     this.#disk = disk;

@@ -1,9 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import type { LogHit } from "@holdfast/core/store-kit";
 import { lineAt, lineStartFrom, linesForward } from "./log-lines.js";
 import { claimedId, decodeRecord, startOf } from "./log-record-line.js";
 import type { OpenLog } from "./open-log.js";
-import type { TimeSlice } from "./time-slice.js";
 
 /**
  * Distance in bytes within which two lines with the same id are recognised as one record.
@@ -71,7 +71,7 @@ export async function repeatedIds(
 export async function withoutRepeats(
   log: OpenLog,
   hits: readonly LogHit[],
-  slice: TimeSlice,
+  clock: YieldingClock,
 ): Promise<LogHit[]> {
   const [newest, oldest] = [hits[0], hits.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
@@ -80,7 +80,7 @@ export async function withoutRepeats(
   const from = await repeatsFrom(log, startOf(oldest.record.seq));
   for await (const lines of linesForward(log.handle, from, startOf(newest.record.seq))) {
     for (const { bytes, start } of lines) starts.get(claimedId(bytes) ?? "")?.push(start);
-    if (slice.isOver) await slice.next();
+    if (clock.isDue) await clock.tick();
   }
   const first: LogHit[] = [];
   for (const hit of hits) {

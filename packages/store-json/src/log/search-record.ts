@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { type LogRecord, StateCorruptError } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import {
   type BlobReference,
   isSearched,
@@ -15,7 +16,6 @@ import { MAX_MATCH_BYTES } from "./byte-pattern.js";
 import type { LogPlace } from "./log-place.js";
 import { withFile } from "./open-log.js";
 import type { QueryPatterns } from "./query-patterns.js";
-import type { TimeSlice } from "./time-slice.js";
 
 /** Longer blobs are searched in parts: matching against a whole one would block the event loop. */
 const WHOLE_BYTES = 1_048_576;
@@ -27,7 +27,7 @@ const CONTEXT_CHARS = 120;
 export interface RecordQuery {
   readonly text: string;
   readonly patterns: QueryPatterns;
-  readonly slice: TimeSlice;
+  readonly clock: YieldingClock;
   readonly report: ReportSink;
 }
 
@@ -81,7 +81,7 @@ export class RecordSearch {
 
   /** Tells whether the bytes of a blob's file may hold the query; those of a missing file do not. */
   #fileMatches(file: string): Promise<boolean> {
-    const { patterns, slice } = this.#query;
+    const { patterns, clock } = this.#query;
     return withFile(
       file,
       async (handle) => {
@@ -89,7 +89,7 @@ export class RecordSearch {
           const bytes = await readRange(handle, from, from + WHOLE_BYTES + MAX_MATCH_BYTES);
           if (patterns.blob.indexIn(bytes) !== -1) return true;
           if (bytes.length <= WHOLE_BYTES) return false;
-          if (slice.isOver) await slice.next();
+          if (clock.isDue) await clock.tick();
         }
       },
       false,
@@ -109,7 +109,7 @@ export class RecordSearch {
   }
 
   async #snippetInParts(ref: string): Promise<string | null> {
-    const { text: query, slice } = this.#query;
+    const { text: query, clock } = this.#query;
     const file = blobFile(this.#place, ref);
     if (file === null) return null;
     let text = "";
@@ -119,7 +119,7 @@ export class RecordSearch {
         text = text.slice(-(query.length + CONTEXT_CHARS)) + part;
         const snippet = snippetAround(text, query);
         if (snippet !== null) return snippet;
-        if (slice.isOver) await slice.next();
+        if (clock.isDue) await clock.tick();
       }
     } catch (error) {
       if (!isMissing(error)) throw error;

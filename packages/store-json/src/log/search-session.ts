@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import {
   type LogFinds,
   type LogHit,
@@ -21,14 +22,13 @@ import type { QueryPatterns } from "./query-patterns.js";
 import { withoutRepeats } from "./repeated-ids.js";
 import { RecordSearch } from "./search-record.js";
 import type { SessionFile } from "./session-files.js";
-import type { TimeSlice } from "./time-slice.js";
 
 /** The part of a search that is the same in all sessions. */
 export interface SearchContext {
   readonly root: string;
   readonly text: string;
   readonly patterns: QueryPatterns;
-  readonly slice: TimeSlice;
+  readonly clock: YieldingClock;
   readonly report: ReportSink;
   /** Time to stop and return a position, in milliseconds of `performance.now()`. */
   readonly deadline: number;
@@ -53,7 +53,7 @@ export function searchSession(
   limit: number,
   context: SearchContext,
 ): Promise<LogFinds> {
-  const { patterns, slice, deadline, firstBytes, buffer } = context;
+  const { patterns, clock, deadline, firstBytes, buffer } = context;
   const searched = file.blobs === null ? [patterns.line] : [patterns.line, patterns.blobsField];
   const search = async (handle: FileHandle): Promise<LogFinds> => {
     const { size } = file;
@@ -61,7 +61,7 @@ export function searchSession(
     const hits: LogHit[] = [];
     let lineSearch: LineSearch | null | undefined;
     for await (const block of blocksBackward(handle, 0, to, firstBytes, buffer)) {
-      if (slice.isOver) await slice.next();
+      if (clock.isDue) await clock.tick();
       const lines = matchingLines(block, searched);
       const isLate = performance.now() > deadline;
       if (lines.length === 0 && !isLate) continue;
@@ -117,20 +117,20 @@ class LineSearch {
 
   /** Returns the hits among these lines, and a position when it stopped before the last of them. */
   async hitsIn(lines: readonly LogLine[], limit: number): Promise<LogFinds> {
-    const { slice, deadline } = this.#context;
+    const { clock, deadline } = this.#context;
     const hits: LogHit[] = [];
     let unchecked: LogHit[] = [];
     for (const line of lines) {
-      if (slice.isOver) await slice.next();
+      if (clock.isDue) await clock.tick();
       const hit = await this.#hitIn(line);
       if (hit !== null) unchecked.push(hit);
       const isLate = performance.now() > deadline;
       if (!isLate && hits.length + unchecked.length < limit) continue;
-      hits.push(...(await withoutRepeats(this.#log, unchecked, slice)));
+      hits.push(...(await withoutRepeats(this.#log, unchecked, clock)));
       unchecked = [];
       if (isLate || hits.length === limit) return { hits, next: this.positionAt(line.start) };
     }
-    hits.push(...(await withoutRepeats(this.#log, unchecked, slice)));
+    hits.push(...(await withoutRepeats(this.#log, unchecked, clock)));
     return { hits };
   }
 

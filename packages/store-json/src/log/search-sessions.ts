@@ -1,3 +1,4 @@
+import { YieldingClock } from "@holdfast/core/plugin-kit";
 import {
   checkLimit,
   checkLogQuery,
@@ -13,7 +14,6 @@ import { withLog } from "./open-log.js";
 import { queryPatterns } from "./query-patterns.js";
 import { type SearchContext, searchSession } from "./search-session.js";
 import { type SessionFile, sessionFile, sessionFiles } from "./session-files.js";
-import { TimeSlice } from "./time-slice.js";
 
 /** Report sink of a search, and limits that tests change. */
 export interface SearchOptions {
@@ -48,7 +48,7 @@ export async function searchSessions(
     root,
     text,
     patterns: queryPatterns(text),
-    slice: new TimeSlice(signal),
+    clock: new YieldingClock({ signal }),
     report,
     deadline: performance.now() + maxMs,
     firstBytes,

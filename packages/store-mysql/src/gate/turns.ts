@@ -1,5 +1,5 @@
 import { type Revision, StoreError, UnknownOutcomeError } from "@holdfast/core";
-import { Arrivals } from "./arrivals.js";
+import { KeyedQueue } from "@holdfast/core/plugin-kit";
 import type { Claim } from "./claim.js";
 import type { Claims } from "./claims.js";
 import type { LeaseRow } from "./lease-row.js";
@@ -34,7 +34,7 @@ const ATTEMPTS = 3;
 /** Gets claims their turns. */
 export class Turns {
   readonly #parts: TurnParts;
-  readonly #arrivals = new Arrivals();
+  readonly #arrivals = new KeyedQueue();
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -71,7 +71,7 @@ export class Turns {
   /** Takes the slot, or joins the line: then how many are before it. */
   #enter(claim: Claim, request: TurnRequest): Promise<Taken | number> {
     const { rows, line, claims } = this.#parts;
-    return this.#arrivals.inOrder(claim.key, async () => {
+    return this.#arrivals.run(claim.key, async () => {
       for (;;) {
         request.check();
         claim.seenAt = performance.now();
