@@ -6,10 +6,10 @@ import { CallRuntimeContext } from "./call-runtime-context.js";
 /** A class, used as the key of its own singleton. Abstract ones too. */
 export type TypeKey<T> = abstract new (...args: never[]) => T;
 
-/** What a call does when its session is running another one. */
+/** Behaviour of a call whose session is running another one. */
 export type OnBusy = "enqueue" | "reject" | "interrupt" | "rollback";
 
-/** What a caller says about one call; the plain-object form of a {@link RuntimeContext}. */
+/** Settings of one call; the plain-object form of a {@link RuntimeContext}. */
 export interface RuntimeContextFields {
   /** Absent or null: anonymous. */
   readonly userId?: string | null | undefined;
@@ -29,13 +29,13 @@ export interface RuntimeContextFields {
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The agent surface {@link RuntimeContext.resolveAgentState} needs. */
+/** The part of an agent that {@link RuntimeContext.resolveAgentState} uses. */
 export interface AgentStateSource {
   getAgentState(slot: { userId?: string | null; sessionId?: string }): Promise<AgentState | null>;
 }
 
 /**
- * What travels with one call: its owner, how to stop it, and anything hooks and tools should share.
+ * Context that travels with one call: its owner, how to stop it, and anything hooks and tools should share.
  *
  * Contract:
  * - Each call works on a child of its own: the caller's object is never changed, so one object serves two

@@ -8,7 +8,7 @@ export const MAX_UNREAD_EVENTS = 10_000;
  * A running call: its events as they happen, and its reply.
  *
  * Contract:
- * - The call runs whether or not anybody reads: leaving the loop, or never entering it, does not stop it.
+ * - The call runs whether or not its events are read: leaving the loop, or never entering it, does not stop it.
  * - Events are numbered without gaps and `call_end` is the last. Unread ones are kept; past 10,000, adjacent deltas are
  *   merged, so that no text is lost.
  * - Each event is read once, by whichever loop asks first.
@@ -23,7 +23,7 @@ export class AgentRun<T = unknown> implements AsyncIterable<AgentEvent> {
     this.callId = callId;
     this.#buffer = buffer;
     this.result = result;
-    // Whoever only reads events must not die of an unhandled rejection.
+    // A program that only reads events must not die of an unhandled rejection.
     result.catch(() => undefined);
   }
 

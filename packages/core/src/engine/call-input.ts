@@ -17,7 +17,7 @@ export interface Confirmation {
   readonly remember?: boolean | readonly PermissionRule[] | undefined;
 }
 
-/** What came of a suspended tool call. */
+/** Result of a suspended tool call. */
 export interface ExternalResult {
   readonly toolCallId: string;
   /** Text, blocks, or anything JSON can hold. */
@@ -26,7 +26,7 @@ export interface ExternalResult {
   readonly state?: ToolResultState | undefined;
 }
 
-/** What an agent can be called with. */
+/** Input of a call: something new to say, or an answer about open tool calls. */
 export type CallInput =
   | string
   | Message
@@ -34,7 +34,7 @@ export type CallInput =
   | { readonly confirm: readonly Confirmation[] }
   | { readonly results: readonly ExternalResult[] };
 
-/** A call's input, checked and told apart. */
+/** Input of a call, checked and told apart by kind. */
 export type ReadInput =
   | {
       readonly kind: "messages";

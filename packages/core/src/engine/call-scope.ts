@@ -9,7 +9,7 @@ import type { AgentParts } from "./assemble/agent-parts.js";
 import type { OpenSession } from "./session/open-session.js";
 import type { StopSwitch } from "./session/stop-switch.js";
 
-/** What the steps of one running call share, from the moment it holds its session. */
+/** Everything the steps of one running call share, from the moment it holds its session. */
 export interface CallScope {
   readonly parts: AgentParts;
   readonly session: OpenSession;

@@ -22,7 +22,7 @@ import { Maintenance, type StateEdit } from "./session/maintenance.js";
 import { stateOf } from "./session/open-session.js";
 import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
 
-/** What a call may be told; a {@link RuntimeContext} or the same as a plain object. */
+/** Context of a call: a {@link RuntimeContext}, or the same as a plain object. */
 export type CallContext = RuntimeContext | RuntimeContextFields;
 
 /** The type of a structured reply, following the `output` schema of a call. */
@@ -30,7 +30,7 @@ export type OutputOf<C> = C extends { readonly output: infer S extends ToolInput
   ? InferInput<S>
   : unknown;
 
-/** What a shutdown came to. */
+/** Result of a shutdown. */
 export interface ShutdownReport {
   /** Calls that were in flight when it began. */
   readonly calls: number;
@@ -69,7 +69,7 @@ export class ReActAgent {
     return this.#parts.settings.agentId;
   }
 
-  /** Whether the agent takes calls. */
+  /** State of the agent: it takes calls only while `running`. */
   get lifecycle(): LifecycleState {
     return this.#parts.lifecycle.state;
   }
@@ -126,7 +126,7 @@ export class ReActAgent {
         : typeof given === "string"
           ? createMessage("user", given, { createdAt: this.#parts.now() })
           : adoptMessage(given);
-    // What holds the slot may be an update or a compaction, which nobody interrupts; then it is the first that waits.
+    // The slot may be held by an update or a compaction, which cannot be interrupted; then it is the first waiting call.
     for (const callId of await this.#parts.gate.calls(slot))
       if (await this.#parts.signals.send(slot, callId, { kind: "interrupt", message })) return true;
     return this.#maintenance.closeOpenCalls(slot, message);

@@ -1,4 +1,4 @@
-/** What {@link installSignalHandlers} needs of an agent. */
+/** The part of an agent that {@link installSignalHandlers} uses. */
 export interface Stoppable {
   shutdown(options?: { readonly timeoutMs?: number | undefined }): Promise<unknown>;
 }
@@ -7,7 +7,7 @@ export interface Stoppable {
 export interface SignalHandlerOptions {
   /** @default ["SIGTERM", "SIGINT"] */
   readonly signals?: readonly NodeJS.Signals[] | undefined;
-  /** How long running calls get. @default 30_000 */
+  /** Time that running calls get to end. @default 30_000 */
   readonly timeoutMs?: number | undefined;
 }
 

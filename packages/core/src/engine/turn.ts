@@ -19,12 +19,12 @@ import { rememberReply, rememberUnfinished, wasCutShort } from "./session/finish
 import { closeCalls } from "./tools/close-calls.js";
 import { resume } from "./tools/resume.js";
 
-/** What a call does once it holds its session: take the input in, run the loop, and save, however it ends. */
+/** One turn of a call that holds its session: takes the input in, runs the loop, and saves, however it ends. */
 export class Turn {
   readonly #scope: CallScope;
   readonly #input: ReadInput;
   #resumed = false;
-  /** Whether the session takes this input: until then a failing call was refused and leaves no trace. */
+  /** True once the session has taken this input: before that a failing call was refused and leaves no trace. */
   #accepted = false;
 
   constructor(scope: CallScope, input: ReadInput) {

@@ -45,7 +45,7 @@ export interface AgentState {
   extensions: Extensions;
   /** Unanswered tool calls of the last assistant message. */
   openCalls: OpenCalls;
-  /** Whether a graceful shutdown cut the last call short; the next call resumes it. */
+  /** True when a graceful shutdown cut the last call short; the next call resumes it. */
   shutdownInterrupted: boolean;
   /** Transient; the engine puts the running call's control here. */
   interruptControl: InterruptControl;

@@ -4,13 +4,13 @@ import type { Message } from "../message/message.js";
 import { toolCallsOf } from "../message/read-message.js";
 import { type RepairedMessages, repairToolPairs } from "../message/repair-tool-pairs.js";
 
-/** What a save has to carry to turn the stored messages into the present ones. */
+/** Changes that turn the stored messages into the present ones: the part of a save about messages. */
 export interface ContextDelta {
-  /** How many stored messages stay, counted from the start. */
+  /** Stored messages that stay, counted from the start. */
   readonly keep: number;
   /** Stored messages among the kept ones that are replaced. */
   readonly replace: readonly (readonly [index: number, message: Message])[];
-  /** What follows the kept ones. */
+  /** Messages that follow the kept ones. */
   readonly append: readonly Message[];
 }
 
@@ -42,7 +42,7 @@ export type MessageMeasure = (message: Message) => number;
 
 interface MeasuredSum {
   readonly total: number;
-  /** How many messages are in it, from the start. */
+  /** Messages in it, counted from the start. */
   readonly measured: number;
 }
 
@@ -123,7 +123,7 @@ export class TrackedContext implements ContextEditor {
     return copy;
   }
 
-  /** What changed since the last save. */
+  /** Returns what changed since the last save. */
   delta(): ContextDelta {
     this.#described = {
       keep: this.#keep,

@@ -3,7 +3,7 @@ import type { Message } from "../message/message.js";
 /** The interrupt signal of one running call. Lives in memory only; a resumed session starts cleared. */
 export interface InterruptControl {
   isInterrupted(): boolean;
-  /** What the interrupter wants the agent to read, if anything. */
+  /** Message for the agent to read, if the interrupt came with one. */
   readonly message: Message | null;
 }
 

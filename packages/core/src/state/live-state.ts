@@ -29,7 +29,7 @@ export interface StoredParts {
 export class LiveState implements AgentState {
   readonly #head: StateHead;
   #tracked: TrackedContext;
-  /** Whether the context went to a {@link successor} and must not be changed from here any more. */
+  /** True once the context went to a {@link successor} and must not be changed from here any more. */
   #handedOver = false;
   readonly #editor: ContextEditor = editorOf(() => this.#context);
   /** Transient; the engine puts the running call's control here. */
@@ -169,7 +169,7 @@ export class LiveState implements AgentState {
     this.#head.openCalls = value;
   }
 
-  /** Whether a graceful shutdown cut the last call short; the next call resumes it. */
+  /** True when a graceful shutdown cut the last call short; the next call resumes it. */
   get shutdownInterrupted(): boolean {
     return this.#head.shutdownInterrupted;
   }
@@ -207,7 +207,7 @@ export class LiveState implements AgentState {
     Object.assign(this.#head, readHead(JSON.parse(JSON.stringify(head))));
   }
 
-  /** What a save has to carry about the messages. */
+  /** Returns what a save has to carry about the messages. */
   contextDelta(): ContextDelta {
     return this.#context.delta();
   }
@@ -256,8 +256,8 @@ export class LiveState implements AgentState {
   }
 
   /**
-   * A state for the next call with the same contents, stored as this one is. It takes the context over: whoever still
-   * holds this state, such as a tool that outlived its call, works on a copy from then on, made when it is needed.
+   * A state for the next call with the same contents, stored as this one is. It takes the context over: a holder
+   * of this state, such as a tool that outlived its call, works on a copy from then on, made when it is needed.
    */
   successor(): LiveState {
     const head = readHead(JSON.parse(JSON.stringify(this.head())));

@@ -7,7 +7,7 @@ export interface StateMigration {
   migrate(document: Record<string, unknown>): Record<string, unknown>;
 }
 
-/** What {@link migrateDocument} needs to know about the running release. */
+/** The running release, as {@link migrateDocument} has to know it. */
 export interface ReaderVersion {
   /** The newest schema this release writes. */
   readonly current: number;

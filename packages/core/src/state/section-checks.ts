@@ -6,7 +6,7 @@ export type SectionName = Exclude<keyof StateHead, "sessionId" | "userId" | "unk
 
 const openStates = new Set<unknown>(["pending", "asking", "allowed", "started"]);
 
-/** Whether a stored value has the form of its head section. Fields and words of a newer release pass. */
+/** Returns whether a stored value has the form of its head section. Fields and words of a newer release pass. */
 export const sectionChecks: { readonly [S in SectionName]: (value: unknown) => boolean } = {
   permissionContext: (value: unknown) =>
     isRecord(value) &&

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../json/json.js";
 
-/** How much a tool may do without asking. */
+/** Freedom of tools to act without asking. */
 export type PermissionMode = "default" | "accept_edits" | "explore" | "bypass" | "dont_ask";
 
 /** A rule about one tool, optionally narrowed by an argument pattern. */
@@ -10,7 +10,7 @@ export interface PermissionRule {
   readonly source?: string | undefined;
 }
 
-/** Which tools may run, and what was remembered about them. */
+/** Rules about which tools may run, remembered ones included. */
 export interface PermissionContext {
   mode: PermissionMode;
   allow: readonly PermissionRule[];
@@ -19,7 +19,7 @@ export interface PermissionContext {
   workingDirectories: readonly string[];
 }
 
-/** Whether the agent is planning, and where its plan is. */
+/** Plan mode: on or off, and the file of the plan. */
 export interface PlanModeContext {
   active: boolean;
   planFile: string | null;
@@ -38,14 +38,14 @@ export interface TasksContext {
   tasks: readonly Task[];
 }
 
-/** Which tool groups are on in this session. */
+/** Tool groups that are on in this session. */
 export interface ToolContext {
   /** `null`: never changed, the groups' own defaults apply. */
   activatedGroups: readonly string[] | null;
 }
 
 /**
- * Where an unanswered tool call stands.
+ * State of an unanswered tool call.
  * - `pending`: waits for a result from outside, or was not started before a shutdown
  * - `asking`: waits for a person's approval
  * - `allowed`: approved, not started
@@ -59,7 +59,7 @@ export type OpenCalls = { [toolCallId: string]: OpenCallState };
 /** State of one plugin, by plugin name. */
 export type Extensions = { [plugin: string]: JsonValue };
 
-/** How a finished call can be answered again when its `callId` is repeated. */
+/** Record of a finished call, from which it is answered again when its `callId` is repeated. */
 export interface FinishedCall {
   readonly callId: string;
   readonly messageId: string;

@@ -14,10 +14,10 @@ import type { ToolGroup } from "../../tool/tool-group.js";
 /** When a call's work is saved. */
 export type Persistence = "call" | "step";
 
-/** What a save does when somebody else saved in between. */
+/** What a save does when another process saved in between. */
 export type ConflictPolicy = "fail" | "merge-append" | "overwrite";
 
-/** How failing model calls are tried again. */
+/** Retries of failing model calls, with exponential backoff. */
 export interface ModelRetryOptions {
   /** Attempts in all. @default 3 */
   readonly attempts?: number | undefined;
@@ -80,7 +80,7 @@ export interface ReActAgentOptions extends PortOptions {
   readonly maxQueue?: number | undefined;
   /** @default 300_000 */
   readonly toolTimeoutMs?: number | undefined;
-  /** How long a save repeats itself when the store does not answer. @default 30_000 */
+  /** Time for which a save repeats itself when the store does not answer. @default 30_000 */
   readonly saveDeadlineMs?: number | undefined;
   readonly modelRetry?: ModelRetryOptions | undefined;
   /** Further words with which a model says that a request is longer than its window; see `isContextOverflow`. */

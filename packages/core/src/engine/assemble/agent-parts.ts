@@ -25,7 +25,7 @@ export interface AgentParts extends DistributedStore {
   readonly toolGroups: ReadonlyMap<string, ToolGroup>;
   /** The user's first, then the plugins' in their order: the first is outermost. */
   readonly hooks: Hooks;
-  /** What plugins put right behind the base of the system prompt. */
+  /** Sections that plugins put right behind the base of the system prompt. */
   readonly promptSections: Hooks["onSystemPrompt"];
   readonly onClose: readonly (() => void | Promise<void>)[];
   readonly onDelete: readonly ((slot: Slot) => Promise<void>)[];
@@ -39,7 +39,7 @@ export interface AgentParts extends DistributedStore {
   now(): Date;
   /** Hands an event to the program; what it throws is ignored. */
   observe(event: AgentEvent): void;
-  /** Whether a save can carry the log records and give the lease back. */
+  /** Parts a save can do along with the state: give the lease back, append the log records. */
   readonly fused: { readonly gate: boolean; readonly log: boolean };
 }
 

@@ -13,7 +13,7 @@ import { fitReply } from "./fit-reply.js";
 import { type Reasoned, reason } from "./reasoning.js";
 import { StructuredOutput } from "./structured-output.js";
 
-/** How the loop ended; the call makes a reply of it. */
+/** End of the loop, of which the turn makes a reply. */
 export type LoopEnd =
   | { readonly reason: "stop" | "max_iterations" | "middleware_stop"; readonly message: Message }
   | {
@@ -23,7 +23,7 @@ export type LoopEnd =
     }
   | { readonly reason: "structured_output"; readonly message: Message; readonly output: unknown };
 
-/** Reason, act, reason … until the model has answered, somebody has to be asked, or the limit is reached. */
+/** Reasons and acts in turn until the model has answered, a person has to be asked, or the limit is reached. */
 export async function runLoop(scope: CallScope, resumption: Resumption): Promise<LoopEnd> {
   const { session, parts, newInput } = scope;
   if (resumption.calls.length > 0) {
@@ -141,7 +141,7 @@ function withoutCalls(message: Message): Message {
   );
 }
 
-/** How the call ends after its tools, or null when the model is asked next. */
+/** Returns how the call ends after its tools, or null when the model is asked next. */
 function endAfter(scope: CallScope, { reason, pending, stopRequested }: Acted): LoopEnd | null {
   const message = lastAssistant(scope);
   if (reason !== null) return { reason, message, pending };

@@ -21,7 +21,7 @@ export interface ModelAttempt {
 
 const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
-/** Streams one reply into `attempt.draft` and tells whoever watches. Throws what the model throws. */
+/** Streams one reply into `attempt.draft` and emits its events. Throws what the model throws. */
 export async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void> {
   const { model, request, purpose, draft } = attempt;
   const began = performance.now();

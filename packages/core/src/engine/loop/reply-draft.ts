@@ -20,7 +20,7 @@ export class ReplyDraft {
   readonly #blocks: DraftBlock[] = [];
   readonly #providerCallIds: Record<string, string> = {};
   finish: { readonly reason: FinishReason; readonly usage: Usage } | null = null;
-  /** Whether the model has begun to answer, be it by thinking. */
+  /** True once the model has begun to answer, be it by thinking. */
   began = false;
 
   /** Ids given to calls whose arguments are still being written, by the provider's id. */
@@ -74,7 +74,7 @@ export class ReplyDraft {
     }
   }
 
-  /** Whether there is nothing a reader or a tool could use: thinking alone is not an answer. */
+  /** Returns whether there is nothing a reader or a tool could use: thinking alone is not an answer. */
   isEmpty(): boolean {
     return this.#blocks.every(
       (block) => block.type === "thinking" || (block.type === "text" && block.text.trim() === ""),

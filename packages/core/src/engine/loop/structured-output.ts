@@ -147,7 +147,7 @@ export async function outputOf(
   return validation.problem === undefined ? validation.value : value;
 }
 
-/** What the model wrote as its output, as one message: a schema may turn it into something JSON cannot hold. */
+/** Returns what the model wrote as its output, as one message: a schema may turn it into something JSON cannot hold. */
 function clean(message: Message, value: JsonValue | undefined): Message {
   const thinking = message.content.filter(({ type }) => type === "thinking");
   return createMessage("assistant", [...thinking, { type: "text", text: JSON.stringify(value) }], {

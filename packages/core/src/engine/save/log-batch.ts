@@ -55,7 +55,7 @@ export class LogBatch {
     this.#drafts.push({ ...this.#draft(`${this.#run}.before`, { kind: "mark", mark }), callId });
   }
 
-  /** Whether there is more of a message to write than the context got. */
+  /** True when there is more of a message to write than the context got. */
   get holdsMore(): boolean {
     return this.#holdsMore;
   }

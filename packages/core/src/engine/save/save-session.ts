@@ -19,29 +19,29 @@ import type { CallScope } from "../call-scope.js";
 import type { OpenSession } from "../session/open-session.js";
 import { mergeHeads } from "./merge-heads.js";
 
-/** How a session is saved. */
+/** Settings of a save. */
 export interface SaveOptions {
   /** The last save of this holder: where the store can, the lease goes back with it; the state goes into the cache. */
   readonly final: boolean;
-  /** How the call ended, for the log. */
+  /** Outcome of the call, for the log. */
   readonly outcome?: CallOutcome | undefined;
-  /** Whether `merge-append` may be used: not after step saves, nor for calls that resumed open calls. */
+  /** True when `merge-append` may be used: not after step saves, nor for calls that resumed open calls. */
   readonly mergeable?: boolean | undefined;
 }
 
 /** The part of a call's scope that a save needs. */
 export type SavedScope = Pick<CallScope, "parts" | "session" | "emit">;
 
-/** How long a call that failed tries to say so in the log. */
+/** Time for which a failed call tries to say so in the log. */
 const maxRecordMs = 5_000;
 
-/** How often a merge or an overwrite is tried again when somebody saves in between yet another time. */
+/** Attempts at a merge or an overwrite when other saves keep coming in between. */
 const maxMerges = 8;
 
 /**
  * Writes what changed: log records first or with the state, then the state, compare-and-set on the revision.
  *
- * @throws StateConflictError when somebody else saved and the policy does not resolve it
+ * @throws StateConflictError when another process saved and the policy does not resolve it
  */
 export async function saveSession(scope: SavedScope, options: SaveOptions): Promise<void> {
   const { parts, session } = scope;
@@ -186,7 +186,7 @@ function mergeAppend(
   return state;
 }
 
-/** What happened goes into the log also when it was not committed; as well as that can be done now. */
+/** Records in the log what happened although it was not committed; best effort. */
 export async function recordUnsaved(
   { parts, session }: SavedScope,
   outcome: CallOutcome,

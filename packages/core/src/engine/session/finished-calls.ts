@@ -11,7 +11,7 @@ import { outputOf } from "../loop/structured-output.js";
 import { openCallsOf } from "../tools/close-calls.js";
 import type { OpenSession } from "./open-session.js";
 
-/** How many calls of a slot can be repeated without a second turn. */
+/** Calls of a slot that can be repeated without a second turn. */
 export const REMEMBERED_CALLS = 16;
 
 /** Records searched newest first for a reply that left the context. */
@@ -32,12 +32,12 @@ export function rememberUnfinished(state: LiveState, callId: string | undefined)
   if (callId !== undefined) remember(state, { callId, messageId: "", reason: "error" });
 }
 
-/** Whether a call with this id began and came to no reply. */
+/** Returns whether a call with this id began and got no reply. */
 export function wasCutShort(state: LiveState, callId: string | undefined): boolean {
   return state.finishedCalls.some((call) => call.callId === callId && isUnfinished(call));
 }
 
-/** What failed, crashed, or was cut short by a shutdown is not finished. */
+/** Calls that failed, crashed, or were cut short by a shutdown are not finished. */
 function isUnfinished({ reason }: FinishedCall): boolean {
   return reason === "shutdown" || reason === "error";
 }

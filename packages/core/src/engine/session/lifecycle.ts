@@ -1,6 +1,6 @@
 import { ShuttingDownError } from "../../errors/errors.js";
 
-/** Where an agent is in its life. */
+/** State of an agent between its creation and its close. */
 export type LifecycleState = "running" | "draining" | "closed";
 
 /** A call as shutdown sees it. */

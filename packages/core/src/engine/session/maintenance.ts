@@ -59,7 +59,7 @@ export class Maintenance {
     });
   }
 
-  /** Answers tool calls that wait for somebody as interrupted; false when none waits. */
+  /** Answers tool calls that wait for an answer as interrupted; false when none waits. */
   async closeOpenCalls(slot: Slot, message: Message | undefined): Promise<boolean> {
     const stored = await this.#parts.stateStore.load(slot);
     const open = stored === null || stored === "unchanged" ? {} : stored.head["openCalls"];
@@ -173,7 +173,7 @@ export class Maintenance {
   }
 }
 
-/** What a piece of work at a slot goes by. */
+/** Entry of a piece of work that is not a call, and how to stop it. */
 interface Visit extends EntryOptions {
   readonly stop: StopSwitch;
 }

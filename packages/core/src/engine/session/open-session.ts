@@ -19,7 +19,7 @@ export interface OpenedState {
   readonly revision: Revision | null;
 }
 
-/** How to put right what a crash left. */
+/** Settings of {@link OpenSession.tidy}. */
 export interface TidyOptions {
   /** Take back the step saves of a run that died, instead of going on from them. */
   readonly takeBackUnfinished?: boolean | undefined;
@@ -34,9 +34,9 @@ export class OpenSession {
   state: LiveState;
   /** The stored revision `state` is based on; null when nothing is stored. */
   revision: Revision | null;
-  /** What was said since the session was opened, by id, in order. */
+  /** Messages said since the session was opened, by id, in order. */
   readonly said: Map<string, Message> = new Map();
-  /** Whether part of what was said is stored already, or may be: a conflict does not take that out of the session. */
+  /** True once part of what was said is stored, or may be: a conflict does not take that out of the session. */
   hasSavedSteps = false;
   #baseHead: JsonObject;
 
@@ -115,7 +115,7 @@ export class OpenSession {
     } else {
       // Said before anything else is: what a repeated call says is not the dead one's, and may be taken back.
       this.log.endOf(run.callId, "error");
-      // No one was asked about them yet, so that nobody will answer.
+      // Nothing was asked about them yet, so that no answer will come.
       closeCalls(this);
       if (!run.inputUnsaid) rememberUnfinished(state, run.callId);
     }

@@ -18,7 +18,7 @@ export function sessionArguments(args: readonly unknown[]): {
   const [first, second] = args;
   if (first === undefined && second === undefined) return { name: {}, rest: args.slice(2) };
   if (typeof first === "object" && first !== null) {
-    // With a text behind it, an empty object is somebody's idea of a user id.
+    // With a text behind it, an empty object was meant as a user id.
     if (!isSessionName(first) || (typeof second === "string" && Object.keys(first).length === 0))
       throw new InvalidIdError("name a session by (userId, sessionId) or by { userId, sessionId }");
     return { name: first, rest: args.slice(1) };

@@ -14,7 +14,7 @@ interface Entry extends CachedState {
 /**
  * The states this process saw saved last, least recently used first out.
  *
- * A state is handed over, not copied: whoever takes it owns it, and puts it back only after the store acknowledged a
+ * A state is handed over, not copied: its taker owns it, and puts it back only after the store acknowledged a
  * save. It is trusted only after the store said that its revision is still the stored one.
  */
 export class StateCache {

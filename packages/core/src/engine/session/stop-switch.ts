@@ -38,7 +38,7 @@ export class StopSwitch implements InterruptControl {
     return this.#message;
   }
 
-  /** What caused the stop, for example the caller's abort reason. */
+  /** Cause of the stop, for example the caller's abort reason. */
   get cause(): unknown {
     return this.#cause;
   }

@@ -11,9 +11,9 @@ import { CallSuspended, runTool } from "./run-tool.js";
 import { activeTools } from "./tool-box.js";
 import { addResults, emitResult, textResult } from "./tool-results.js";
 
-/** What came of running tool calls. */
+/** Result of running tool calls. */
 export interface Acted {
-  /** Calls that wait for somebody; empty when the loop can go on. */
+  /** Calls that wait for an answer; empty when the loop can go on. */
   readonly pending: readonly PendingCall[];
   readonly reason: "permission_asking" | "tool_suspended" | null;
   /** A middleware wants the call to end here. */

@@ -10,14 +10,14 @@ import type { AgentState } from "../../state/agent-state.js";
 import type { OpenCallState } from "../../state/sections.js";
 import { textResult } from "./tool-results.js";
 
-/** What {@link closeCalls} needs of a session. */
+/** The part of a session that {@link closeCalls} uses. */
 interface CallCloser {
   readonly state: AgentState;
   readonly log: { readonly now: () => Date };
   say(message: Message): void;
 }
 
-/** The unanswered calls of the last assistant message, with their state. */
+/** Returns the unanswered calls of the last assistant message, with their state. */
 export function openCallsOf(
   state: AgentState,
 ): readonly { readonly call: ToolCallBlock; readonly state: OpenCallState }[] {

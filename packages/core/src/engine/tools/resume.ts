@@ -10,19 +10,19 @@ import { openCallsOf } from "./close-calls.js";
 import { toOutput } from "./run-tool.js";
 import { addResults, emitResult, textResult } from "./tool-results.js";
 
-/** Which calls of an earlier message run before the model is asked again. */
+/** Calls of an earlier message that run before the model is asked again. */
 export interface Resumption {
   readonly calls: readonly ToolCallBlock[];
   /** Approved by a person: they ask no more. */
   readonly approved: ReadonlySet<string>;
-  /** Whether this call goes on from where another one paused. */
+  /** True when this call goes on from where another one paused. */
   readonly resumed: boolean;
 }
 
 /**
  * Takes in what the input says about open tool calls.
  *
- * @throws PendingConfirmationError for plain input while a call waits for somebody
+ * @throws PendingConfirmationError for plain input while a tool call waits for an answer
  * @throws InvalidInputError for answers about calls that do not wait for them
  */
 export async function resume(scope: CallScope, input: ReadInput): Promise<Resumption> {

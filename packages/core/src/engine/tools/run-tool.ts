@@ -24,7 +24,7 @@ export class CallSuspended extends Error {
   }
 }
 
-/** What a tool runs under. */
+/** One run of a tool: its input, context and limits. */
 export interface ToolRun {
   readonly tool: Tool;
   readonly call: ToolCallBlock;
@@ -92,7 +92,7 @@ function stopped(call: ToolCallBlock, when: string): ToolResultBlock {
 }
 
 /**
- * What a tool returned, as a result that a message can hold.
+ * Turns what a tool returned into a result that a message can hold.
  *
  * @throws InvalidInputError
  */
