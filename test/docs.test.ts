@@ -37,7 +37,7 @@ describe.each(documents)("%s", (document) => {
   });
 
   test("names only commands whose test files are there", () => {
-    const files = [...text.matchAll(/^npx vitest run (.+)$/gm)].flatMap(
+    const files = [...text.matchAll(/\bnpx vitest run ([^`\n]+)/g)].flatMap(
       (match) => match[1]?.split(" ") ?? [],
     );
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
