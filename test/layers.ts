@@ -31,7 +31,7 @@ export const layers: readonly Layer[] = [
   { name: "3 assembly", packages: ["harness"], mayImport: ["core", ...parts] },
   {
     name: "4 programs",
-    packages: ["cli", "inspector", "examples/*", "bench"],
+    packages: ["cli", "demo", "inspector", "examples/*", "bench"],
     mayImport: "anything",
   },
 ];

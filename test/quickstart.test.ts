@@ -1,32 +1,50 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { textOf } from "@holdfast/core";
+import { JsonFileAgentStateStore } from "@holdfast/store-json";
+import { tempDirectory } from "@holdfast/testing";
+import { expect, test } from "vitest";
 
-const program = fileURLToPath(new URL("../examples/quickstart/dist/main.js", import.meta.url));
+const example = fileURLToPath(new URL("../examples/quickstart", import.meta.url));
 
-test("the quickstart tells its story, survives its own kill -9 and ends with 0", {
+test("the quickstart answers both users, and continues their sessions when it is run again", {
   timeout: 60_000,
-}, () => {
-  const directory = mkdtempSync(join(tmpdir(), "holdfast-quickstart-test-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+}, async () => {
+  await using directory = await tempDirectory();
+  const state = join(directory.path, "state");
   const { VITEST: _, ...env } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program], {
-    cwd: directory,
-    env: { ...env, HOLDFAST_STATE_HOME: join(directory, "state") },
-    encoding: "utf8",
-    timeout: 50_000,
-  });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  expect(stdout).toContain("both calls are inside the tool now");
-  expect(stdout).toContain("is gone (SIGKILL)");
-  expect(stdout).toMatch(/user +Write the report of the quarter\./);
-  expect(stdout).toMatch(/tool +write_report \(interrupted\)/);
-  expect(stdout).toMatch(/< The report is written\./);
-  expect(stdout).not.toContain("\u001b");
-  expect(readdirSync(join(directory, "state")).sort()).toEqual(
-    expect.arrayContaining(["guide", "reporter"]),
-  );
+  for (let run = 0; run < 2; run++) {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(example, "dist/main.js")],
+      {
+        cwd: directory.path,
+        env: { ...env, HOLDFAST_STATE_HOME: state },
+        encoding: "utf8",
+        timeout: 25_000,
+      },
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^alice: .*rain in Oslo\.\nbob: .*sun in Cairo\.\n$/);
+  }
+  const store = new JsonFileAgentStateStore({ root: state });
+  for (const userId of ["alice", "bob"]) {
+    const loaded = await store.load({ agentId: "guide", userId, sessionId: "trip" });
+    if (loaded === null || loaded === "unchanged") throw new Error(`${userId} has no session`);
+    const { messages } = loaded;
+    expect(messages.filter(({ role }) => role === "user").map(textOf)).toEqual([
+      expect.stringContaining("Umbrella"),
+      expect.stringContaining("Umbrella"),
+    ]);
+  }
+  await store.close();
+});
+
+test("the quickstart is one file of fewer than 40 lines", () => {
+  const source = join(example, "src");
+  expect(readdirSync(source)).toEqual(["main.ts"]);
+  const lines = readFileSync(join(source, "main.ts"), "utf8").trimEnd().split("\n");
+  expect(lines.length).toBeLessThan(40);
 });

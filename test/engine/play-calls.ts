@@ -217,8 +217,8 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       run.isWhole = reply !== "died" && reply.reason === "stop" && run.seen.size > 0;
       if (reply !== "died" && reply.reason === "tool_suspended") {
         const next = newRun();
-        const results = reply.pending.map(({ toolCallId: callId }) => ({
-          toolCallId: callId,
+        const results = reply.pending.map(({ toolCallId }) => ({
+          toolCallId: toolCallId,
           output: next.token(),
         }));
         const answered = agentFor(next, planned, steps);

@@ -174,8 +174,8 @@ describe.each([true, false])(
       const reply = await agent.call("go", ctx);
       if (reply.reason !== "tool_suspended") throw new Error(reply.reason);
       const before = store.of("append").length;
-      const callId = reply.pending[0]?.toolCallId ?? "";
-      await agent.call({ results: [{ toolCallId: callId, output: "an answer" }] }, ctx);
+      const toolCallId = reply.pending[0]?.toolCallId ?? "";
+      await agent.call({ results: [{ toolCallId, output: "an answer" }] }, ctx);
       expect(store.of("append").length - before).toBe(fused ? 0 : 1);
     });
   },

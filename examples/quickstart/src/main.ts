@@ -1,16 +1,34 @@
-import { crashAndResume } from "./crash-and-resume.js";
-import { setStage } from "./stage.js";
-import { chapter, line } from "./terminal.js";
-import { serveTwoUsers } from "./two-users.js";
-import { showFiles } from "./written-files.js";
+import { tool } from "@holdfast/core";
+import { HarnessAgent } from "@holdfast/harness";
+import { scriptedModel } from "@holdfast/testing";
+import { z } from "zod";
 
-console.log("Holdfast keeps long-running agents alive. This runs offline: the model is scripted.");
-const stage = setStage();
-await serveTwoUsers(stage);
-await crashAndResume(stage);
-showFiles(stage);
-chapter("How to go on");
-line("npm test", "build and check everything");
-line("README.md", "an agent in under 20 lines, and the map of packages");
-line("docs/", "what is promised, and the command that checks each promise");
-line("this story", "examples/quickstart/src");
+const weather = tool({
+  name: "weather",
+  description: "Returns the weather in a city.",
+  input: z.object({ city: z.string() }),
+  execute: ({ city }) => (city === "Oslo" ? "4 degrees and rain" : "31 degrees and sun"),
+});
+
+// A script in place of a provider, so that this runs offline. With a key of your own:
+// fromAiSdk(anthropic("claude-sonnet-5-5")) of @holdfast/model-ai-sdk and @ai-sdk/anthropic.
+const model = scriptedModel([
+  { toolCalls: [{ name: "weather", input: { city: "Oslo" } }] },
+  "Yes, take an umbrella: 4 degrees and rain in Oslo.",
+  { toolCalls: [{ name: "weather", input: { city: "Cairo" } }] },
+  "No, 31 degrees and sun in Cairo.",
+]);
+
+const agent = HarnessAgent.builder()
+  .name("guide")
+  .model(model)
+  .systemPrompt("You answer questions about the weather.")
+  .tools(weather)
+  .build();
+
+// One agent serves every user. The ids decide which session is loaded before a call and saved after it.
+const alice = await agent.call("Umbrella in Oslo?", { userId: "alice", sessionId: "trip" });
+const bob = await agent.call("Umbrella in Cairo?", { userId: "bob", sessionId: "trip" });
+console.log("alice:", alice.text);
+console.log("bob:", bob.text);
+await agent.close();

@@ -1,21 +1,21 @@
 import type { ErrorCode } from "@holdfast/core";
 
-/** What the command's exit codes mean. They are stable: scripts may go by them. */
+/** Exit codes of the command. They are stable: scripts may rely on them. */
 export const exitCodes = {
   ok: 0,
-  /** It was tried and failed; the message says why. */
+  /** The command failed; the message says why. */
   failed: 1,
   /** An option, an argument or the config file is wrong; nothing was done. */
   usage: 2,
-  /** A session, directory or file that was named is not there. */
+  /** A named session, directory or file does not exist. */
   notFound: 3,
-  /** What is stored is not what was expected: a conflict, a busy session, a check that failed. */
+  /** The stored data is not as expected: a conflict, a busy session, a failed check. */
   conflict: 4,
   /** The store could not be reached or refused to work. */
   unavailable: 5,
-  /** Ctrl-C ended it early. */
+  /** Interrupted by Ctrl-C. */
   interrupted: 130,
-  /** SIGTERM ended it, or its terminal went away; what was under way is saved. */
+  /** Ended by SIGTERM, or because the terminal was closed; work in progress is saved. */
   terminated: 143,
 } as const;
 
@@ -45,13 +45,13 @@ const byErrorCode: Readonly<Record<ErrorCode, ExitCode>> = {
   UNKNOWN_OUTCOME: exitCodes.unavailable,
 };
 
-/** The exit code for an error that ended a command. */
+/** Returns the exit code for an error. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (CommandError.is(error)) return error.exitCode;
   return isHoldfastError(error) ? byErrorCode[error.code] : exitCodes.failed;
 }
 
-/** By its code, which is stable: `HoldfastError.is` would have `--help` load the whole engine. */
+/** Recognises an error by its code: importing `HoldfastError` would make `--help` load the whole engine. */
 export function isHoldfastError(error: unknown): error is Error & { readonly code: ErrorCode } {
   return (
     error instanceof Error &&
@@ -61,19 +61,35 @@ export function isHoldfastError(error: unknown): error is Error & { readonly cod
   );
 }
 
-/** Ends a command with a message for a person and an exit code. */
+/** Ends a command with a message and an exit code. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: ExitCode;
 
-  /** @param message - what failed, on what, and what to do; shown without a stack. Empty: it has been said already */
+  /** @param message - what failed, on what, and what to do; printed without a stack. Empty when it was printed already */
   constructor(exitCode: ExitCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.exitCode = exitCode;
   }
 
-  /** Whether `value` is one. */
+  /** Returns whether `value` is a {@link CommandError}. */
   static is(value: unknown): value is CommandError {
     return value instanceof CommandError;
   }
+}
+
+/** Causes that are printed at most. */
+const MAX_CAUSES = 5;
+
+/** Formats an error for the terminal; with `HOLDFAST_DEBUG` including its causes. */
+export function errorText(error: unknown, env: NodeJS.ProcessEnv): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!env["HOLDFAST_DEBUG"]) return message;
+  const causes: string[] = [];
+  let cause = error instanceof Error ? error.cause : undefined;
+  while (cause instanceof Error && causes.length < MAX_CAUSES) {
+    causes.push(`\n  caused by ${cause.name}: ${cause.message}`);
+    cause = cause.cause;
+  }
+  return message + causes.join("");
 }

@@ -3,12 +3,12 @@ import { type ExitCode, exitCodes } from "./exit-code.js";
 import { run } from "./run.js";
 import { createTerminal } from "./terminal/terminal.js";
 
-// The reader of a pipe went away (`| head`), or the terminal did: nobody is left to write for. A command that has something
-// to put in order listens to SIGHUP. A full disk is another matter: what was asked for is not there.
+// The reader of a pipe (`| head`) or the terminal was closed. Commands that need to clean up listen for SIGHUP. A full disk
+// is different: the output that was asked for is missing, so it is an error.
 let isDone = false;
 let stdoutError: NodeJS.ErrnoException | undefined;
 process.stdout.on("error", (error) => {
-  // Every further line fails as well.
+  // Every further write fails as well.
   if (stdoutError !== undefined) return;
   stdoutError = error;
   if (isDone) return;
@@ -17,16 +17,16 @@ process.stdout.on("error", (error) => {
 });
 process.stderr.on("error", () => undefined);
 
-// A command that waits for nothing but a model without a connection is not done yet.
+// Keeps the process alive while a command awaits a model that holds no connection.
 setInterval(() => undefined, 2 ** 30);
 const code = await run(process.argv.slice(2), createTerminal());
 isDone = true;
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
 end(code);
 
-/** Whatever a client of a store still holds open must not keep the command from ending. */
+/** Exits, even if a client of a store still holds a connection. */
 function end(exitCode: ExitCode): never {
-  // Node would set back a terminal that is gone, and abort because it cannot.
+  // Node would try to restore the modes of the closed terminal, and abort when it fails.
   if (stdoutError?.code === "EIO") {
     process.removeAllListeners("SIGHUP");
     process.kill(process.pid, "SIGHUP");
@@ -34,7 +34,7 @@ function end(exitCode: ExitCode): never {
   const isUnread = ["EPIPE", "ECONNRESET", "EIO"].includes(stdoutError?.code ?? "");
   if (stdoutError === undefined || isUnread) process.exit(exitCode);
   process.stderr.write(`holdfast: stdout cannot be written: ${stdoutError.message}\n`);
-  // That nobody could be told is what ended it, not a signal from outside.
+  // The failed write ended the command, not a signal from outside.
   const isOwnDoing = exitCode === exitCodes.ok || exitCode === exitCodes.terminated;
   process.exit(isOwnDoing ? exitCodes.failed : exitCode);
 }

@@ -1,17 +1,23 @@
-import { CommanderError } from "commander";
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { chatCommand } from "./commands/chat.js";
+import { demoCommand } from "./commands/demo.js";
+import { doctorCommand } from "./commands/doctor.js";
+import { migrateCommand } from "./commands/migrate.js";
+import { sessionsCommand } from "./commands/sessions.js";
 import {
   CommandError,
   type ExitCode,
+  errorText,
   exitCodeOf,
   exitCodes,
   isHoldfastError,
 } from "./exit-code.js";
-import { createProgram } from "./program.js";
-import { errorText } from "./terminal/error-text.js";
+import { safeText } from "./terminal/safe-text.js";
 import type { Terminal } from "./terminal/terminal.js";
 
 /**
- * Runs a command to its end and says what failed. A command ends with another code than 0 by throwing a `CommandError`.
+ * Runs a command and prints its error. A command exits with a code other than 0 by throwing a `CommandError`.
  *
  * @param argv - the arguments behind the command's name
  */
@@ -31,8 +37,44 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
 function report(error: unknown, terminal: Terminal): void {
   const message = errorText(error, terminal.env);
   if (message !== "") terminal.warn(`holdfast: ${message}`);
-  // An error that nobody foresaw is a defect, and its stack helps to find it.
-  const isForeseen = CommandError.is(error) || isHoldfastError(error);
-  if (!isForeseen && error instanceof Error && terminal.env["HOLDFAST_DEBUG"])
+  // An unexpected error is a defect; its stack helps to find it.
+  const isExpected = CommandError.is(error) || isHoldfastError(error);
+  if (!isExpected && error instanceof Error && terminal.env["HOLDFAST_DEBUG"])
     terminal.warn(error.stack ?? "");
+}
+
+/**
+ * Creates the command line. Each command imports its implementation when it runs, so that `--help` stays fast.
+ *
+ * A usage error rejects with commander's `CommanderError`.
+ */
+function createProgram(terminal: Terminal): Command {
+  const program = new Command("holdfast")
+    .description("Keeps long-running agents alive: talk to one, and manage its sessions.")
+    .version(packageVersion(), "-V, --version")
+    .showHelpAfterError("(--help lists the commands and options)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void terminal.out.write(text),
+      writeErr: (text) => void terminal.err.write(safeText(text)),
+      getOutHelpWidth: () => terminal.columns,
+      getErrHelpWidth: () => terminal.columns,
+      getOutHasColors: () => terminal.colors.isColorSupported,
+      getErrHasColors: () => terminal.colors.isColorSupported,
+    });
+  for (const command of [demoCommand, chatCommand, sessionsCommand, migrateCommand, doctorCommand])
+    program.addCommand(inherit(command(terminal), program));
+  return program;
+}
+
+/** Applies the settings, which commander passes only to commands created with `.command()`. */
+function inherit(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(child, command);
+  return command;
+}
+
+function packageVersion(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

@@ -126,9 +126,9 @@ describe("tool calls", () => {
       ...["two", "three", "one"].map((callId) =>
         toolResultMessage({
           type: "tool_result",
-          toolCallId: callId,
+          toolCallId,
           name: "weather",
-          output: [{ type: "text", text: callId }],
+          output: [{ type: "text", text: toolCallId }],
           state: "success",
         }),
       ),

@@ -2,7 +2,7 @@ import { plural } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Chat } from "./open-chat.js";
 
-/** What a conversation starts with, as data. */
+/** First document of a chat with `--json`. */
 export interface ChatStart {
   readonly type: "chat_start";
   readonly model: string;
@@ -13,12 +13,12 @@ export interface ChatStart {
   readonly agentId: string;
   readonly userId: string | null;
   readonly sessionId: string;
-  /** Of the context; 0 for a new session. */
+  /** Messages in the context; 0 for a new session. */
   readonly messages: number;
   readonly hasSummary: boolean;
 }
 
-/** Looks up what there is of the session. */
+/** Describes the chat and its session. */
 export async function chatStart(chat: Chat): Promise<ChatStart> {
   const { agent, store, model, config, userId, sessionId } = chat;
   const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
@@ -37,7 +37,7 @@ export async function chatStart(chat: Chat): Promise<ChatStart> {
   };
 }
 
-/** The same for a person, line by line. */
+/** Formats a {@link ChatStart} in lines. */
 export function greeting(start: ChatStart, isOffline: boolean): readonly string[] {
   const lines = [`model ${start.model} (${start.modelSource})`];
   if (isOffline)
@@ -49,11 +49,11 @@ export function greeting(start: ChatStart, isOffline: boolean): readonly string[
   return lines.map(safeLine);
 }
 
-/** Which session, and how much there is of it. */
+/** Formats the session and its size in one line. */
 export function sessionLine(start: ChatStart): string {
   const whose = start.userId === null ? "without a user" : `of ${start.userId}`;
-  const earlier = start.hasSummary ? ", one of them a summary of those before" : "";
+  const earlier = start.hasSummary ? ", including a summary of earlier ones" : "";
   const extent =
-    start.messages === 0 ? "new" : `goes on, ${plural(start.messages, "message")}${earlier}`;
+    start.messages === 0 ? "new" : `continues, ${plural(start.messages, "message")}${earlier}`;
   return safeLine(`session ${start.sessionId} ${whose}, agent ${start.agentId}: ${extent}`);
 }

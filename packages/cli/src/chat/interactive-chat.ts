@@ -1,65 +1,61 @@
 import type { AgentEvent, Usage } from "@holdfast/core";
-import { type ExitCode, exitCodes } from "../exit-code.js";
-import { errorText } from "../terminal/error-text.js";
+import { type ExitCode, errorText, exitCodes } from "../exit-code.js";
 import { plural } from "../terminal/format.js";
 import { safeLine, safeText } from "../terminal/safe-text.js";
+import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
-import { leaveAgent } from "./leave-agent.js";
-import type { Chat } from "./open-chat.js";
+import { type Chat, takeTurn } from "./open-chat.js";
 import { PromptLine } from "./prompt-line.js";
 import { runSlashCommand } from "./slash-commands.js";
-import { statusLine } from "./status-line.js";
-import { Stopper } from "./stopper.js";
-import { takeTurn } from "./take-turn.js";
-import { TurnView } from "./turn-view.js";
+import { statusLine, TurnView } from "./turn-view.js";
 
-/** A conversation at a terminal, until it is left. */
+/** Runs a chat at a terminal until the user quits. */
 export async function interactiveChat(chat: Chat): Promise<ExitCode> {
   const { terminal, agent } = chat;
   for (const line of greeting(await chatStart(chat), chat.model.isOffline))
     terminal.line(terminal.colors.dim(line));
-  terminal.line(terminal.colors.dim("/help shows the commands; Ctrl-C interrupts, Ctrl-D leaves"));
-  using stopper = new Stopper(agent);
-  const talk = new Conversation(chat, stopper);
+  terminal.line(terminal.colors.dim("/help shows the commands; Ctrl-C interrupts, Ctrl-D quits"));
+  using exit = new GracefulExit(agent);
+  const talk = new Conversation(chat, exit);
   await talk.untilLeft();
-  if (talk.turns > 0 && !stopper.hurry.aborted)
-    terminal.line(terminal.colors.dim("noting what is worth remembering; Ctrl-C does without"));
-  await leaveAgent(agent, stopper);
-  return stopper.code ?? exitCodes.ok;
+  if (talk.turns > 0 && !exit.hurry.aborted)
+    terminal.line(terminal.colors.dim("updating the long-term memory; Ctrl-C skips it"));
+  await exit.closeAgent();
+  return exit.code ?? exitCodes.ok;
 }
 
-/** Reads lines and takes them one after another. */
+/** Reads lines and sends them one after another. */
 class Conversation {
   turns = 0;
   readonly #chat: Chat;
-  readonly #stopper: Stopper;
+  readonly #exit: GracefulExit;
   readonly #view: TurnView;
   readonly #prompt: PromptLine;
-  /** Lines of a text that is being pasted. */
+  /** Lines of a paste that is not complete yet. */
   readonly #pasted: string[] = [];
   readonly #waiting: string[] = [];
   #isBusy = false;
-  /** Another call has the session. */
+  /** The call waits for another one on the same session. */
   #isQueued = false;
   #isInterrupted = false;
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #ended: () => void = () => undefined;
 
-  constructor(chat: Chat, stopper: Stopper) {
+  constructor(chat: Chat, exit: GracefulExit) {
     this.#chat = chat;
-    this.#stopper = stopper;
+    this.#exit = exit;
     this.#view = new TurnView(chat.terminal, "out");
     this.#prompt = new PromptLine(chat.terminal, {
-      onLine: (line) => this.#hear(line),
+      onLine: (line) => this.#receive(line),
       onCtrlC: () => this.#ctrlC(),
-      onClose: () => stopper.leave(exitCodes.ok),
-      onGone: () => stopper.hangUp(),
+      onClose: () => exit.leave(exitCodes.ok),
+      onGone: () => exit.hangUp(),
     });
-    stopper.signal.addEventListener("abort", () => this.#endWhenIdle());
-    chat.onBackground = (event) => this.#inBetween(event);
+    exit.signal.addEventListener("abort", () => this.#endWhenIdle());
+    chat.onBackground = (event) => this.#showBackground(event);
   }
 
-  /** Prompts, until it is time to leave and nothing runs any more. */
+  /** Prompts until the chat is to end and nothing runs any more. */
   async untilLeft(): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.#ended = resolve;
@@ -69,43 +65,43 @@ class Conversation {
     this.#prompt.close();
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     this.#pasted.push(line);
-    // A text of several lines is one message; it is sent with the Enter behind it.
+    // A pasted text of several lines is one message, sent by the next Enter.
     if (this.#prompt.isPasting) return;
     const text = this.#pasted.splice(0).join("\n").trim();
     if (text !== "") this.#waiting.push(text);
     if (this.#isBusy) {
-      if (text !== "") this.#view.status({ kind: "note", text: `comes next: ${text}` });
+      if (text !== "") this.#view.status({ kind: "note", text: `sent next: ${text}` });
     } else void this.#work();
   }
 
   async #work(): Promise<void> {
     this.#isBusy = true;
     this.#prompt.hide();
-    for (let isFirst = true; this.#stopper.code === null; isFirst = false) {
+    for (let isFirst = true; this.#exit.code === null; isFirst = false) {
       const text = this.#waiting.shift();
       if (text === undefined) break;
       const { terminal } = this.#chat;
       if (!isFirst) terminal.line(`${terminal.colors.bold("›")} ${safeLine(text)}`);
       this.#isInterrupted = false;
       try {
-        await this.#stopper.during(this.#take(text));
+        await this.#exit.during(this.#take(text));
       } catch (error) {
         this.#view.end();
-        this.#complain(error);
+        this.#showError(error);
       }
     }
     this.#isBusy = false;
-    if (this.#stopper.code === null) this.#prompt.show();
+    if (this.#exit.code === null) this.#prompt.show();
     else this.#end();
   }
 
   async #take(text: string): Promise<void> {
-    // Two slashes say one that is no command.
+    // Two slashes escape one.
     if (text.startsWith("/") && !text.startsWith("//")) {
       const isLeft = await runSlashCommand(this.#chat, text, this.#usage);
-      if (isLeft) this.#stopper.leave(exitCodes.ok);
+      if (isLeft) this.#exit.leave(exitCodes.ok);
       return;
     }
     this.turns++;
@@ -118,11 +114,11 @@ class Conversation {
     };
     if ("pending" in reply)
       this.#view.status({
-        kind: "trouble",
-        text: `${plural(reply.pending.length, "tool call")} waited for an answer that cannot be given here; closed`,
+        kind: "problem",
+        text: `${plural(reply.pending.length, "tool call")} needed an approval, which cannot be given here, and ${reply.pending.length === 1 ? "was" : "were"} closed`,
       });
     else if (reply.reason === "max_iterations")
-      this.#view.status({ kind: "note", text: "stopped after as many steps as a turn may take" });
+      this.#view.status({ kind: "note", text: "stopped at the maximum number of iterations" });
   }
 
   #show(event: AgentEvent): void {
@@ -135,22 +131,22 @@ class Conversation {
     if (this.#isBusy && !this.#isInterrupted) {
       this.#isInterrupted = true;
       void this.#interrupt();
-    } else if (this.#isBusy || this.#stopper.code !== null) {
-      this.#stopper.leave(exitCodes.interrupted);
-      this.#stopper.hurryUp();
+    } else if (this.#isBusy || this.#exit.code !== null) {
+      this.#exit.leave(exitCodes.interrupted);
+      this.#exit.hurryUp();
     } else if (this.#prompt.typed !== "" || this.#pasted.length > 0) {
       this.#pasted.length = 0;
       this.#prompt.clear();
     } else {
-      this.#stopper.leave(exitCodes.ok);
+      this.#exit.leave(exitCodes.ok);
     }
   }
 
   async #interrupt(): Promise<void> {
     if (this.#isQueued)
-      this.#note("interrupted; it waits for its turn to be saved, Ctrl-C again leaves without it");
+      this.#note("interrupted; waiting to save it, Ctrl-C again quits without saving");
     const isHit = await this.#chat.agent.interrupt().catch(() => true);
-    if (!isHit) this.#note("this ends by itself; Ctrl-C again leaves");
+    if (!isHit) this.#note("this cannot be interrupted; Ctrl-C again quits");
   }
 
   #endWhenIdle(): void {
@@ -159,17 +155,17 @@ class Conversation {
     this.#end();
   }
 
-  /** Names what somebody wrote and nobody will hear. */
+  /** Lists the lines that are not sent any more. */
   #end(): void {
     const pasted = this.#pasted.splice(0).join("\n").trim();
     for (const text of [...this.#waiting.splice(0), ...(pasted === "" ? [] : [pasted])])
-      this.#view.status({ kind: "trouble", text: `not said any more: ${text}` });
+      this.#view.status({ kind: "problem", text: `not sent: ${text}` });
     this.#ended();
   }
 
-  /** An event of work that nobody waits for: above the prompt, not into it. */
-  #inBetween(event: AgentEvent): void {
-    if (this.#isBusy || this.#stopper.code !== null) this.#view.show(event);
+  /** Shows an event of background work above the prompt. */
+  #showBackground(event: AgentEvent): void {
+    if (this.#isBusy || this.#exit.code !== null) this.#view.show(event);
     else if (statusLine(event) !== null) this.#prompt.above(() => this.#view.show(event));
   }
 
@@ -177,7 +173,7 @@ class Conversation {
     this.#view.status({ kind: "note", text });
   }
 
-  #complain(error: unknown): void {
+  #showError(error: unknown): void {
     const { colors, env, line } = this.#chat.terminal;
     line(colors.red(safeText(errorText(error, env))));
   }

@@ -2,17 +2,15 @@ import type { AgentEvent } from "@holdfast/core";
 import { type ExitCode, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { textLines } from "../terminal/text-lines.js";
+import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
-import { leaveAgent } from "./leave-agent.js";
-import type { Chat } from "./open-chat.js";
-import { Stopper } from "./stopper.js";
-import { takeTurn } from "./take-turn.js";
+import { type Chat, takeTurn } from "./open-chat.js";
 import { TurnView } from "./turn-view.js";
 
 /**
- * A conversation without a terminal: each message, or each line of stdin, is a turn. The first turn that fails ends it.
+ * Runs a chat without a terminal: each message, or each line of stdin, is a turn. The first turn that fails ends it.
  *
- * @throws what the turn failed with
+ * @throws the error of the failed turn
  */
 export async function pipedChat(
   chat: Chat,
@@ -25,32 +23,32 @@ export async function pipedChat(
     else view.show(event);
   };
   chat.onBackground = show;
-  using stopper = new Stopper(agent);
+  using exit = new GracefulExit(agent);
   const start = await chatStart(chat);
   if (terminal.isJson) terminal.json(start);
   else for (const line of greeting(start, chat.model.isOffline)) terminal.warn(line);
   try {
-    for await (const text of messages ?? stdinLines(terminal, stopper.signal)) {
-      if (stopper.code !== null) break;
-      const reply = await stopper.during(takeTurn(chat, text, show));
+    for await (const text of messages ?? stdinLines(terminal, exit.signal)) {
+      if (exit.code !== null) break;
+      const reply = await exit.during(takeTurn(chat, text, show));
       if (terminal.isJson) {
         const { reason, text: said, usage, callId, sessionId } = reply;
         terminal.json({ type: "reply", reason, text: said, usage, callId, sessionId });
       }
     }
   } catch (error) {
-    if (stopper.code === null) throw error;
+    if (exit.code === null) throw error;
     terminal.warn(error instanceof Error ? error.message : String(error));
   } finally {
-    // All is said: the next Ctrl-C does not wait for what is done besides.
-    stopper.leave(exitCodes.ok);
-    await leaveAgent(agent, stopper);
+    // All turns are done: the next Ctrl-C does not wait for background work.
+    exit.leave(exitCodes.ok);
+    await exit.closeAgent();
   }
-  return stopper.code ?? exitCodes.ok;
+  return exit.code ?? exitCodes.ok;
 }
 
 async function* stdinLines({ in: input }: Terminal, signal: AbortSignal): AsyncGenerator<string> {
-  // Whoever is told to leave, perhaps before there was anything to read, does not wait for another line.
+  // A signal may arrive before there is anything to read.
   if (signal.aborted) return;
   const stop = (): void => void (input as { destroy?: () => void }).destroy?.();
   signal.addEventListener("abort", stop);

@@ -5,26 +5,26 @@ import {
   type Interface,
   moveCursor,
 } from "node:readline";
+import { Writable } from "node:stream";
 import type { Terminal } from "../terminal/terminal.js";
-import { PromptOutput } from "./prompt-output.js";
 import { commandNames } from "./slash-commands.js";
 
-/** What somebody at the prompt does. */
+/** Callbacks of a prompt. */
 export interface PromptEvents {
   onLine(line: string): void;
   onCtrlC(): void;
   /** Ctrl-D, or the end of the input. */
   onClose(): void;
-  /** The terminal is gone. */
+  /** The terminal was closed. */
   onGone(): void;
 }
 
-/** The line at the bottom of a terminal in which somebody writes, while others write above it. */
+/** Editable line at the bottom of a terminal, with output above it. */
 export class PromptLine {
   readonly #terminal: Terminal;
   readonly #output: PromptOutput;
   readonly #lines: Interface;
-  /** It understands no sequences that move the cursor. */
+  /** The terminal has no cursor movement. */
   readonly #isDumb: boolean;
   #isPasting = false;
 
@@ -44,40 +44,40 @@ export class PromptLine {
     this.#lines.on("line", (line) => events.onLine(line));
     this.#lines.on("SIGINT", () => events.onCtrlC());
     this.#lines.on("SIGCONT", () => this.#wake());
-    // A terminal that is gone cannot be set back; what runs is saved all the same.
+    // The modes of a closed terminal cannot be restored; the running call is still saved.
     this.#lines.on("error", () => events.onGone());
     this.#lines.on("close", () => events.onClose());
     terminal.in.on("keypress", this.#noticePaste);
   }
 
-  /** Whether what comes now is part of a text that is being pasted. */
+  /** The current input is part of a paste. */
   get isPasting(): boolean {
     return this.#isPasting;
   }
 
-  /** What is typed and not sent. */
+  /** Text that is typed and not sent. */
   get typed(): string {
     return this.#lines.line;
   }
 
-  /** Begins. Terminals that can say what was pasted do so from now on. */
+  /** Shows the prompt and turns on bracketed paste. */
   open(): void {
     this.#announcePastes(true);
     this.#lines.prompt();
   }
 
-  /** Keys are not shown any more, so that they do not stand in the middle of what is written now. */
+  /** Stops echoing keys, so that they do not appear in the middle of a reply. */
   hide(): void {
     this.#output.isQuiet = true;
   }
 
-  /** The prompt, with what was typed meanwhile, below what was written. */
+  /** Shows the prompt again, with the text typed meanwhile. */
   show(): void {
     this.#output.isQuiet = false;
     this.#redraw();
   }
 
-  /** Writes something above the prompt. */
+  /** Runs `write`, whose output goes above the prompt. */
   above(write: () => void): void {
     if (this.#isDumb) this.#terminal.line();
     else {
@@ -90,16 +90,16 @@ export class PromptLine {
     this.#redraw();
   }
 
-  /** Takes back what is typed. */
+  /** Deletes the typed text. */
   clear(): void {
     if (this.#isDumb) {
-      // Such a terminal is shown every key and no correction: a new line has to do.
+      // Without cursor movement only a new line can be started.
       Object.assign(this.#lines, { line: "", cursor: 0 });
       this.#terminal.line();
       this.#redraw();
       return;
     }
-    // To the end of the line, and away with what stands before it.
+    // To the end of the line, then delete to its start.
     this.#lines.write(null, { ctrl: true, name: "e" });
     this.#lines.write(null, { ctrl: true, name: "u" });
   }
@@ -116,12 +116,12 @@ export class PromptLine {
   };
 
   #redraw(): void {
-    // Readline goes up by as many rows as it last believed the line to have; by now others have written there.
+    // Readline would move up by the rows of its last prompt; other output is there by now.
     Object.assign(this.#lines, { prevRows: 0 });
     this.#lines.prompt(true);
   }
 
-  /** Brought back with `fg`: the shell has set the terminal to its own ways, and readline has stopped reading. */
+  /** Restores the terminal after `fg`: the shell has changed its modes, and readline has stopped reading. */
   #wake(): void {
     this.#announcePastes(true);
     if (this.#output.isQuiet) this.#lines.resume();
@@ -130,5 +130,31 @@ export class PromptLine {
 
   #announcePastes(isOn: boolean): void {
     if (!this.#isDumb) this.#terminal.out.write(`\u001b[?2004${isOn ? "h" : "l"}`);
+  }
+}
+
+/**
+ * Output of readline: its prompt and the echo of keys. It is muted while the agent replies, so that keys do not appear in
+ * the middle of the reply.
+ */
+class PromptOutput extends Writable {
+  readonly isTTY = true;
+  isQuiet = false;
+  readonly #target: NodeJS.WritableStream;
+
+  constructor(target: NodeJS.WritableStream) {
+    super({ decodeStrings: false });
+    this.#target = target;
+    target.on("resize", () => this.emit("resize"));
+  }
+
+  get columns(): number | undefined {
+    return (this.#target as { columns?: number }).columns;
+  }
+
+  override _write(chunk: string, _: BufferEncoding, done: () => void): void {
+    if (!this.isQuiet) this.#target.write(chunk);
+    // At once, not when it is flushed: other output goes to the same terminal, in this order.
+    done();
   }
 }

@@ -1,10 +1,8 @@
 import { characterEstimate, type Usage } from "@holdfast/core";
 import { checkId } from "@holdfast/core/store-kit";
-import { messageText } from "../sessions/message-text.js";
-import { readTranscript } from "../sessions/transcript.js";
-import { clip, formatCount, plural } from "../terminal/format.js";
+import { messageText, readTranscript } from "../sessions/transcript.js";
+import { clip, formatCount, plural, printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
-import { printTable } from "../terminal/table.js";
 import { chatStart, sessionLine } from "./greeting.js";
 import type { Chat } from "./open-chat.js";
 
@@ -18,12 +16,12 @@ const commands: Readonly<Record<string, SlashCommand>> = {
   "/sessions": { usage: "/sessions", help: "your sessions with this agent", run: listSessions },
   "/session": {
     usage: "/session <id>",
-    help: "go on in another session, or a new one",
+    help: "continue another session, or start a new one",
     run: enter,
   },
   "/history": {
     usage: "/history [n]",
-    help: "the last n messages, also compacted ones",
+    help: "the last n messages, including compacted ones",
     run: history,
   },
   "/compact": {
@@ -31,21 +29,21 @@ const commands: Readonly<Record<string, SlashCommand>> = {
     help: "summarise the older part of the context now",
     run: compact,
   },
-  "/tokens": { usage: "/tokens", help: "how full the context is, and what was used", run: tokens },
-  "/help": { usage: "/help", help: "this", run: showHelp },
-  "/exit": { usage: "/exit", help: "leave", run: async () => undefined },
+  "/tokens": { usage: "/tokens", help: "size of the context, and tokens used", run: tokens },
+  "/help": { usage: "/help", help: "list the commands", run: showHelp },
+  "/exit": { usage: "/exit", help: "quit", run: async () => undefined },
 };
 
-/** For completion. */
+/** Names of the commands, for completion. */
 export const commandNames: readonly string[] = Object.keys(commands);
 
-/** Runs a line that begins with a slash. @param usage - tokens of this run so far @returns whether to leave */
+/** Runs a line that begins with a slash. @param usage - tokens of this run so far @returns whether to quit */
 export async function runSlashCommand(chat: Chat, line: string, usage: Usage): Promise<boolean> {
   const [, name = "", argument = ""] = /^(\S+)\s*(.*)$/su.exec(line) ?? [];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined)
     chat.terminal.line(
-      `There is no ${safeLine(name)}; /help shows the commands. To say it, write //${safeLine(name.slice(1))}.`,
+      `There is no ${safeLine(name)}; /help shows the commands. To send it as a message, write //${safeLine(name.slice(1))}.`,
     );
   else await command.run(chat, argument, usage);
   return name === "/exit";
@@ -54,12 +52,12 @@ export async function runSlashCommand(chat: Chat, line: string, usage: Usage): P
 async function showHelp({ terminal }: Chat): Promise<void> {
   for (const { usage, help } of Object.values(commands))
     terminal.line(`${usage.padEnd(15)}${terminal.colors.dim(help)}`);
-  terminal.line(`${"//text".padEnd(15)}${terminal.colors.dim("says /text to the agent")}`);
+  terminal.line(`${"//text".padEnd(15)}${terminal.colors.dim("send /text as a message")}`);
 }
 
 async function listSessions({ terminal, agent, userId, sessionId }: Chat): Promise<void> {
   if (userId === null) {
-    // Of strangers one is like another: their sessions are nobody's to list.
+    // All anonymous users share one owner; their sessions must not be listed to each other.
     terminal.line("Without a user there is only this session; see --user.");
     return;
   }
@@ -70,7 +68,7 @@ async function listSessions({ terminal, agent, userId, sessionId }: Chat): Promi
     String(messages ?? ""),
     updatedAt,
   ]);
-  if (rows.length === 0) terminal.line("None is saved yet.");
+  if (rows.length === 0) terminal.line("No session is saved yet.");
   else printTable(terminal, ["", "SESSION", "MESSAGES", "SAVED"], rows);
 }
 
@@ -88,10 +86,10 @@ async function history(chat: Chat, argument: string): Promise<void> {
   const limit = /^[1-9]\d{0,2}$/u.test(argument) ? Number(argument) : 10;
   const slot = { agentId: agent.agentId, userId, sessionId };
   const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
-  // Marks stand between the messages.
+  // There are marks between the messages.
   const page = await readTranscript(store.parts, slot, state?.context ?? [], { limit: limit * 3 });
   const shown = page.entries.filter(({ record }) => record.message).slice(-limit);
-  if (shown.length === 0) terminal.line("Nothing was said yet.");
+  if (shown.length === 0) terminal.line("There are no messages yet.");
   for (const { record, visibility } of shown) {
     if (record.message === undefined) continue;
     const note = visibility === "whole" ? "" : ` [${visibility}]`;

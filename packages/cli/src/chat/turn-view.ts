@@ -1,13 +1,12 @@
 import type { AgentEvent } from "@holdfast/core";
-import { clip } from "../terminal/format.js";
+import { clip, formatBytes, formatCount, formatDuration, plural } from "../terminal/format.js";
 import { SafeTextStream, safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { type StatusLine, statusLine } from "./status-line.js";
 
-/** Where lines about the work go: between the text, or on stderr, so that stdout has the replies alone. */
+/** Stream of status lines: between the text, or on stderr, so that stdout holds only replies. */
 export type StatusStream = "out" | "err";
 
-/** Shows a call while it runs: its text as it comes, thoughts dimmed, one line for everything else. */
+/** Shows a running call: streamed text, thinking dimmed, one line for everything else. */
 export class TurnView {
   readonly #terminal: Terminal;
   readonly #statusStream: StatusStream;
@@ -31,22 +30,22 @@ export class TurnView {
     }
   }
 
-  /** A line of its own. */
+  /** Prints a status line. */
   status({ kind, text }: StatusLine): void {
     const { colors, columns, isInteractive } = this.#terminal;
     const line = safeLine(text);
-    // In a file nothing is too long.
+    // Files have no width.
     const shown = isInteractive ? clip(line, Math.max(20, columns - 1)) : line;
     if (this.#statusStream === "err") {
       this.#terminal.warn(shown);
       return;
     }
     this.end();
-    const paint = { tool: colors.cyan, note: colors.dim, trouble: colors.yellow }[kind];
+    const paint = { tool: colors.cyan, note: colors.dim, problem: colors.yellow }[kind];
     this.#terminal.line(paint(shown));
   }
 
-  /** Ends the line that the text is in. */
+  /** Ends the current line of text. */
   end(): void {
     this.#write(this.#text.end());
     if (!this.#isAtLineStart) this.#terminal.out.write("\n");
@@ -55,7 +54,7 @@ export class TurnView {
   }
 
   #stream(kind: "text" | "thinking", piece: string): void {
-    // Thoughts are no part of a reply that goes into a pipe.
+    // Thinking is not part of a piped reply.
     if (kind === "thinking" && this.#statusStream === "err") return;
     if (this.#shown !== null && this.#shown !== kind) this.end();
     this.#shown = kind;
@@ -68,4 +67,72 @@ export class TurnView {
     out.write(this.#shown === "thinking" ? colors.dim(text) : text);
     this.#isAtLineStart = text.endsWith("\n");
   }
+}
+
+/** Kind of a status line: about a tool, about the harness, or about a problem. */
+type StatusKind = "tool" | "note" | "problem";
+
+/** Line about an event; its text may hold control characters. */
+interface StatusLine {
+  readonly kind: StatusKind;
+  readonly text: string;
+}
+
+/** Describes an event; null for those that are not shown as a status line. */
+export function statusLine(event: AgentEvent): StatusLine | null {
+  switch (event.type) {
+    case "queue_wait":
+      return note(`waiting for ${plural(event.ahead, "other call")} of this session`);
+    case "tool_call_end":
+      return { kind: "tool", text: `→ ${event.name} ${JSON.stringify(event.input)}` };
+    case "tool_result": {
+      const text = `← ${event.name}: ${event.state}, ${formatDuration(event.durationMs)}`;
+      return { kind: event.state === "success" ? "tool" : "problem", text };
+    }
+    case "tool_result_evicted":
+      return note(
+        `moved the result of ${event.name} to ${event.reference}, ${formatBytes(event.chars)}`,
+      );
+    case "compaction_end":
+      return note(
+        `compacted ${event.messagesBefore} → ${event.messagesAfter} messages, ${formatCount(event.tokensBefore)} → ${formatCount(event.tokensAfter)} tokens, ${formatDuration(event.durationMs)}`,
+      );
+    case "compaction_failed":
+      return problem(`compaction failed: ${event.error}`);
+    case "overflow_recovery":
+      return event.recovered
+        ? note("the request was longer than the model's window; compacted and sent again")
+        : null;
+    case "memory_flush_end":
+      return event.entries > 0 ? note(`noted ${plural(event.entries, "fact")} for later`) : null;
+    case "memory_flush_failed":
+      return problem(`the long-term memory was not updated: ${event.error}`);
+    case "consolidation":
+      if (event.state === "failed")
+        return problem(`the long-term memory was not consolidated: ${event.error ?? ""}`);
+      return event.state === "end" ? note("consolidated the long-term memory") : null;
+    case "model_call_end":
+      // A stopped call did not fail.
+      return event.error === undefined || event.error === "stopped"
+        ? null
+        : problem(`a model call failed: ${event.error}`);
+    case "store_rolled_back":
+      return problem(
+        "the store was rolled back to an earlier state: saves it had confirmed are lost",
+      );
+    case "repaired":
+      return problem(`repaired ${plural(event.repairs.length, "tool call")} without a result`);
+    case "interrupted":
+      return note("interrupted; what was said is kept");
+    default:
+      return null;
+  }
+}
+
+function note(text: string): StatusLine {
+  return { kind: "note", text };
+}
+
+function problem(text: string): StatusLine {
+  return { kind: "problem", text };
 }

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { pageSize, withOwnerFlags, withStoreFlags } from "../sessions/session-options.js";
 import type { Terminal } from "../terminal/terminal.js";
 
-/** `holdfast sessions list|show|search|export|import|delete`. */
+/** Creates `holdfast sessions list|show|search|export|import|delete`. */
 export function sessionsCommand(terminal: Terminal): Command {
   return new Command("sessions")
     .description("List, read, search, move and delete sessions in any store")
@@ -25,9 +25,9 @@ function list(terminal: Terminal): Command {
 
 function show(terminal: Terminal): Command {
   return withPage(withOwnerFlags(new Command("show")), "records", 50)
-    .description("Print the transcript of a session, and what of it the model still sees")
-    .argument("<session>", "its id; --agent and --user where several have it")
-    .option("--full", "print long messages whole")
+    .description("Print the transcript of a session, and which part of it the model still sees")
+    .argument("<session>", "id of the session; add --agent and --user if it is not unique")
+    .option("--full", "print long messages in full")
     .action(async (sessionId: string, flags) => {
       const { showSession } = await import("../sessions/show-session.js");
       await showSession(terminal, sessionId, flags);
@@ -36,8 +36,8 @@ function show(terminal: Terminal): Command {
 
 function search(terminal: Terminal): Command {
   return withPage(withOwnerFlags(new Command("search")), "hits", 20)
-    .description("Find text in everything that was ever said, also what left the context")
-    .argument("<text>", "looked for as it is, without regard to case")
+    .description("Find text in all messages, including those that left the context")
+    .argument("<text>", "literal text, case-insensitive")
     .option("--session <id>", "only in this session")
     .action(async (text: string, flags) => {
       const { searchSessions } = await import("../sessions/search-sessions.js");
@@ -48,7 +48,7 @@ function search(terminal: Terminal): Command {
 function exportCommand(terminal: Terminal): Command {
   return withOwnerFlags(new Command("export"))
     .description("Write whole sessions as NDJSON: state, log and long texts")
-    .argument("[session...]", "their ids (default: all that the options leave)")
+    .argument("[session...]", "ids of sessions (default: all that match the options)")
     .option("-o, --out <file>", "write to this new file instead of stdout")
     .action(async (sessionIds: string[], flags) => {
       const { exportSessions } = await import("../sessions/export-sessions.js");
@@ -58,9 +58,9 @@ function exportCommand(terminal: Terminal): Command {
 
 function importCommand(terminal: Terminal): Command {
   return withStoreFlags(new Command("import"))
-    .description("Read sessions that `export` wrote; none that is there already is changed")
+    .description("Import sessions written by `export`; existing ones are never overwritten")
     .argument("[file]", "NDJSON (default: stdin)")
-    .option("--json", "print what was done as JSON")
+    .option("--json", "print the result as JSON")
     .action(async (file: string | undefined, flags) => {
       const { importSessions } = await import("../sessions/import-sessions.js");
       await importSessions(terminal, file, flags);
@@ -69,10 +69,10 @@ function importCommand(terminal: Terminal): Command {
 
 function deleteCommand(terminal: Terminal): Command {
   return withOwnerFlags(new Command("delete"))
-    .description("Delete sessions: state, log and files put aside. Long-term memory stays")
-    .argument("<session...>", "their ids; --agent and --user where several have one")
-    .option("-y, --yes", "do not ask")
-    .option("--json", "print what was done as JSON")
+    .description("Delete sessions: state, log and evicted files. Long-term memory is kept")
+    .argument("<session...>", "ids of sessions; add --agent and --user if one is not unique")
+    .option("-y, --yes", "do not ask for confirmation")
+    .option("--json", "print the result as JSON")
     .action(async (sessionIds: string[], flags) => {
       const { deleteSessions } = await import("../sessions/delete-sessions.js");
       await deleteSessions(terminal, sessionIds, flags);
@@ -81,7 +81,7 @@ function deleteCommand(terminal: Terminal): Command {
 
 function withPage(command: Command, what: string, size: number): Command {
   return command
-    .option("--limit <count>", `${what} of one page, at most 1000`, pageSize, size)
-    .option("--cursor <cursor>", "go on where the page before ended")
+    .option("--limit <count>", `${what} per page, at most 1000`, pageSize, size)
+    .option("--cursor <cursor>", "continue after the previous page")
     .option("--json", "print one JSON document");
 }

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { getuid } from "node:process";
 import { fileURLToPath } from "node:url";
 import { ConfigurationError } from "@holdfast/core";
 import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
@@ -7,9 +8,8 @@ import { z } from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { HoldfastConfig } from "./define-config.js";
-import { findConfig } from "./find-config.js";
 
-/** A config file and what it says. */
+/** Config file and its contents. */
 export interface LoadedConfig {
   readonly file: string;
   readonly config: HoldfastConfig;
@@ -37,9 +37,9 @@ const configSchema: z.ZodType<HoldfastConfig> = z.strictObject({
 });
 
 /**
- * Loads the config file named, else the one found from the working directory upwards; null when there is none.
+ * Loads the named config file, else the nearest one from the working directory upwards; null when there is none.
  *
- * @throws CommandError when it is not there (3), or cannot be loaded or says something wrong (2)
+ * @throws CommandError when the file does not exist (3), or is invalid (2)
  */
 export async function loadConfig(
   terminal: Terminal,
@@ -50,7 +50,7 @@ export async function loadConfig(
   if (named !== undefined && !(await stat(file).catch(() => undefined))?.isFile())
     throw new CommandError(exitCodes.notFound, `--config: there is no file ${file}`);
   try {
-    const exported = await aside(async () => {
+    const exported = await withOutputOnStderr(async () => {
       const value = await importFile(file);
       return typeof value === "function" ? value() : value;
     });
@@ -62,7 +62,7 @@ export async function loadConfig(
   }
 }
 
-/** What a config names counts from where it stands, not from where the command happens to run. */
+/** Resolves paths from the directory of the config file, not from the working directory. */
 function withPaths(config: HoldfastConfig, base: string): HoldfastConfig {
   const { workspace, store } = config;
   const isDirectory = typeof store === "string" && /^json:(?!~)./u.test(store);
@@ -76,11 +76,11 @@ function withPaths(config: HoldfastConfig, base: string): HoldfastConfig {
 async function importFile(file: string): Promise<unknown> {
   const { createJiti } = await import("jiti");
   const jiti = createJiti(import.meta.url, {
-    // What was compiled is kept nowhere: a config is small, and a cache could be somebody else's.
+    // No cache on disk: a config is small, and another user could have written the cache.
     fsCache: false,
     moduleCache: false,
     interopDefault: false,
-    // Also where only the command is installed, not the project's own copy.
+    // Works also where only the command is installed.
     alias: { "@holdfast/cli": fileURLToPath(new URL("../index.js", import.meta.url)) },
   });
   const module = await jiti.import<{ default?: unknown }>(file);
@@ -88,8 +88,8 @@ async function importFile(file: string): Promise<unknown> {
   return module.default;
 }
 
-/** What a config file prints goes to stderr: stdout is for the command's own answer, which may be JSON. */
-async function aside<T>(work: () => Promise<T>): Promise<T> {
+/** Redirects the output of a config file to stderr: stdout is for the command's own output, which may be JSON. */
+async function withOutputOnStderr<T>(work: () => Promise<T>): Promise<T> {
   const { log, info, debug } = console;
   Object.assign(console, { log: console.error, info: console.error, debug: console.error });
   try {
@@ -99,8 +99,41 @@ async function aside<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The first line says what and where; the rest is a stack. */
+/** Returns the message of an error without its stack. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return `${error.name === "Error" ? "" : `${error.name}: `}${error.message}`;
+}
+
+/** Names of a config file, in order of precedence. */
+const configNames: readonly string[] = [
+  "holdfast.config.ts",
+  "holdfast.config.mts",
+  "holdfast.config.js",
+  "holdfast.config.mjs",
+];
+
+/**
+ * Finds the config file of a directory or of the nearest one above it. A file owned by another user is skipped with a
+ * warning: in a shared directory such as /tmp it would be foreign code.
+ *
+ * @param uid - current user; undefined where files have no owners
+ */
+export async function findConfig(
+  terminal: Terminal,
+  from: string,
+  uid: number | undefined = getuid?.(),
+): Promise<string | null> {
+  for (let directory = from; ; directory = dirname(directory)) {
+    for (const name of configNames) {
+      const file = join(directory, name);
+      const found = await stat(file).catch(() => undefined);
+      if (!found?.isFile()) continue;
+      if (uid === undefined || found.uid === uid || found.uid === 0) return file;
+      terminal.warn(
+        `${file} belongs to another user and is not loaded; to load it, name it with --config`,
+      );
+    }
+    if (dirname(directory) === directory) return null;
+  }
 }

@@ -1,10 +1,10 @@
 import { formatDuration } from "../terminal/format.js";
 import { type Finding, fine, warning } from "./finding.js";
 
-/** Leases go by the store's clock, times in a conversation by this one. */
+/** Tolerated difference. Leases use the store's clock, timestamps of messages this machine's. */
 const MOST_MS = 5_000;
 
-/** Compares this machine's clock with the store's. @param ask - the store's time in milliseconds */
+/** Compares this machine's clock with the store's. @param ask - returns the store's time in milliseconds */
 export async function checkClock(ask: () => Promise<number>): Promise<Finding> {
   const before = Date.now();
   const theirs = await ask();

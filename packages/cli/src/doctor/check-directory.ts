@@ -4,7 +4,7 @@ import { getuid } from "node:process";
 import { formatBytes } from "../terminal/format.js";
 import { broken, type Finding, fine, warning } from "./finding.js";
 
-/** File systems that reach over a network, by the number `statfs` gives. */
+/** Network file systems, by their type in `statfs`. */
 const networkTypes: Readonly<Record<number, string>> = {
   26985: "NFS",
   20859: "SMB",
@@ -14,25 +14,27 @@ const networkTypes: Readonly<Record<number, string>> = {
 
 const LEAST_FREE_BYTES = 100_000_000;
 
-/** Whether a directory, or the one it would be made in, is ours alone, writable, local and not full. */
+/** Checks that a directory, or its parent, is writable, private, local and not full. */
 export async function checkDirectory(check: string, path: string): Promise<readonly Finding[]> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
     const parent = await nearest(path);
     if (await isWritable(parent))
-      return [fine(check, `${path} is not there yet; it is made when something is saved`)];
+      return [fine(check, `${path} does not exist yet; it is created at the first save`)];
     return [
       broken(
         check,
-        `${path} cannot be made: ${parent} is not writable`,
-        "choose another, or allow it",
+        `${path} cannot be created: ${parent} is not writable`,
+        "choose another directory, or make it writable",
       ),
     ];
   }
   if (!found.isDirectory())
     return [broken(check, `${path} is not a directory`, "move the file away, or choose another")];
   if (!(await isWritable(path)))
-    return [broken(check, `${path} is not writable`, `allow it: chown or chmod u+rwx ${path}`)];
+    return [
+      broken(check, `${path} is not writable`, `make it writable: chown, or chmod u+rwx ${path}`),
+    ];
   const findings: Finding[] = [];
   if (getuid !== undefined && found.uid !== getuid())
     findings.push(
@@ -46,7 +48,7 @@ export async function checkDirectory(check: string, path: string): Promise<reado
     findings.push(
       warning(
         check,
-        `${path} is writable for ${found.mode & 0o002 ? "everybody" : "its group"}`,
+        `${path} is writable for ${found.mode & 0o002 ? "all users" : "its group"}`,
         `others could change or remove sessions: chmod go-w ${path}`,
       ),
     );
@@ -64,7 +66,7 @@ async function checkDisk(check: string, path: string): Promise<readonly Finding[
       warning(
         check,
         `${path} is on ${network}`,
-        "appends and links over a network keep no promise about saves; use a local disk, Redis or MySQL",
+        "appends and links over a network do not guarantee saves; use a local disk, Redis or MySQL",
       ),
     );
   const free = disk.bavail * disk.bsize;
@@ -73,7 +75,7 @@ async function checkDisk(check: string, path: string): Promise<readonly Finding[
       warning(
         check,
         `${formatBytes(free)} are free at ${path}`,
-        "make room: saves fail on a full disk",
+        "free some space: saves fail on a full disk",
       ),
     );
   return findings;

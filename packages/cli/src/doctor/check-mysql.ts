@@ -1,8 +1,8 @@
 import type { Pool } from "mysql2/promise";
 import { formatBytes } from "../terminal/format.js";
 import { checkClock } from "./check-clock.js";
-import { broken, type Finding, fine, warning, wordsOf } from "./finding.js";
-import { atLeast } from "./version.js";
+import { atLeast } from "./check-versions.js";
+import { broken, type Finding, fine, messageOf, warning } from "./finding.js";
 
 const LEAST_PACKET_BYTES = 16 * 1_024 * 1_024;
 
@@ -19,7 +19,7 @@ const wanted = [
 
 type Settings = Readonly<Partial<Record<(typeof wanted)[number], string>>>;
 
-/** Whether a MySQL or MariaDB server is new enough, and set up so that it keeps what it committed. */
+/** Checks that a MySQL or MariaDB server is new enough and configured to keep what it commits. */
 export async function checkMysql(pool: Pool): Promise<readonly Finding[]> {
   try {
     const settings = await readSettings(pool);
@@ -35,8 +35,8 @@ export async function checkMysql(pool: Pool): Promise<readonly Finding[]> {
       ...isolationFinding(settings.transaction_isolation ?? settings.tx_isolation),
     ];
   } catch (error) {
-    const advice = "see that the server answers and that the URL's user may read its variables";
-    return [warning("mysql", `the server could not be asked: ${wordsOf(error)}`, advice)];
+    const advice = "check that the server answers and that the URL's user may read its variables";
+    return [warning("mysql", `the server could not be asked: ${messageOf(error)}`, advice)];
   }
 }
 
@@ -70,8 +70,8 @@ function durabilityFinding(settings: Settings): Finding {
   if (loose.length === 0) return fine("mysql durability", "a commit is on disk");
   return warning(
     "mysql durability",
-    "a commit is not at once on disk",
-    `a crash of the machine may take acknowledged saves: set ${loose.join(" and ")}`,
+    "a commit is not written to disk at once",
+    `a crash of the machine may lose acknowledged saves: set ${loose.join(" and ")}`,
   );
 }
 
@@ -84,5 +84,5 @@ function packetFinding(bytes: number): Finding {
 function isolationFinding(level: string | undefined): readonly Finding[] {
   if (level !== "READ-UNCOMMITTED") return [];
   const advice = "saves could be lost: use REPEATABLE READ, the default";
-  return [broken("mysql isolation", "transactions see what is not committed", advice)];
+  return [broken("mysql isolation", "transactions see uncommitted data", advice)];
 }

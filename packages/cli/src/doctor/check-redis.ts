@@ -1,19 +1,19 @@
 import type { Redis } from "ioredis";
 import { checkClock } from "./check-clock.js";
-import { broken, type Finding, fine, warning, wordsOf } from "./finding.js";
-import { atLeast } from "./version.js";
+import { atLeast } from "./check-versions.js";
+import { broken, type Finding, fine, messageOf, warning } from "./finding.js";
 
 const OLDEST_REDIS = "6.2.0";
 
-/** Whether a Redis server is new enough, and set up so that it keeps what it confirmed. */
-export async function checkRedis(recipe: Redis): Promise<readonly Finding[]> {
-  const client = recipe.duplicate({
+/** Checks that a Redis server is new enough and configured to keep what it confirms. */
+export async function checkRedis(store: Redis): Promise<readonly Finding[]> {
+  const client = store.duplicate({
     connectTimeout: 3_000,
     commandTimeout: 3_000,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // Says why a connection was closed; the commands only say that it was.
+  // Holds the reason why a connection was closed, which errors of commands lack.
   let reason: unknown;
   client.on("error", (error) => {
     reason = error;
@@ -31,8 +31,10 @@ export async function checkRedis(recipe: Redis): Promise<readonly Finding[]> {
       ...(await settings(client)),
     ];
   } catch (error) {
-    const advice = "see that the server answers and that the URL's user may use INFO and TIME";
-    return [warning("redis", `the server could not be asked: ${wordsOf(reason ?? error)}`, advice)];
+    const advice = "check that the server answers and that the URL's user may use INFO and TIME";
+    return [
+      warning("redis", `the server could not be asked: ${messageOf(reason ?? error)}`, advice),
+    ];
   } finally {
     client.disconnect();
   }
@@ -40,7 +42,7 @@ export async function checkRedis(recipe: Redis): Promise<readonly Finding[]> {
 
 const replicaFinding: Finding = broken(
   "redis role",
-  "this server is a replica: it takes no writes",
+  "this server is a replica and accepts no writes",
   "name the master",
 );
 
@@ -58,7 +60,7 @@ async function settings(client: Redis): Promise<readonly Finding[]> {
       ...(await setting(client, "save")),
     };
   } catch {
-    const advice = "look them up: maxmemory-policy noeviction, appendonly yes";
+    const advice = "check them: maxmemory-policy noeviction, appendonly yes";
     return [warning("redis settings", "the server does not show its settings", advice)];
   }
   return [evictionFinding(found["maxmemory-policy"]), persistenceFinding(found)];

@@ -1,22 +1,21 @@
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseModel } from "../model/choose-model.js";
-import { knownProviders } from "../model/providers.js";
+import { knownProviders } from "../model/provider-model.js";
 import type { StoreFlags } from "../sessions/session-options.js";
 import { plural } from "../terminal/format.js";
 import { safeText } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { checkNode } from "./check-node.js";
-import { checkPackages } from "./check-packages.js";
 import { checkStore } from "./check-store.js";
-import { broken, type Finding, fine, wordsOf } from "./finding.js";
+import { checkNode, checkPackages } from "./check-versions.js";
+import { broken, type Finding, fine, messageOf } from "./finding.js";
 
-/** What `doctor` was told. */
+/** Options of `doctor`. */
 export interface DoctorFlags extends StoreFlags {
   readonly model?: string | undefined;
 }
 
-/** Looks at everything a conversation needs. @throws CommandError when something is broken */
+/** Checks everything a chat needs. @throws CommandError when something is broken */
 export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<void> {
   const findings: Finding[] = [];
   const report = (...found: readonly Finding[]): void => {
@@ -28,7 +27,7 @@ export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<vo
   const { config, finding } = await checkConfig(terminal, flags.config);
   report(finding);
   report(keysPresent(terminal), await checkModel(terminal, flags.model, config));
-  // A config that cannot be read might name another store than the one that would be checked.
+  // An unreadable config file might name a different store.
   if (finding.status !== "broken" || flags.store !== undefined)
     report(...(await checkStore(terminal, flags, config)));
   const isBroken = findings.some(({ status }) => status === "broken");
@@ -43,16 +42,16 @@ async function checkConfig(
 ): Promise<{ config: LoadedConfig | null; finding: Finding }> {
   try {
     const config = await loadConfig(terminal, named);
-    const message = config === null ? "none; the defaults count" : `${config.file} is valid`;
+    const message = config === null ? "none; the defaults apply" : `${config.file} is valid`;
     return { config, finding: fine("config file", message) };
   } catch (error) {
     const advice =
       "correct the file or its name; chat, doctor and commands without --store load it";
-    return { config: null, finding: broken("config file", wordsOf(error), advice) };
+    return { config: null, finding: broken("config file", messageOf(error), advice) };
   }
 }
 
-/** Names only. */
+/** Lists the keys that are set, by name. */
 function keysPresent({ env }: Terminal): Finding {
   const present = knownProviders.map(({ key }) => key).filter((key) => env[key]);
   return fine("provider keys", present.length === 0 ? "none is set" : `set: ${present.join(", ")}`);
@@ -68,7 +67,11 @@ async function checkModel(
     const script = isOffline ? ", a script that comes with the command" : "; it was not called";
     return fine("model", `${model.id} (${source})${script}`);
   } catch (error) {
-    return broken("model", wordsOf(error), "until then, --model offline works without any");
+    return broken(
+      "model",
+      messageOf(error),
+      "until then, --model offline works without a provider",
+    );
   }
 }
 

@@ -1,33 +1,33 @@
-/** What a check came to: `warning` works but may hurt, `broken` does not work. */
+/** Result of a check: `warning` works but is risky, `broken` does not work. */
 export type FindingStatus = "ok" | "warning" | "broken";
 
-/** One thing that was checked. */
+/** Result of one check, with details. */
 export interface Finding {
-  /** What was looked at, for example `redis persistence`. */
+  /** Subject, for example `redis persistence`. */
   readonly check: string;
   readonly status: FindingStatus;
-  /** What is the case; no secrets. */
+  /** Observation, without secrets. */
   readonly message: string;
-  /** What to do about it; on every finding that is not `ok`. */
+  /** Recommended action; on every finding that is not `ok`. */
   readonly advice?: string | undefined;
 }
 
-/** All is well. */
+/** Creates a finding without problem. */
 export function fine(check: string, message: string): Finding {
   return { check, status: "ok", message };
 }
 
-/** It works, but may hurt. */
+/** Creates a finding about a risk. */
 export function warning(check: string, message: string, advice: string): Finding {
   return { check, status: "warning", message, advice };
 }
 
-/** It does not work. */
+/** Creates a finding about something that does not work. */
 export function broken(check: string, message: string, advice: string): Finding {
   return { check, status: "broken", message, advice };
 }
 
-/** What an error says, for a finding. */
-export function wordsOf(error: unknown): string {
+/** Returns the message of an error. */
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

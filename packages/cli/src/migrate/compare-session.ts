@@ -1,21 +1,19 @@
-import { type Slot, StateCorruptError } from "@holdfast/core";
+import { type AgentStateStore, type Slot, StateCorruptError } from "@holdfast/core";
 import type { LoadedState } from "@holdfast/core/store-kit";
 import { alignLog } from "../transfer/align-log.js";
-import { BlobCheck } from "../transfer/blob-check.js";
-import { recordsOf } from "../transfer/portable-record.js";
+import { recordsOf } from "../transfer/log-records.js";
 import { isSameState, SessionDigest } from "../transfer/session-digest.js";
 import { sessionVerdict } from "../transfer/session-verdict.js";
-import { stateRelation } from "../transfer/state-relation.js";
-import { loadWhole } from "./load-whole.js";
-import { refusedOutcome } from "./refused-outcome.js";
-import type { SessionOutcome } from "./session-outcome.js";
-import type { StorePair } from "./store-pair.js";
+import { stateRelation } from "../transfer/state-copy.js";
+import { BlobCheck } from "../transfer/stored-summary.js";
+import type { StorePair } from "./open-pair.js";
+import { refusedOutcome, type SessionOutcome } from "./session-outcome.js";
 
 /**
- * Compares a session of two stores, and writes nothing.
+ * Compares a session of two stores without writing.
  *
- * @param loaded - the states, when they were loaded just now
- * @returns `present` only when everything was read back from the target and is the same
+ * @param loaded - the states, if they were just loaded
+ * @returns `present` only when everything was read back from the target and is equal
  */
 export async function compareSession(
   pair: StorePair,
@@ -40,10 +38,15 @@ export async function compareSession(
   const verdict = sessionVerdict(relation, alignment);
   switch (verdict.kind) {
     case "same":
-      // Record by record the logs were compared on the way.
+      // The logs were compared above, record by record.
       return wanted === null || (stored !== null && isSameState(wanted, stored))
         ? { kind: "present", slot, summary }
-        : { kind: "mismatch", slot, summary, reason: "the states have one revision and differ" };
+        : {
+            kind: "mismatch",
+            slot,
+            summary,
+            reason: "the states differ although their revisions are equal",
+          };
     case "ahead":
       return { kind: "ahead", slot, summary };
     case "behind": {
@@ -55,7 +58,7 @@ export async function compareSession(
   }
 }
 
-/** What is wrong with what the target gives back; its own errors only. */
+/** Returns the message of a corrupt record of the target; other errors are thrown. */
 async function problemOf(check: () => Promise<void>): Promise<string | undefined> {
   try {
     await check();
@@ -64,4 +67,14 @@ async function problemOf(check: () => Promise<void>): Promise<string | undefined
     if (StateCorruptError.is(error)) return error.message;
     throw error;
   }
+}
+
+/** Loads the whole state of a session; null when there is none. */
+export async function loadWhole(
+  store: Pick<AgentStateStore, "load">,
+  slot: Slot,
+): Promise<LoadedState | null> {
+  const state = await store.load(slot);
+  // "unchanged" is only returned for a known revision.
+  return state === "unchanged" ? null : state;
 }

@@ -1,33 +1,31 @@
-import type { Slot } from "@holdfast/core";
+import { type DistributedStore, type Slot, StateCorruptError } from "@holdfast/core";
 import type { LoadedState } from "@holdfast/core/store-kit";
-import { recordsOf } from "../transfer/portable-record.js";
-import { SessionDigest } from "../transfer/session-digest.js";
-import { SessionPlace } from "../transfer/session-place.js";
+import { recordsOf } from "../transfer/log-records.js";
+import { SessionDigest, type SessionSummary } from "../transfer/session-digest.js";
+import { SessionTarget } from "../transfer/session-target.js";
+import { storedSummary } from "../transfer/stored-summary.js";
 import { underLease } from "../transfer/under-lease.js";
-import { compareSession } from "./compare-session.js";
-import { loadWhole } from "./load-whole.js";
-import { refusedOutcome } from "./refused-outcome.js";
-import type { SessionOutcome } from "./session-outcome.js";
-import type { StorePair } from "./store-pair.js";
-import { verifyCopy } from "./verify-copy.js";
-import { isPassing } from "./with-retries.js";
+import { compareSession, loadWhole } from "./compare-session.js";
+import type { StorePair } from "./open-pair.js";
+import { refusedOutcome, type SessionOutcome } from "./session-outcome.js";
+import { isTransient } from "./with-retries.js";
 
-/** How often to begin again with a session that is saved while it is read. */
+/** Attempts at a session that is saved while it is read. */
 const ATTEMPTS = 3;
 
-/** How {@link copySession} copies. */
+/** Options of {@link copySession}. */
 export interface CopyOptions {
-  /** How long to wait for a session that is in use on the target; 0 does not wait. */
+  /** Time to wait for a session in use on the target; 0 does not wait. */
   readonly waitMs: number;
-  /** Ends the waiting. */
+  /** Ends the wait. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Copies a session to the target, unless it is there; then everything that is there is read back and compared.
+ * Copies a session to the target, unless it is there, then reads everything back and compares it.
  *
- * On the target its lease is held until the copy is verified. The log comes first and the state last, in one step: a
- * reader sees no state, or the whole one with its whole log.
+ * The session's lease on the target is held until the copy is verified. The log is written first and the state last,
+ * atomically: a reader sees no state, or the whole state with its whole log.
  *
  * @throws SessionBusyError | StoreError
  */
@@ -40,22 +38,22 @@ export async function copySession(
   const wanted = stored && (await loadWhole(pair.source.stateStore, slot));
   if (stored !== null && stored.revision === wanted?.revision) {
     const compared = await compareSession(pair, slot, { stored, wanted });
-    // Of a session that is in use on the target nothing but the good news counts.
+    // A session in use on the target may differ for a moment; only a positive result counts.
     if (compared.kind === "present" || compared.kind === "ahead") return compared;
   }
   return underLease(pair.target, slot, { waitMs, signal, holder: "migrate" }, async (lease) => {
-    const place = new SessionPlace(pair.target, slot, lease);
+    const copy = new SessionTarget(pair.target, slot, lease);
     try {
-      return await new SessionCopy(pair, slot, place).run();
+      return await new SessionCopy(pair, slot, copy).run();
     } catch (error) {
-      // After an outage the next attempt goes on from here; what will not work the next time leaves nothing behind.
-      if (!isPassing(error)) await place.takeBack().catch(() => false);
+      // After a transient error the next attempt continues from here; a permanent one leaves nothing behind.
+      if (!isTransient(error)) await copy.discard().catch(() => false);
       throw error;
     }
   });
 }
 
-/** Whether a store has this very state. */
+/** Returns whether a store still has this state. */
 async function isStill(
   { stateStore }: StorePair["source"],
   slot: Slot,
@@ -68,12 +66,12 @@ async function isStill(
 class SessionCopy {
   readonly #pair: StorePair;
   readonly #slot: Slot;
-  readonly #place: SessionPlace;
+  readonly #copy: SessionTarget;
 
-  constructor(pair: StorePair, slot: Slot, place: SessionPlace) {
+  constructor(pair: StorePair, slot: Slot, copy: SessionTarget) {
     this.#pair = pair;
     this.#slot = slot;
-    this.#place = place;
+    this.#copy = copy;
   }
 
   async run(): Promise<SessionOutcome> {
@@ -82,32 +80,63 @@ class SessionCopy {
       const wanted = await loadWhole(source.stateStore, this.#slot);
       const digest = new SessionDigest();
       const records = recordsOf(source.log, this.#slot);
-      const verdict = await this.#place.align(wanted, records, digest);
+      const verdict = await this.#copy.align(wanted, records, digest);
       if (wanted === null && digest.records === 0) return this.#gone();
       const summary = digest.summary();
       if (verdict.kind === "same")
-        return verifyCopy(target, this.#slot, this.#place.stored, summary, "present");
+        return verifyCopy(target, this.#slot, this.#copy.stored, summary, "present");
       if (verdict.kind === "ahead") return { kind: "ahead", slot: this.#slot, summary };
       if (verdict.kind !== "behind") {
-        // What was appended before may be of a session that was deleted at the source and begun anew.
-        if ((await this.#place.takeBack()) && attempt < ATTEMPTS) continue;
-        const states = { wanted, stored: this.#place.stored };
+        // The records appended before may be of a session that was deleted and recreated at the source.
+        if ((await this.#copy.discard()) && attempt < ATTEMPTS) continue;
+        const states = { wanted, stored: this.#copy.stored };
         return refusedOutcome(this.#pair, this.#slot, verdict, states);
       }
       const isMoving = !(await isStill(source, this.#slot, wanted));
       if (isMoving && (await loadWhole(source.stateStore, this.#slot)) === null)
         return this.#gone();
       if (isMoving && attempt < ATTEMPTS) continue;
-      const isUpdate = this.#place.stored !== null;
-      await this.#place.save(wanted);
+      const isUpdate = this.#copy.stored !== null;
+      await this.#copy.save(wanted);
       const kind = isUpdate ? "updated" : "copied";
-      const outcome = await verifyCopy(target, this.#slot, this.#place.stored, summary, kind);
+      const outcome = await verifyCopy(target, this.#slot, this.#copy.stored, summary, kind);
       return { ...outcome, isMoving };
     }
   }
 
   async #gone(): Promise<SessionOutcome> {
-    await this.#place.takeBack();
+    await this.#copy.discard();
     return { kind: "gone", slot: this.#slot };
   }
+}
+
+/**
+ * Reads a whole copy back and compares it with the source.
+ *
+ * @param stored - its state, just read back
+ * @param kind - outcome if it is equal
+ */
+async function verifyCopy(
+  target: DistributedStore,
+  slot: Slot,
+  stored: LoadedState | null,
+  summary: SessionSummary,
+  kind: "copied" | "updated" | "present",
+): Promise<SessionOutcome> {
+  try {
+    const found = await storedSummary(target, slot, stored, { records: summary.records });
+    if (found.sha256 === summary.sha256) return { kind, slot, summary };
+    return { kind: "mismatch", slot, summary, reason: differenceOf(summary, found) };
+  } catch (error) {
+    if (!StateCorruptError.is(error)) throw error;
+    return { kind: "mismatch", slot, summary, reason: error.message };
+  }
+}
+
+function differenceOf(wanted: SessionSummary, found: SessionSummary): string {
+  if (found.revision !== wanted.revision) return "the target has another revision";
+  for (const count of ["messages", "records"] as const)
+    if (found[count] !== wanted[count])
+      return `the source has ${wanted[count]} ${count}, the target ${found[count]}`;
+  return `the counts are the same and the hashes are not: ${wanted.sha256.slice(0, 12)} and ${found.sha256.slice(0, 12)}`;
 }

@@ -1,7 +1,8 @@
 /**
- * Works through a list, some at a time. The first error ends it: nothing new is begun, what is under way is waited for.
+ * Works through a list with a number of concurrent workers. After the first error nothing new is started, and work in
+ * progress is awaited.
  *
- * @param signal - begins nothing new once it is aborted
+ * @param signal - once aborted, nothing new is started
  */
 export async function inWorkers<T>(
   items: readonly T[],

@@ -2,7 +2,7 @@ import type { Slot } from "@holdfast/core";
 import type { SessionSummary } from "../transfer/session-digest.js";
 import type { OutcomeKind, SessionOutcome } from "./session-outcome.js";
 
-/** Sums over sessions that were read back from the target and are right. */
+/** Totals of the sessions that were read back from the target and are equal to the source. */
 export interface VerifiedTotals {
   readonly sessions: number;
   readonly messages: number;
@@ -11,25 +11,25 @@ export interface VerifiedTotals {
   readonly bytes: number;
 }
 
-/** What came of a migration. */
+/** Result of a migration. */
 export interface MigrationReport {
-  /** How often each outcome was met, over all passes. */
+  /** Number of sessions by outcome, over all passes. */
   readonly outcomes: Readonly<Record<OutcomeKind, number>>;
   readonly verified: VerifiedTotals;
   readonly passes: number;
-  /** The sessions that are not as they should be, with the reason; at most {@link MOST_LISTED}. */
+  /** Sessions with a problem; at most {@link MOST_LISTED}. */
   readonly problems: readonly SessionOutcome[];
-  /** The sessions that were still written to in the last pass; at most {@link MOST_LISTED}. */
+  /** Sessions that still changed in the last pass; at most {@link MOST_LISTED}. */
   readonly changing: readonly Slot[];
   readonly changingSessions: number;
-  /** It was stopped early. */
+  /** The run was stopped early. */
   readonly isInterrupted: boolean;
 }
 
-/** More are counted and not listed. */
+/** Further sessions are counted and not listed. */
 export const MOST_LISTED = 1_000;
 
-/** Adds up outcomes. */
+/** Collects outcomes. */
 export class ReportBuilder {
   readonly #outcomes: Record<OutcomeKind, number> = {
     copied: 0,
@@ -54,7 +54,7 @@ export class ReportBuilder {
     return this.#verified.bytes;
   }
 
-  /** @param before - what the session amounted to in an earlier pass */
+  /** @param before - summary of the session in an earlier pass */
   add(outcome: SessionOutcome, isProblem: boolean, before?: SessionSummary): void {
     this.#outcomes[outcome.kind]++;
     if (isProblem && this.#problems.length < MOST_LISTED) this.#problems.push(outcome);
@@ -72,13 +72,13 @@ export class ReportBuilder {
     this.#changingSessions = 0;
   }
 
-  /** The session changed in this pass. */
+  /** Records that a session changed in this pass. */
   changing(slot: Slot): void {
     this.#changingSessions++;
     if (this.#changing.length < MOST_LISTED) this.#changing.push(slot);
   }
 
-  /** How many sessions changed in this pass. */
+  /** Number of sessions that changed in this pass. */
   get changingSessions(): number {
     return this.#changingSessions;
   }

@@ -4,13 +4,12 @@ import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { MigrationEvent } from "./migration.js";
 import type { MigrationReport } from "./migration-report.js";
-import { outcomeJson, reportJson } from "./report-json.js";
 import type { SessionOutcome } from "./session-outcome.js";
 
-/** How often progress is told at most. */
+/** Minimum time between two progress events. */
 const TOLD_EVERY_MS = 100;
 
-/** Shows a migration: a bar and lines for people, NDJSON for programs. */
+/** Shows a migration: a progress bar and lines, or NDJSON. */
 export class MigrationView {
   readonly #terminal: Terminal;
   readonly #startedAt: number = performance.now();
@@ -41,12 +40,12 @@ export class MigrationView {
     }
   }
 
-  /** Says something between the bar's lines. */
+  /** Prints a line above the progress bar. */
   note(text: string): void {
     this.#terminal.warn(text);
   }
 
-  /** Shows what it came to. */
+  /** Prints the report. */
   end(report: MigrationReport, goOn: string): void {
     this.#bar?.stop();
     const durationMs = Math.round(performance.now() - this.#startedAt);
@@ -103,4 +102,34 @@ function size(bytes: number): string {
 
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** Converts an outcome to its documented JSON form. */
+function outcomeJson(outcome: SessionOutcome): object {
+  const { kind, slot, reason, summary, source, target } = outcome;
+  return {
+    outcome: kind,
+    slot,
+    ...(reason !== undefined && { reason }),
+    ...(summary !== undefined && { summary }),
+    ...(source !== undefined && { source }),
+    ...(target !== undefined && { target }),
+  };
+}
+
+/** Converts a report to the last line of `--json`. */
+function reportJson(report: MigrationReport, durationMs: number): object {
+  const { outcomes, verified, passes, problems, changing, changingSessions, isInterrupted } =
+    report;
+  return {
+    type: "summary",
+    outcomes,
+    verified,
+    passes,
+    problems: problems.map(outcomeJson),
+    changing,
+    changingSessions,
+    interrupted: isInterrupted,
+    durationMs,
+  };
 }

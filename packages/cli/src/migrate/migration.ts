@@ -4,31 +4,31 @@ import { compareSession } from "./compare-session.js";
 import { copySession } from "./copy-session.js";
 import { inWorkers } from "./in-workers.js";
 import { type MigrationReport, ReportBuilder } from "./migration-report.js";
+import type { StorePair } from "./open-pair.js";
 import { SeenSessions } from "./seen-sessions.js";
-import { type CensusFilter, sessionCensus } from "./session-census.js";
 import type { SessionOutcome } from "./session-outcome.js";
-import type { StorePair } from "./store-pair.js";
+import { type SessionFilter, sessionsToMigrate } from "./sessions-to-migrate.js";
 import { isOutage, withRetries } from "./with-retries.js";
 
-/** Copy; or compare and write nothing, to say what would be copied or whether everything is there. */
+/** Copy; or compare without writing, to report what would be copied (`dry-run`) or whether all is there (`verify`). */
 export type MigrationMode = "copy" | "dry-run" | "verify";
 
-/** How a {@link Migration} goes about it. */
+/** Options of a {@link Migration}. */
 export interface MigrationOptions {
-  readonly filter: CensusFilter;
-  /** Sessions worked on at a time. */
+  readonly filter: SessionFilter;
+  /** Sessions copied at the same time. */
   readonly concurrency: number;
-  /** Most passes over the source: each copies what changed since the one before, until one finds nothing. */
+  /** Maximum number of passes: each copies what changed since the previous one, until a pass finds nothing. */
   readonly passes: number;
   readonly mode: MigrationMode;
-  /** How long to wait, at the end of a pass, for sessions that are in use on the target. */
+  /** Time to wait, at the end of a pass, for sessions in use on the target. */
   readonly busyWaitMs: number;
   /** Stops between sessions. */
   readonly signal: AbortSignal;
   onEvent(event: MigrationEvent): void;
 }
 
-/** What a migration tells of its course. */
+/** Progress event of a migration. */
 export type MigrationEvent =
   | { readonly type: "sessions"; readonly pass: number; readonly sessions: number }
   | { readonly type: "done"; readonly pass: number; readonly done: number; readonly bytes: number }
@@ -36,17 +36,17 @@ export type MigrationEvent =
       readonly type: "outcome";
       readonly pass: number;
       readonly outcome: SessionOutcome;
-      /** It is not on the target as it should be. */
+      /** The session is not on the target as it should be. */
       readonly isProblem: boolean;
     };
 
-/** So many sessions in a row that a store did not answer for are the store's fault. */
+/** Consecutive sessions with an outage after which the store is considered unavailable. */
 const MOST_OUTAGES = 3;
 
 /**
  * Copies every session of a store to another while both are in use.
  *
- * It keeps no journal: what is on the target is found out by looking, so a run that was killed is begun again.
+ * It keeps no journal: what is on the target is found by reading it, so a killed run is simply started again.
  */
 export class Migration {
   readonly #pair: StorePair;
@@ -55,7 +55,7 @@ export class Migration {
   readonly #report = new ReportBuilder();
   #pass = 0;
   #done = 0;
-  /** Sessions in a row that a store did not answer for. */
+  /** Consecutive sessions with an outage. */
   #outages = 0;
 
   constructor(pair: StorePair, options: MigrationOptions) {
@@ -64,14 +64,14 @@ export class Migration {
     this.#seen = new SeenSessions(pair.source);
   }
 
-  /** @throws StoreError when a store cannot be reached; what was done until then stays */
+  /** @throws StoreError when a store cannot be reached; sessions copied until then are kept */
   async run(): Promise<MigrationReport> {
     const { mode, signal } = this.#options;
     const passes = mode === "copy" ? this.#options.passes : 1;
     while (this.#pass < passes && !signal.aborted) {
       this.#pass++;
       await this.#runPass();
-      // The first pass has found what there is; the next ones find what has changed since.
+      // The first pass covers everything; later ones cover what changed since.
       if (this.#pass > 1 && this.#report.changingSessions === 0) break;
     }
     return this.#report.report(signal.aborted);
@@ -82,7 +82,7 @@ export class Migration {
     this.#report.startPass();
     this.#done = 0;
     const busy: Slot[] = [];
-    for await (const slots of sessionCensus(this.#pair.source, filter, signal)) {
+    for await (const slots of sessionsToMigrate(this.#pair.source, filter, signal)) {
       if (signal.aborted) return;
       const sessions = this.#done + slots.length;
       this.#options.onEvent({ type: "sessions", pass: this.#pass, sessions });
@@ -97,7 +97,7 @@ export class Migration {
     });
   }
 
-  /** Whether it could be worked on; false when it is in use and is not to be waited for. */
+  /** Copies a session; false when it is in use and not to be waited for. */
   async #visit(slot: Slot, waitMs: number): Promise<boolean> {
     const outcome = await this.#outcomeOf(slot, waitMs);
     if (outcome?.kind === "busy" && waitMs === 0 && this.#options.busyWaitMs > 0) return false;
@@ -105,7 +105,7 @@ export class Migration {
     return true;
   }
 
-  /** Null when it has not changed since the pass before. */
+  /** Null when the session has not changed since the previous pass. */
   async #outcomeOf(slot: Slot, waitMs: number): Promise<SessionOutcome | null> {
     const { signal } = this.#options;
     try {
@@ -115,7 +115,7 @@ export class Migration {
     } catch (error) {
       if (SessionBusyError.is(error))
         return { kind: "busy", slot, reason: "it is in use on the target" };
-      // A session that cannot be read or written is no reason not to go on; a store that is not there is.
+      // A session that cannot be read or written does not stop the run; a store that is down does.
       if (!HoldfastError.is(error)) throw error;
       if (isOutage(error)) await this.#checkOutage(error);
       return { kind: "failed", slot, reason: `${error.code}: ${error.message}` };
@@ -131,20 +131,20 @@ export class Migration {
   }
 
   /**
-   * A file that cannot be read is an outage too; it ends the run when the stores do not answer for others either.
+   * Tells an outage from an unreadable file, which looks the same: asks both stores for a session that does not exist.
    *
-   * @throws HoldfastError the outage
+   * @throws HoldfastError when a store does not answer, or too many sessions in a row failed
    */
   async #checkOutage(outage: HoldfastError): Promise<void> {
     if (++this.#outages >= MOST_OUTAGES) throw outage;
-    const nobody = { agentId: "migrate", userId: null, sessionId: uuidv7() };
+    const unknown = { agentId: "migrate", userId: null, sessionId: uuidv7() };
     const { source, target } = this.#pair;
-    await Promise.all([source.stateStore.load(nobody), target.stateStore.load(nobody)]);
+    await Promise.all([source.stateStore.load(unknown), target.stateStore.load(unknown)]);
   }
 
   async #compare(slot: Slot): Promise<SessionOutcome> {
     const first = await compareSession(this.#pair, slot);
-    // One that was written to in between is looked at again.
+    // A session that was written meanwhile is checked again.
     return this.#isProblem(first) ? compareSession(this.#pair, slot) : first;
   }
 
@@ -160,7 +160,7 @@ export class Migration {
     this.#options.onEvent({ type: "outcome", pass: this.#pass, outcome, isProblem });
   }
 
-  /** Whether a session is not on the target as it should be by now. */
+  /** Returns whether a session is not on the target as it should be. */
   #isProblem({ kind }: SessionOutcome): boolean {
     if (kind === "missing" || kind === "behind") return this.#options.mode === "verify";
     return kind === "conflict" || kind === "mismatch" || kind === "busy" || kind === "failed";

@@ -1,32 +1,54 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { ConfigurationError } from "@holdfast/core";
+import { ConfigurationError, type DistributedStore } from "@holdfast/core";
 import { uuidv7 } from "@holdfast/core/store-kit";
 import type { StoreReport } from "@holdfast/store-json";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { checkDirectory, type OpenedStore, openStore, prefixOf } from "../store/open-store.js";
 import { parseStoreUrl, type StoreUrl } from "../store/store-url.js";
-import type { MigrateFlags } from "./migrate-flags.js";
-import type { StorePair } from "./store-pair.js";
 
-/** Both stores, opened. */
+/** Options of `migrate`. */
+export interface MigrateFlags {
+  readonly from: string;
+  readonly to: string;
+  readonly fromWorkspace?: string | undefined;
+  readonly toWorkspace?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly user?: string | undefined;
+  readonly anonymous?: boolean | undefined;
+  readonly concurrency: number;
+  readonly passes: number;
+  /** In seconds. */
+  readonly wait: number;
+  readonly dryRun?: boolean | undefined;
+  readonly verifyOnly?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Source and target of a migration. */
+export interface StorePair {
+  readonly source: DistributedStore;
+  readonly target: DistributedStore;
+}
+
+/** Both stores, open. */
 export interface OpenedPair extends StorePair {
   /** Without secrets. */
   readonly from: string;
   readonly to: string;
-  /** Where the source keeps its files, if it does. */
+  /** Directory of the source, if it is a file store. */
   readonly sourceRoot: string | undefined;
   close(): Promise<void>;
 }
 
-/** How long a lease outlives a run that was killed, where the URL does not say: a copy takes moments. */
+/** Default lease, after which sessions of a killed run are free again; copying one takes moments. */
 const LEASE_MS = 10_000;
 
 /**
- * Opens source and target. The source is only read, and so is the target where the two are only compared: nothing is made
- * there, neither directories nor tables.
+ * Opens source and target. The source is read-only, and so is the target when the two are only compared: neither
+ * directories nor tables are created there.
  *
- * @param onReport - told what a source of files passes over
+ * @param onReport - receives what a file source skips
  * @throws CommandError | StoreUnavailableError
  */
 export async function openPair(
@@ -36,7 +58,7 @@ export async function openPair(
   const { fromWorkspace, toWorkspace } = flags;
   const [from, to] = [parseStoreUrl(flags.from, "--from"), parseStoreUrl(flags.to, "--to")];
   if ((fromWorkspace && from.kind !== "json") || (toWorkspace && to.kind !== "json"))
-    throw new CommandError(exitCodes.usage, "a workspace holds the log of a json: store only");
+    throw new CommandError(exitCodes.usage, "only the log of a json: store is in a workspace");
   if ((await placeOf(from)) === (await placeOf(to)))
     throw new CommandError(exitCodes.usage, "--from and --to name the same store");
   if (fromWorkspace) await checkWorkspace("--from-workspace", fromWorkspace);
@@ -77,23 +99,23 @@ async function openTarget({ to, verifyOnly, dryRun }: MigrateFlags): Promise<Ope
   }
 }
 
-/** A target that was told to make no tables and has none would fail for every session anew. */
+/** Refuses a target without tables that must not create them; it would fail for every session. */
 async function checkUsable({ url, parts }: OpenedStore): Promise<void> {
   try {
     await parts.stateStore.load({ agentId: "migrate", userId: null, sessionId: uuidv7() });
   } catch (error) {
     if (ConfigurationError.is(error))
       throw new CommandError(exitCodes.unavailable, `${url}: ${error.message}`);
-    // Whatever else it is may pass, and is met again.
+    // Other errors may be transient, and are handled per session.
   }
 }
 
-/** States would be copied without their log if a mistyped one passed for an empty one. */
+/** Refuses a workspace that does not exist: states would be copied without their log. */
 function checkWorkspace(option: string, workspace: string): Promise<void> {
   return checkDirectory(resolve(workspace), `${option} ${workspace}`);
 }
 
-/** One text for one place, as far as URLs tell: a host may have several names. */
+/** Normalises the identity of a store, as far as its URL tells: a host may have several names. */
 async function placeOf(url: StoreUrl): Promise<string> {
   if (url.kind === "json") return `json:${await realpath(url.root).catch(() => url.root)}`;
   const host = ["localhost", "::1"].includes(url.host) ? "127.0.0.1" : url.host;
@@ -101,7 +123,7 @@ async function placeOf(url: StoreUrl): Promise<string> {
   return JSON.stringify([url.kind, host, url.port, database, prefixOf(url)]);
 }
 
-/** An agent on files keeps its conversations with the other files of its workspace, unless it was told otherwise. */
+/** Replaces the log by that of a workspace, where agents on files keep it by default. */
 async function withLog(
   { parts }: OpenedStore,
   workspace: string | undefined,

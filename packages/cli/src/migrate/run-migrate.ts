@@ -1,26 +1,25 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkId } from "@holdfast/core/store-kit";
-import { CommandError, exitCodes } from "../exit-code.js";
+import type { StoreReport } from "@holdfast/store-json";
+import { CommandError, type ExitCode, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { exitCodeOfReport } from "./exit-code-of-report.js";
-import type { MigrateFlags } from "./migrate-flags.js";
 import { Migration, type MigrationMode } from "./migration.js";
 import type { MigrationReport } from "./migration-report.js";
 import { MigrationView } from "./migration-view.js";
-import { openPair } from "./open-pair.js";
-import { SourceReports } from "./source-reports.js";
+import { type MigrateFlags, openPair } from "./open-pair.js";
 import { stopOnSignal } from "./stop-on-signal.js";
 import { isOutage } from "./with-retries.js";
 
-const AGAIN = "Run the same command again to go on: what is there is not copied again.";
+const AGAIN =
+  "Run the same command again to continue; sessions that are there are not copied again.";
 
 const verbs = { copy: "copying", "dry-run": "would copy", verify: "comparing" };
 
 /**
- * The `migrate` command.
+ * Runs the `migrate` command.
  *
- * @throws CommandError with the exit code that the report means
+ * @throws CommandError with the exit code of the report
  */
 export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promise<void> {
   const { agent, user, anonymous } = flags;
@@ -29,7 +28,7 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
   const view = new MigrationView(terminal);
   const reports = new SourceReports((text) => view.note(text));
   const pair = await openPair(flags, (report) => reports.take(report));
-  const stop = stopOnSignal(() => view.note("Stopping after the sessions that are under way…"));
+  const stop = stopOnSignal(() => view.note("Stopping after the sessions in progress…"));
   try {
     if (await lacksLog(pair.sourceRoot, flags)) view.note(noLogText(flags));
     if (!terminal.isJson) terminal.line(`${verbs[modeOf(flags)]} ${pair.from} → ${pair.to}`);
@@ -47,7 +46,7 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
     const code = report.isInterrupted
       ? stop.exitCode
       : exitCodeOfReport(report, flags.verifyOnly === true, reports.hasSkipped);
-    // All was said; the code is left to say.
+    // The report is printed already.
     if (code !== exitCodes.ok) throw new CommandError(code, "");
   } catch (error) {
     if (isOutage(error)) view.note(AGAIN);
@@ -55,7 +54,7 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
   } finally {
     view.stop();
     await pair.close();
-    // Not before: a reader that misses only the last line must not end the command with 0.
+    // At the very end: a closed pipe must not end the command with 0 before the last line is written.
     stop.end();
   }
 }
@@ -65,14 +64,14 @@ function modeOf({ dryRun, verifyOnly }: MigrateFlags): MigrationMode {
   return dryRun ? "dry-run" : "copy";
 }
 
-/** Whether a store of files has its log elsewhere, or none. */
+/** Returns whether a file store has its log elsewhere, or none. */
 async function lacksLog(
   root: string | undefined,
   { fromWorkspace }: MigrateFlags,
 ): Promise<boolean> {
   if (root === undefined) return false;
   const log = fromWorkspace ?? join(root, "@log");
-  // Those of users, and those of nobody.
+  // Logs of users, and of anonymous sessions.
   const found = await Promise.all(
     ["users", "sessions"].map((name) => stat(join(log, name)).catch(() => undefined)),
   );
@@ -92,4 +91,48 @@ function adviceFor({ isInterrupted, outcomes, changingSessions }: MigrationRepor
   if (outcomes.conflict > 0)
     return "Sessions in conflict were left alone: delete them on the target if the source's are the right ones, and run again.";
   return "";
+}
+
+/**
+ * Returns the exit code of a run that was not stopped: 4 for a conflict or a failed check, 1 when not everything is on the
+ * target (still changing, in use, unreadable).
+ *
+ * @param hasSkipped - the source could not list all its sessions
+ */
+function exitCodeOfReport(
+  { outcomes, changingSessions }: MigrationReport,
+  isVerifyOnly: boolean,
+  hasSkipped: boolean,
+): ExitCode {
+  const isDifferent = outcomes.conflict > 0 || outcomes.mismatch > 0;
+  const isBehind = isVerifyOnly && (outcomes.missing > 0 || outcomes.behind > 0);
+  if (isDifferent || isBehind) return exitCodes.conflict;
+  const isPartial = outcomes.busy > 0 || outcomes.failed > 0 || changingSessions > 0 || hasSkipped;
+  return isPartial ? exitCodes.failed : exitCodes.ok;
+}
+
+/** Reports that are printed at most. */
+const MOST_SHOWN = 100;
+
+/** Prints each file that a JSON source skips, once: what is not reported would be lost with the source. */
+class SourceReports {
+  readonly #show: (text: string) => void;
+  readonly #shown = new Set<string>();
+  #hasSkipped = false;
+
+  constructor(show: (text: string) => void) {
+    this.#show = show;
+  }
+
+  /** There may be sessions that could not be listed. */
+  get hasSkipped(): boolean {
+    return this.#hasSkipped;
+  }
+
+  take({ kind, message }: StoreReport): void {
+    if (kind === "entry_skipped") this.#hasSkipped = true;
+    if (this.#shown.size >= MOST_SHOWN || this.#shown.has(message)) return;
+    this.#shown.add(message);
+    this.#show(`The source: ${message}`);
+  }
 }

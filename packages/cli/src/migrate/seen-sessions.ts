@@ -2,10 +2,10 @@ import type { DistributedStore, Slot } from "@holdfast/core";
 import { slotText } from "@holdfast/core/store-kit";
 import type { SessionSummary } from "../transfer/session-digest.js";
 
-/** Sessions remembered; one that was forgotten is compared whole once more. */
+/** Sessions that are remembered; one that was dropped is compared in full once more. */
 const KEPT = 200_000;
 
-/** Tells later passes which sessions have changed at the source since they were copied, by two small reads each. */
+/** Tells later passes which sessions changed at the source since they were copied, with two small reads each. */
 export class SeenSessions {
   readonly #source: Pick<DistributedStore, "stateStore" | "log">;
   readonly #seen = new Map<string, SessionSummary | "settled">();
@@ -14,15 +14,15 @@ export class SeenSessions {
     this.#source = source;
   }
 
-  /** Nothing more will be done about this one. */
+  /** Excludes a session from later passes. */
   settle(slot: Slot): void {
     this.#keep(slot, "settled");
   }
 
   /**
-   * The session is on the target like this.
+   * Records the state of a session on the target.
    *
-   * @returns how it was before, if it was
+   * @returns the one recorded before, if any
    */
   copied(slot: Slot, summary: SessionSummary): SessionSummary | undefined {
     const before = this.#seen.get(slotText(slot));
@@ -30,7 +30,7 @@ export class SeenSessions {
     return before === "settled" ? undefined : before;
   }
 
-  /** Whether there may be something to copy. */
+  /** Returns whether there may be something to copy. */
   async hasChanged(slot: Slot): Promise<boolean> {
     const seen = this.#seen.get(slotText(slot));
     if (seen === undefined) return true;

@@ -1,21 +1,21 @@
 import { type ExitCode, exitCodes } from "../exit-code.js";
 
-/** Stops work that is asked to stop: by Ctrl-C, by SIGTERM, or because terminal or reader went away. */
+/** Request to stop: Ctrl-C, SIGTERM, or a closed terminal or pipe. */
 export interface Stop {
   readonly signal: AbortSignal;
-  /** The exit code of whoever was stopped by what came. */
+  /** Exit code for the signal that arrived. */
   readonly exitCode: ExitCode;
-  /** From now on the signals do what they always do. */
+  /** Restores the default behaviour of the signals. */
   end(): void;
 }
 
-/** SIGHUP also tells that nobody reads what is written any more: whoever listens to it is not ended in the middle. */
+/** SIGHUP is also sent when the reader of the output has closed the pipe. */
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * The first signal stops between two sessions, the second one at once.
+ * Stops between two sessions on the first signal, at once on the second.
  *
- * @param onStop - to say so
+ * @param onStop - called on the first signal
  */
 export function stopOnSignal(onStop: () => void): Stop {
   const controller = new AbortController();

@@ -3,24 +3,23 @@ import type { AiSdkModel } from "../config/define-config.js";
 import type { LoadedConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { providerModel } from "./provider-model.js";
-import { knownProviders } from "./providers.js";
+import { knownProviders, providerModel } from "./provider-model.js";
 
-/** A model, and who chose it. */
+/** Model and the origin of the choice. */
 export interface ChosenModel {
   readonly model: Model;
   /** `--model`, the config file's path, or an environment variable. */
   readonly source: string;
-  /** It is the script that stands in where there is none. */
+  /** It is the offline model of `@holdfast/demo`. */
   readonly isOffline: boolean;
 }
 
-/** What the offline model is called on the command line. */
+/** Name of the offline model on the command line. */
 const OFFLINE = "offline";
 
 /**
- * The model of `--model`, else of the config file, else of the environment (`HOLDFAST_MODEL`, or the first provider whose
- * key is there), else the offline one.
+ * Chooses the model of `--model`, else of the config file, else of the environment (`HOLDFAST_MODEL`, or the first provider
+ * whose key is set), else the offline one.
  *
  * @throws CommandError with exit code 2
  */
@@ -46,7 +45,7 @@ export async function chooseModel(
 
 async function byName(terminal: Terminal, name: string, source: string): Promise<ChosenModel> {
   if (name === OFFLINE) {
-    const { offlineModel } = await import("../offline/offline-model.js");
+    const { offlineModel } = await import("@holdfast/demo/offline-model");
     return { model: offlineModel(), source, isOffline: true };
   }
   const slash = name.indexOf("/");
@@ -64,7 +63,7 @@ async function asModel(given: Model | AiSdkModel, source: string): Promise<Model
     if (typeof given.stream === "function" && typeof given.id === "string") return given;
     throw new CommandError(
       exitCodes.usage,
-      `${source} cannot be used: its model is none: it needs an id and a stream function, or to be an AI SDK model`,
+      `${source} cannot be used: its model must have an id and a stream function, or be an AI SDK model`,
     );
   }
   const { fromAiSdk } = await import("@holdfast/model-ai-sdk");

@@ -2,12 +2,52 @@ import { pathToFileURL } from "node:url";
 import type { AiSdkModel } from "../config/define-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { type KnownProvider, knownProviders } from "./providers.js";
+
+/** Provider whose package, key and default model are known. */
+interface KnownProvider {
+  readonly name: string;
+  readonly package: string;
+  /** Function of the package that creates a provider from `{ apiKey, baseURL }`. */
+  readonly create: string;
+  /** Environment variables. */
+  readonly key: string;
+  readonly baseUrl: string;
+  /** Model that is used when only the key is set. */
+  readonly model: string;
+}
+
+/** Known providers, in the order in which their keys are looked up. */
+export const knownProviders: readonly KnownProvider[] = [
+  {
+    name: "anthropic",
+    package: "@ai-sdk/anthropic",
+    create: "createAnthropic",
+    key: "ANTHROPIC_API_KEY",
+    baseUrl: "ANTHROPIC_BASE_URL",
+    model: "claude-sonnet-5-5",
+  },
+  {
+    name: "openai",
+    package: "@ai-sdk/openai",
+    create: "createOpenAI",
+    key: "OPENAI_API_KEY",
+    baseUrl: "OPENAI_BASE_URL",
+    model: "gpt-5.6",
+  },
+  {
+    name: "google",
+    package: "@ai-sdk/google",
+    create: "createGoogleGenerativeAI",
+    key: "GOOGLE_GENERATIVE_AI_API_KEY",
+    baseUrl: "GOOGLE_GENERATIVE_AI_BASE_URL",
+    model: "gemini-flash-latest",
+  },
+];
 
 type ModelFactory = (modelId: string) => AiSdkModel;
 
 /**
- * A model of an AI SDK provider package: the current project's, else one installed beside this command.
+ * Creates a model with an AI SDK provider package: the current project's, else one installed beside this command.
  *
  * @throws CommandError with exit code 2 when package or key is missing, saying what to do
  */
@@ -18,7 +58,10 @@ export async function providerModel(
 ): Promise<AiSdkModel> {
   const known = knownProviders.find(({ name }) => name === provider);
   if (!/^[a-z0-9-]+$/u.test(provider))
-    throw new CommandError(exitCodes.usage, `no provider is called ${JSON.stringify(provider)}`);
+    throw new CommandError(
+      exitCodes.usage,
+      `${JSON.stringify(provider)} is not the name of a provider`,
+    );
   const packageName = known?.package ?? `@ai-sdk/${provider}`;
   const module = await importFromProject(packageName);
   if (module === null)

@@ -10,12 +10,12 @@ import type { Terminal } from "../terminal/terminal.js";
 import { findSlot } from "./find-slot.js";
 import type { OwnerFlags } from "./session-options.js";
 
-/** What `sessions delete` was told. */
+/** Options of `sessions delete`. */
 export interface DeleteFlags extends OwnerFlags {
   readonly yes?: boolean | undefined;
 }
 
-/** Deletes sessions once a person, or `--yes`, has agreed to all of them. */
+/** Deletes sessions after confirmation by the user or `--yes`. */
 export async function deleteSessions(
   terminal: Terminal,
   sessionIds: readonly string[],
@@ -24,9 +24,9 @@ export async function deleteSessions(
   if (!flags.yes && !terminal.isInteractive)
     throw new CommandError(
       exitCodes.usage,
-      "delete asks first, and there is no terminal: add --yes",
+      "delete needs a confirmation and there is no terminal: add --yes",
     );
-  // Files that were put aside are in the workspace, which the config may name.
+  // Evicted files are in the workspace, which the config file may name.
   const config = await loadConfig(terminal, flags.config);
   const workspace = flags.workspace ?? config?.config.workspace;
   await using store = await chooseStore(terminal, flags, { config });
@@ -57,7 +57,7 @@ async function agreed(terminal: Terminal, slots: readonly Slot[]): Promise<boole
   return /^y(es)?$/iu.test(answer.trim());
 }
 
-/** By an agent, under the session's gate: it knows what its plugins keep of a session besides state and log. */
+/** Deletes a session with an agent, under the session's gate: its plugins delete what they keep besides state and log. */
 async function deleteSession(
   parts: DistributedStore,
   slot: Slot,
@@ -65,7 +65,7 @@ async function deleteSession(
 ): Promise<void> {
   if ((await parts.gate.calls(slot)).length > 0)
     throw new SessionBusyError(
-      `${describeSlot(slot)} is running a call; try again when it is done`,
+      `${describeSlot(slot)} has a running call; try again when it is done`,
     );
   const [{ HarnessAgent }, { memoryFlush }] = await Promise.all([
     import("@holdfast/harness"),
@@ -73,7 +73,7 @@ async function deleteSession(
   ]);
   const agent = HarnessAgent.create({
     name: slot.agentId,
-    model: speechless,
+    model: noModel,
     distributedStore: parts,
     workspace,
     plugins: [memoryFlush({ flushTrigger: "never" })],
@@ -85,10 +85,10 @@ async function deleteSession(
   }
 }
 
-const speechless = {
+const noModel = {
   id: "none",
-  // biome-ignore lint/correctness/useYield: nothing is ever asked
+  // biome-ignore lint/correctness/useYield: the model is never called
   async *stream(): AsyncGenerator<never> {
-    throw new Error("deleting asks no model");
+    throw new Error("deleting a session calls no model");
   },
 };

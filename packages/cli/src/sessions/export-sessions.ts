@@ -8,16 +8,16 @@ import { chooseStore } from "../store/choose-store.js";
 import { plural } from "../terminal/format.js";
 import { safeJson } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { readSession } from "../transfer/index.js";
+import { readSession } from "../transfer/read-session.js";
 import { findSlot, listed } from "./find-slot.js";
 import type { OwnerFlags } from "./session-options.js";
 
-/** What `sessions export` was told. */
+/** Options of `sessions export`. */
 export interface ExportFlags extends OwnerFlags {
   readonly out?: string | undefined;
 }
 
-/** Writes sessions as NDJSON, each with all that `import` needs. @throws CommandError (4) when some are damaged and left out */
+/** Writes sessions as NDJSON for `import`. @throws CommandError (4) when damaged ones were left out */
 export async function exportSessions(
   terminal: Terminal,
   sessionIds: readonly string[],
@@ -34,7 +34,7 @@ export async function exportSessions(
   try {
     await pipeline(lines(store.parts, slots, damaged), out, { end: flags.out !== undefined });
   } catch (error) {
-    // Half a file would look like a whole one.
+    // A partial file would look complete.
     if (flags.out !== undefined) await rm(flags.out, { force: true });
     throw error;
   }
@@ -43,7 +43,7 @@ export async function exportSessions(
   if (damaged.length > 0) throw new CommandError(exitCodes.conflict, "");
 }
 
-/** @param damaged - gets the errors of sessions that cannot be read: the others are worth having all the same */
+/** @param damaged - receives the errors of sessions that cannot be read; the others are exported */
 async function* lines(
   parts: DistributedStore,
   slots: readonly Slot[],
@@ -57,14 +57,14 @@ async function* lines(
         yield `${safeJson(line)}\n`;
       }
     } catch (error) {
-      // Half a session in the output is worse than none.
+      // A partial session in the output is worse than none.
       if (isBegun || !StateCorruptError.is(error)) throw error;
       damaged.push(error);
     }
   }
 }
 
-/** For its owner only: it holds conversations. */
+/** Creates a file that only its owner can read: it holds conversations. */
 async function newFile(path: string): Promise<NodeJS.WritableStream> {
   const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
   try {
@@ -74,7 +74,7 @@ async function newFile(path: string): Promise<NodeJS.WritableStream> {
     const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
     throw new CommandError(
       exitCodes.usage,
-      `--out: ${path} ${isThere ? "is there already; name a new file" : "cannot be written"}`,
+      `--out: ${path} ${isThere ? "exists already; name a new file" : "cannot be written"}`,
       { cause: error },
     );
   }

@@ -3,10 +3,10 @@ import { describeSlot } from "@holdfast/core/store-kit";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
-/** How many candidates an error names. */
+/** Candidates that an error names at most. */
 const MAX_NAMED = 5;
 
-/** Sessions of the owners that the options leave, page after page. */
+/** Lists the sessions of the selected owners, page by page. */
 export async function* listed(
   { stateStore }: Pick<DistributedStore, "stateStore">,
   flags: OwnerFlags,
@@ -21,9 +21,9 @@ export async function* listed(
 }
 
 /**
- * The one session of that id. With agent and user given it need not have a state: its log may be all there is.
+ * Finds the only session with an id. With agent and user given it may have a log and no state.
  *
- * @throws CommandError when there is none (3), or when several have the id (2)
+ * @throws CommandError when there is none (3), or the id is not unique (2)
  */
 export async function findSlot(
   parts: DistributedStore,
@@ -46,19 +46,19 @@ export async function findSlot(
   const names = found.slice(0, MAX_NAMED).map((slot) => `\n- ${describeSlot(slot)}`);
   throw new CommandError(
     exitCodes.usage,
-    `${found.length} sessions are called ${JSON.stringify(sessionId)}; choose with --agent and --user (or --anonymous):${names.join("")}`,
+    `${found.length} sessions have the id ${JSON.stringify(sessionId)}; choose with --agent and --user (or --anonymous):${names.join("")}`,
   );
 }
 
-/** Says that no session has this id. */
+/** Creates the error for an unknown session. */
 export function noSession(sessionId: string): CommandError {
   return new CommandError(
     exitCodes.notFound,
-    `no session is called ${JSON.stringify(sessionId)}; "holdfast sessions list" shows what there is`,
+    `there is no session ${JSON.stringify(sessionId)}; "holdfast sessions list" shows all`,
   );
 }
 
-/** One that cannot be read is there all the same, for example to be deleted. */
+/** Counts an unreadable state as present: it can still be deleted. */
 async function hasState({ stateStore }: DistributedStore, slot: Slot): Promise<boolean> {
   try {
     return (await stateStore.load(slot)) !== null;

@@ -7,10 +7,11 @@ import { plural } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { textLines } from "../terminal/text-lines.js";
-import { parseSessionLine, type SessionLine, writeSession } from "../transfer/index.js";
+import { parseSessionLine, type SessionLine } from "../transfer/session-line.js";
+import { writeSession } from "../transfer/write-session.js";
 import type { StoreFlags } from "./session-options.js";
 
-/** Reads sessions that `export` wrote. @throws CommandError with code 4 when some were left out */
+/** Imports sessions written by `export`. @throws CommandError (4) when some were left out */
 export async function importSessions(
   terminal: Terminal,
   file: string | undefined,
@@ -26,7 +27,7 @@ export async function importSessions(
       if (session === null) break;
       done[session.outcome]++;
     } catch (error) {
-      // The next session may be as good as any.
+      // The other sessions can still be imported.
       if (!StateConflictError.is(error)) throw error;
       done.conflicts++;
       terminal.warn(error.message);

@@ -1,10 +1,10 @@
 import { chooseStore } from "../store/choose-store.js";
+import { printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
-import { printTable } from "../terminal/table.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
-/** What `sessions list` was told. */
+/** Options of `sessions list`. */
 export interface ListFlags extends OwnerFlags {
   readonly limit: number;
   readonly cursor?: string | undefined;

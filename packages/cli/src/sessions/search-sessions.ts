@@ -6,28 +6,28 @@ import {
   type LogPosition,
   slotText,
 } from "@holdfast/core/store-kit";
+import { z } from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { listed, noSession } from "./find-slot.js";
-import { decodeCursor, encodeCursor, type SearchCursor } from "./search-cursor.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
-/** What `sessions search` was told. */
+/** Options of `sessions search`. */
 export interface SearchFlags extends OwnerFlags {
   readonly session?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
 
-/** Prints where a text was said. Logs are searched owner by owner: that is as far as one search of a log reaches. */
+/** Prints the messages that contain a text. One search of a log covers one owner, so owners are searched in turn. */
 export async function searchSessions(
   terminal: Terminal,
   text: string,
   flags: SearchFlags,
 ): Promise<void> {
-  if (text === "") throw new CommandError(exitCodes.usage, "there is nothing to look for");
+  if (text === "") throw new CommandError(exitCodes.usage, "the text to search for is empty");
   const cursor = flags.cursor === undefined ? null : decodeCursor(flags.cursor);
   await using store = await chooseStore(terminal, flags);
   const { log } = store.parts;
@@ -56,7 +56,7 @@ export async function searchSessions(
   else if (hits.length === 0) terminal.line(safeLine(`Not found in ${store.url}.`));
 }
 
-/** Whose log to search: a user's sessions together, an anonymous one by itself. */
+/** Log to search: all sessions of a user, or one anonymous session. */
 interface Owner {
   readonly key: string;
   readonly agentId: string;
@@ -79,7 +79,7 @@ async function ownersOf(
     const key = slotText(isWhole ? { ...slot, sessionId: "" } : slot);
     owners.set(key, { key, ...slot, sessionId: isWhole ? undefined : slot.sessionId });
   }
-  // Always the same order, so that a cursor has a place in it.
+  // A stable order, for the cursor.
   return [...owners.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
 }
 
@@ -102,4 +102,31 @@ async function searchAll(
     } while (before !== undefined);
   }
   return { hits, next: null };
+}
+
+/** Position from which a search over several owners continues. */
+interface SearchCursor {
+  readonly owner: string;
+  readonly before?: LogPosition | undefined;
+}
+
+const cursorSchema: z.ZodType<SearchCursor> = z.strictObject({
+  owner: z.string(),
+  before: z.strictObject({ sessionId: z.string(), seq: z.number() }).optional(),
+});
+
+/** Encodes a cursor as one word for the command line. */
+function encodeCursor(cursor: SearchCursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString("base64url");
+}
+
+/** @throws CommandError with exit code 2 */
+function decodeCursor(text: string): SearchCursor {
+  try {
+    return cursorSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
+  } catch (error) {
+    throw new CommandError(exitCodes.usage, "--cursor: not a cursor of a search", {
+      cause: error,
+    });
+  }
 }

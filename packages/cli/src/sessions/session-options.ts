@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-/** Options by which every command finds its store. */
+/** Options that name the store. */
 export interface StoreFlags {
   readonly store?: string | undefined;
   readonly workspace?: string | undefined;
   readonly config?: string | undefined;
 }
 
-/** Options that say whose sessions are meant. */
+/** Options that select the owner of sessions. */
 export interface OwnerFlags extends StoreFlags {
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
@@ -36,12 +36,12 @@ export function withOwnerFlags(command: Command): Command {
     .addOption(new Option("--anonymous", "only sessions without a user").conflicts("user"));
 }
 
-/** `null` is the anonymous user, undefined everybody. */
+/** Returns the selected user: `null` for anonymous sessions, undefined for all. */
 export function userOf({ user, anonymous }: OwnerFlags): string | null | undefined {
   return anonymous ? null : user;
 }
 
-/** A page size for commander. @throws InvalidArgumentError */
+/** Parses a page size for commander. @throws InvalidArgumentError */
 export function pageSize(text: string): number {
   const size = Number(text);
   if (/^\d+$/u.test(text) && size >= 1 && size <= 1_000) return size;

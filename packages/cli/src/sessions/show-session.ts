@@ -6,11 +6,10 @@ import { formatBytes, formatCount, plural } from "../terminal/format.js";
 import { safeLine, safeText } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { findSlot } from "./find-slot.js";
-import { messageChars, messageText } from "./message-text.js";
 import type { OwnerFlags } from "./session-options.js";
-import { readTranscript, type TranscriptEntry } from "./transcript.js";
+import { messageChars, messageText, readTranscript, type TranscriptEntry } from "./transcript.js";
 
-/** What `sessions show` was told. */
+/** Options of `sessions show`. */
 export interface ShowFlags extends OwnerFlags {
   readonly limit: number;
   readonly cursor?: string | undefined;
@@ -20,7 +19,7 @@ export interface ShowFlags extends OwnerFlags {
 /** Characters of one message that are printed without `--full`. */
 const MAX_SHOWN_CHARS = 2_000;
 
-/** Prints what is saved of a session and a page of its transcript. */
+/** Prints the size of a session's state and a page of its transcript. */
 export async function showSession(
   terminal: Terminal,
   sessionId: string,
@@ -28,7 +27,7 @@ export async function showSession(
 ): Promise<void> {
   const { limit, cursor, full = false } = flags;
   if (cursor !== undefined && !/^\d{1,15}$/u.test(cursor))
-    throw new CommandError(exitCodes.usage, "--cursor: of show it is a number");
+    throw new CommandError(exitCodes.usage, "--cursor: show takes a number");
   await using store = await chooseStore(terminal, flags);
   const slot = await findSlot(store.parts, sessionId, flags);
   const loaded = await store.parts.stateStore.load(slot);
@@ -54,13 +53,13 @@ export async function showSession(
   for (const entry of page.entries) printEntry(terminal, entry, full);
 }
 
-/** What is saved of a session, in numbers. */
+/** Figures of a session's state. */
 interface StateSummary {
   readonly revision: string;
-  /** Of the context: what the model sees. */
+  /** Messages in the context, which the model sees. */
   readonly messages: number;
   readonly bytes: number;
-  /** An estimate by characters. */
+  /** Estimated by characters. */
   readonly tokens: number;
   readonly summary: string | null;
   readonly openCalls: number;
@@ -100,7 +99,7 @@ function printHeader(terminal: Terminal, slot: Slot, state: StateSummary | null)
     `${bold(`session ${safeLine(slot.sessionId)}`)}, ${safeLine(`${user}, agent ${slot.agentId}`)}`,
   );
   if (state === null) {
-    terminal.line("no state: it was deleted, or its first call has not been saved");
+    terminal.line("no state: the session was deleted, or its first call is not saved yet");
   } else {
     terminal.line(
       `the model sees ${plural(state.messages, "message")}, ${formatBytes(state.bytes)}, about ${formatCount(state.tokens)} tokens` +

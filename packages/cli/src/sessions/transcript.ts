@@ -1,39 +1,46 @@
-import type { CallOutcome, DistributedStore, LogRecord, Message, Slot } from "@holdfast/core";
+import type {
+  Block,
+  CallOutcome,
+  DistributedStore,
+  LogRecord,
+  Message,
+  Slot,
+} from "@holdfast/core";
 import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
 import { evictionOf } from "@holdfast/eviction";
 
 /**
- * What the model still sees of a message: `whole`; `clipped` or `evicted`, a part of it; `compacted`, what a summary says of
- * it; nothing of what was `discarded` (its call was taken back, or lost to a conflict) or is `unfinished` (its call runs,
- * or died before it was saved).
+ * Part of a message that the model still sees: `whole`; `clipped` or `evicted`, a part; `compacted`, only its summary;
+ * `discarded`, nothing, because its call was rolled back or lost to a conflict; `unfinished`, nothing, because its call
+ * runs or died before it was saved.
  */
 export type Visibility = "whole" | "clipped" | "evicted" | "compacted" | "discarded" | "unfinished";
 
-/** A record of the log, and what became of it. */
+/** Record of the log with its outcome. */
 export interface TranscriptEntry {
-  /** With its long texts. */
+  /** Record with its long texts. */
   readonly record: LogRecord;
-  /** How its call ended; null when it has not, or for marks of no call. */
+  /** Outcome of its call; null while the call runs, and for marks outside of calls. */
   readonly outcome: CallOutcome | null;
   /** Absent on marks. */
   readonly visibility?: Visibility | undefined;
 }
 
-/** Which part of a transcript. */
+/** Page of a transcript. */
 export interface TranscriptPage {
   readonly entries: readonly TranscriptEntry[];
-  /** There are older records: the page before this seq. */
+  /** Continue with records before this seq; absent on the oldest page. */
   readonly before?: number | undefined;
 }
 
-/** The newest records of a session before `before`, oldest first. @param context - of its state */
+/** Reads the newest records of a session before `before`, oldest first. @param context - messages of its state */
 export async function readTranscript(
   { log }: Pick<DistributedStore, "log">,
   slot: Slot,
   context: readonly Message[],
   { limit, before }: { readonly limit: number; readonly before?: number | undefined },
 ): Promise<TranscriptPage> {
-  // One more tells whether there are older ones.
+  // One more, to see whether there are older ones.
   const found = await log.read(slot, { before, limit: limit + 1 });
   const page = found.length > limit ? found.slice(1) : found;
   const present = new Map(context.map((message) => [message.id, message]));
@@ -63,4 +70,34 @@ function visibilityOf(
   );
   if (isEvicted) return "evicted";
   return JSON.stringify(kept.content) === JSON.stringify(said.content) ? "whole" : "clipped";
+}
+
+/** Formats a message; the text may hold control characters. */
+export function messageText({ content }: Message): string {
+  return content.map(blockText).join("\n");
+}
+
+/** Counts the characters of a message, including data and tool inputs. */
+export function messageChars(message: Message): number {
+  return JSON.stringify(message.content).length;
+}
+
+function blockText(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "thinking":
+      return `[thinking] ${block.text}`;
+    case "hint":
+      return `[${block.source}] ${block.text}`;
+    case "data":
+      return `[${block.mediaType}${block.name === undefined ? "" : ` ${block.name}`}]`;
+    case "tool_call":
+      return `[calls ${block.name}] ${JSON.stringify(block.input)}`;
+    case "tool_result":
+      return `[${block.name}: ${block.state}] ${block.output.map(blockText).join("\n")}`;
+    default:
+      // A block type of a newer release.
+      return JSON.stringify(block);
+  }
 }

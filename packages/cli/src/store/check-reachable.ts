@@ -2,12 +2,12 @@ import { connect } from "node:net";
 import { StoreUnavailableError } from "@holdfast/core";
 import type { ServerStoreUrl } from "./store-url.js";
 
-/** A server that takes longer to accept a connection is of no use to a person who waits. */
+/** Longest time to wait for a connection in an interactive command. */
 export const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * Whether something accepts connections there. A store's own commands would try again until their time is up, which is
- * right for a service and too long for a mistyped port.
+ * Checks that the server accepts connections. The store's own commands would retry until their deadline, which is right for
+ * a service and too long for a mistyped port.
  *
  * @throws StoreUnavailableError
  */

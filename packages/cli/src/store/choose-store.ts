@@ -6,44 +6,44 @@ import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { type OpenedStore, openStore } from "./open-store.js";
 
-/** Where to look for a store. */
+/** Options that name a store. */
 export interface StoreChoice {
   readonly store?: string | undefined;
   readonly workspace?: string | undefined;
   readonly config?: string | undefined;
 }
 
-/** How {@link chooseStore} goes about it. */
+/** Options of {@link chooseStore}. */
 export interface ChooseOptions {
-  /** The config file, when it is loaded already; null when there is none. */
+  /** Config file, if it is loaded already; null when there is none. */
   readonly config?: LoadedConfig | null | undefined;
-  /** A directory or tables that are not there yet will do: they are made when something is saved. @default false */
+  /** Accept a directory or tables that do not exist; they are created at the first save. @default false */
   readonly mayBeNew?: boolean | undefined;
 }
 
-/** A store, and who named it. */
+/** Store and the origin of the choice. */
 export interface ChosenStore extends OpenedStore, AsyncDisposable {
   readonly source: "--store" | "HOLDFAST_STORE" | "config" | "default";
 }
 
-/** Where the harness keeps the agent's files and its log when nothing else is said. */
+/** Default workspace of the harness, with the agent's files and its log. */
 export const DEFAULT_WORKSPACE = "./.holdfast/workspace";
 
-/** What a store in a config file has to bring. */
+/** Parts that a store of a config file must have. */
 const partNames = ["stateStore", "log", "gate", "signals", "keyValue"] as const;
 
 /**
- * The store of `--store`, else of the environment, else of the config file, else what the harness uses by default. It says
- * on stderr when it is the default, so that nobody takes an empty one for their own.
+ * Opens the store of `--store`, else of the environment, else of the config file, else the default of the harness. The
+ * default is announced on stderr, so that an empty one is not taken for another.
  *
- * @throws CommandError (3) for a directory or tables that were named and are not there, unless something is to be saved in it
+ * @throws CommandError (3) for a named directory or tables that do not exist, unless `mayBeNew`
  */
 export async function chooseStore(
   terminal: Terminal,
   choice: StoreChoice,
   { config, mayBeNew = false }: ChooseOptions = {},
 ): Promise<ChosenStore> {
-  // What was ever saved has its directory, or its tables: a look at a mistyped place must not make any.
+  // Reading from a mistyped place must not create a directory or tables there.
   const readOnly = !mayBeNew;
   const named = { mustExist: readOnly, readOnly };
   if (choice.store !== undefined)
@@ -69,7 +69,7 @@ export async function chooseStore(
   return disposable(store, "default");
 }
 
-/** As the harness: states below the home directory, the log among the files of the workspace. */
+/** Opens the default store of the harness: states below the home directory, the log in the workspace. */
 async function openDefault(root: string | undefined, workspace: string): Promise<OpenedStore> {
   const { JsonFileAgentStateStore, JsonlConversationLog } = await import("@holdfast/store-json");
   const store = new JsonFileAgentStateStore({ root });
@@ -90,7 +90,7 @@ function adopted(
   if (parts === undefined || !isWhole)
     throw new CommandError(
       exitCodes.usage,
-      `${file} cannot be used: its store is no state store with companions(), and not all of ${partNames.join(", ")}`,
+      `${file} cannot be used: its store must be a state store with companions(), or an object with ${partNames.join(", ")}`,
     );
   return {
     url: `${parts.stateStore.kind} (of the config file)`,
@@ -101,7 +101,7 @@ function adopted(
 }
 
 function disposable(store: OpenedStore, source: ChosenStore["source"]): ChosenStore {
-  // Everything is written by then: a server that went away must not hide what the command failed with.
+  // Everything is written by then: a failing close must not hide the error of the command.
   const close = (): Promise<void> => store.close().catch(() => undefined);
   return { ...store, source, close, [Symbol.asyncDispose]: close };
 }

@@ -8,44 +8,44 @@ import { CommandError, exitCodes } from "../exit-code.js";
 import { CONNECT_TIMEOUT_MS, checkReachable } from "./check-reachable.js";
 import { booleanOption, numberOption, parseStoreUrl, type ServerStoreUrl } from "./store-url.js";
 
-/** What a store stands on; for commands that look at the server or the files themselves. */
+/** Backend of a store, for commands that inspect the server or the files themselves. */
 export type StoreBackend =
   | { readonly kind: "json"; readonly root: string }
   | { readonly kind: "redis"; readonly client: Redis }
   | { readonly kind: "mysql"; readonly pool: Pool }
   | { readonly kind: "custom" };
 
-/** A store made from a URL; whoever opened it closes it. */
+/** Open store; the caller closes it. */
 export interface OpenedStore {
-  /** Without secrets. */
+  /** URL without secrets. */
   readonly url: string;
   readonly parts: DistributedStore;
   readonly backend: StoreBackend;
   close(): Promise<void>;
 }
 
-/** How {@link openStore} opens. */
+/** Options of {@link openStore}. */
 export interface OpenStoreOptions {
   /**
-   * Refuse a place where nothing was ever saved: a directory that is not there, and of a store that is `readOnly` tables
-   * that are not. Else they are made at the first use. @default false
+   * Refuse a directory that does not exist and, with `readOnly`, missing tables. Otherwise they are created at the first
+   * use. @default false
    */
   readonly mustExist?: boolean | undefined;
-  /** `mysql:` only: make and change no tables; where there are none the store is an empty one. @default false */
+  /** `mysql:` only: do not create or change tables; without tables the store is empty. @default false */
   readonly readOnly?: boolean | undefined;
-  /** Where the URL was given, for errors. @default "--store" */
+  /** Origin of the URL, for errors. @default "--store" */
   readonly from?: string | undefined;
-  /** Servers only: how long a lease lasts where the URL does not say. @default the store's own */
+  /** Servers only: duration of a lease, unless the URL sets it. @default the store's own */
   readonly leaseMs?: number | undefined;
-  /** `json:` only: told what is passed over. */
+  /** `json:` only: receives what the store skips. */
   readonly onReport?: ((report: StoreReport) => void) | undefined;
 }
 
 /**
- * Opens the store a URL names. A server that does not answer is noticed here and not at the first command.
+ * Opens the store at a URL. A server that does not answer is detected here, not at the first command.
  *
- * @throws CommandError for a URL that means nothing (2), a place that is not there (3), or tables of another release that
- * must not be changed (5)
+ * @throws CommandError for an invalid URL (2), a store that does not exist (3), or tables of another release that must not
+ * be changed (5)
  * @throws StoreUnavailableError
  */
 export async function openStore(
@@ -99,7 +99,7 @@ async function openRedis(url: ServerStoreUrl, leaseMs?: number): Promise<OpenedS
     ...(url.password !== undefined && { password: url.password }),
     ...(url.tls && { tls: {} }),
   });
-  // Whoever uses a connection hears of its errors; without a listener they would go to stderr as well.
+  // Commands report connection errors; without a listener ioredis would print them as well.
   client.on("error", () => undefined);
   const parts = RedisDistributedStore.from(client, {
     keyPrefix: url.options["prefix"],
@@ -129,7 +129,7 @@ async function openMysql(
     import("@holdfast/store-mysql"),
   ]);
   const pool = createPool({
-    // A server that accepts a connection and then says nothing is as good as none.
+    // A server may accept the connection and then send nothing.
     connectTimeout: CONNECT_TIMEOUT_MS,
     host: url.host,
     port: url.port,
@@ -156,16 +156,16 @@ async function openMysql(
 }
 
 /**
- * Whether a store that makes no tables has them; one that needs none has.
+ * Returns whether a store has the tables it needs.
  *
- * @throws CommandError when they are those of another release
+ * @throws CommandError for tables of another release
  * @throws StoreUnavailableError
  */
 async function hasTables({ parts, backend }: OpenedStore, url: ServerStoreUrl): Promise<boolean> {
   if (backend.kind !== "mysql") return true;
   try {
-    // The store itself knows best whether it can work there, and what an error of the server means.
-    await parts.stateStore.load({ agentId: "nobody", userId: null, sessionId: uuidv7() });
+    // The store itself decides whether it can use the tables, and interprets errors of the server.
+    await parts.stateStore.load({ agentId: "unknown", userId: null, sessionId: uuidv7() });
     return true;
   } catch (error) {
     if (!ConfigurationError.is(error)) throw error;
@@ -176,7 +176,7 @@ async function hasTables({ parts, backend }: OpenedStore, url: ServerStoreUrl): 
     if (rows.length === 0) return false;
     throw new CommandError(
       exitCodes.unavailable,
-      `${url.url}: its tables are those of an older release, and it is only read; bring them up to date first: ${error.message}`,
+      `${url.url}: its tables are of an older release and it is opened read-only; update them first: ${error.message}`,
     );
   }
 }
@@ -188,15 +188,15 @@ function noTables(url: ServerStoreUrl): CommandError {
   );
 }
 
-/** First part of the names of everything a store keeps on its server. */
+/** Returns the prefix of keys or tables on the server. */
 export function prefixOf({ kind, options }: ServerStoreUrl): string {
   return options["prefix"] ?? { redis: "holdfast:", mysql: "holdfast_" }[kind];
 }
 
 /**
- * Refuses a directory that is not there.
+ * Refuses a directory that does not exist.
  *
- * @param name - what it was called by whoever named it
+ * @param name - its name as given, for the error
  * @throws CommandError with exit code 3
  */
 export async function checkDirectory(root: string, name: string): Promise<void> {

@@ -2,17 +2,17 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { CommandError, exitCodes } from "../exit-code.js";
 
-/** Files below one directory. */
+/** File store in one directory. */
 export interface JsonStoreUrl {
   readonly kind: "json";
   readonly url: string;
   readonly root: string;
 }
 
-/** A server, and the options given behind the `?`. */
+/** Server, and the options behind the `?`. */
 export interface ServerStoreUrl {
   readonly kind: "redis" | "mysql";
-  /** As given, without the password. */
+  /** URL without the password. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
@@ -22,11 +22,11 @@ export interface ServerStoreUrl {
   readonly database: string | undefined;
   readonly tls: boolean;
   readonly options: Readonly<Record<string, string>>;
-  /** Where it was given, for errors. */
+  /** Origin of the URL, for errors. */
   readonly from: string;
 }
 
-/** A store as a URL names it. */
+/** Parsed URL of a store. */
 export type StoreUrl = JsonStoreUrl | ServerStoreUrl;
 
 const accepted = {
@@ -40,9 +40,9 @@ const howTo =
 const escaping = "in user and password write / as %2F, ? as %3F, # as %23, @ as %40";
 
 /**
- * What a store URL means. Nothing is opened, and no message repeats a password.
+ * Parses the URL of a store. Nothing is opened, and no message repeats a password.
  *
- * @param from - where it was given, for errors
+ * @param from - origin of the URL, for errors
  * @throws CommandError with exit code 2
  */
 export function parseStoreUrl(text: string, from = "--store"): StoreUrl {
@@ -55,7 +55,7 @@ export function parseStoreUrl(text: string, from = "--store"): StoreUrl {
   const name = /^[a-z][a-z0-9+.-]*(?=:)/iu.exec(text)?.[0];
   if (/^(?:rediss?|mysql)$/iu.test(name ?? ""))
     throw usage(`the ${name?.toLowerCase()} URL cannot be read; ${escaping}`);
-  throw usage(name === undefined ? howTo : `no store is called ${JSON.stringify(name)}; ${howTo}`);
+  throw usage(name === undefined ? howTo : `there is no store ${JSON.stringify(name)}; ${howTo}`);
 }
 
 function jsonUrl(path: string, usage: UsageErrors): JsonStoreUrl {
@@ -71,7 +71,7 @@ function serverUrl(url: URL, from: string): ServerStoreUrl {
   const usage = usageErrors(from);
   const decode = (part: string): string => decoded(part, usage);
   const kind = url.protocol === "mysql:" ? "mysql" : "redis";
-  // What was meant for a password has become a part of the URL that is shown.
+  // An unescaped password has ended up in a part of the URL that is printed.
   if (url.hash !== "" || [url.pathname, ...url.searchParams.keys()].some((part) => /@/u.test(part)))
     throw usage(`the ${url.protocol.slice(0, -1)} URL cannot be read; ${escaping}`);
   const host = decode(url.hostname).replace(/^\[(.*)\]$/u, "$1");
@@ -107,7 +107,7 @@ function serverUrl(url: URL, from: string): ServerStoreUrl {
 
 type GivenOptions = Pick<ServerStoreUrl, "kind" | "options" | "from">;
 
-/** The value of a numeric option, when it was given. @throws CommandError */
+/** Returns the value of a numeric option, if given. @throws CommandError */
 export function numberOption(url: GivenOptions, name: string): number | undefined {
   const text = url.options[name];
   if (text === undefined) return undefined;
@@ -117,7 +117,7 @@ export function numberOption(url: GivenOptions, name: string): number | undefine
   );
 }
 
-/** The value of a yes-or-no option, when it was given. @throws CommandError */
+/** Returns the value of a boolean option, if given. @throws CommandError */
 export function booleanOption(url: GivenOptions, name: string): boolean | undefined {
   const text = url.options[name];
   if (text === undefined) return undefined;

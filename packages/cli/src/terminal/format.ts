@@ -1,4 +1,8 @@
-/** Bytes as a person reads them: `812 B`, `34.1 KB`. */
+import stringWidth from "string-width";
+import { safeName } from "./safe-text.js";
+import type { Terminal } from "./terminal.js";
+
+/** Formats a number of bytes: `812 B`, `34.1 KB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   for (const unit of ["B", "KB", "MB"]) {
@@ -8,7 +12,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(1)} GB`;
 }
 
-/** A duration as a person reads it: `12 ms`, `3.4 s`, `2 min 5 s`. */
+/** Formats a duration: `12 ms`, `3.4 s`, `2 min 5 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -16,18 +20,37 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A number with its thousands apart. */
+/** Formats a number with thousands separators. */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** `1 message`, `2 messages`. */
+/** Formats a count with its noun: `1 message`, `2 messages`. */
 export function plural(count: number, one: string, many: string = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** Characters that a text may take on one line; what is cut off leaves an ellipsis. */
+/** Shortens a text to a number of characters, with an ellipsis. */
 export function clip(text: string, maxChars: number): string {
   const characters = [...text];
   return characters.length <= maxChars ? text : `${characters.slice(0, maxChars - 1).join("")}…`;
+}
+
+/** Prints rows under headings, each column as wide as its widest cell. Control characters in cells are escaped. */
+export function printTable(
+  terminal: Terminal,
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const cells = rows.map((row) => row.map(safeName));
+  const widths = headings.map((heading, column) =>
+    Math.max(stringWidth(heading), ...cells.map((row) => stringWidth(row[column] ?? ""))),
+  );
+  const layOut = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - stringWidth(cell)))
+      .join("  ")
+      .trimEnd();
+  terminal.line(terminal.colors.dim(layOut(headings)));
+  for (const row of cells) terminal.line(layOut(row));
 }

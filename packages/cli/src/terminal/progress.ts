@@ -2,24 +2,24 @@ import { Presets, SingleBar } from "cli-progress";
 import { safeLine } from "./safe-text.js";
 import type { Terminal } from "./terminal.js";
 
-/** What is being counted. */
+/** Options of {@link progress}. */
 export interface ProgressOptions {
   readonly total: number;
   readonly label: string;
 }
 
-/** A piece of work whose course is shown on stderr. */
+/** Progress display on stderr. */
 export interface Progress {
-  /** @param done - how many of the total @param note - what is being done now, on one line */
+  /** @param done - finished items @param note - current activity, on one line */
   update(done: number, note?: string): void;
   /** Ends the display; idempotent. */
   stop(): void;
 }
 
-/** Without a terminal: a line at most this often. */
+/** Minimum time between two lines outside of a terminal. */
 const LINE_EVERY_MS = 5_000;
 
-/** A bar in a terminal, a plain line now and then elsewhere, nothing with `--json`. */
+/** Shows a bar in a terminal, a plain line every few seconds elsewhere, nothing with `--json`. */
 export function progress(terminal: Terminal, options: ProgressOptions): Progress {
   if (terminal.isJson) return { update() {}, stop() {} };
   return terminal.isInteractive ? bar(terminal, options) : lines(terminal, options);
@@ -32,7 +32,7 @@ function bar(terminal: Terminal, { total, label }: ProgressOptions): Progress {
       format: `${safeLine(label)} {bar} {value}/{total} {eta_formatted} {note}`,
       hideCursor: true,
       clearOnComplete: true,
-      // The line is cut to the width by the bar itself.
+      // The bar cuts the line to the width itself.
       linewrap: false,
       gracefulExit: false,
     },

@@ -1,32 +1,32 @@
 /**
- * Everything by which text could steer a terminal, hide part of itself or change what stands beside it: C0 and C1
- * controls, separators of lines that are none, and marks that turn the direction of writing. Line feed and tab stay.
+ * Characters with which text could control a terminal, hide part of itself or change the text beside it: C0 and C1
+ * controls, Unicode line separators, bidirectional marks and lone surrogates. Line feed and tab are kept.
  */
 const unsafe =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matching them is the purpose
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /**
- * Text of unknown origin as it may be written to a terminal: a control character becomes a visible `\xNN` or `\uNNNN`.
- * `\r\n` becomes `\n`.
+ * Makes text of unknown origin safe for a terminal: control characters become a visible `\xNN` or `\uNNNN`, and `\r\n`
+ * becomes `\n`.
  */
 export function safeText(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(unsafe, visible);
 }
 
-/** As {@link safeText}, on one line: line feeds and tabs become spaces. */
+/** Does the same as {@link safeText}, on one line: whitespace becomes single spaces. */
 export function safeLine(text: string): string {
   return safeText(text).replace(/\s+/gu, " ").trim();
 }
 
-/** As {@link safeText}, on one line and to the letter, for ids: of two that differ none looks like the other. */
+/** Does the same as {@link safeText} for ids, on one line: different ids never look alike. */
 export function safeName(text: string): string {
   return safeText(text).replace(/[\n\t]/g, visible);
 }
 
-/** JSON on one line, in which nothing stands that a terminal would obey; it means the same. */
+/** Converts a value to JSON on one line, with control characters escaped. */
 export function safeJson(value: unknown): string {
-  // Within JSON these occur in strings only, where an escape may stand for each.
+  // In JSON these characters occur only in strings, where each can be escaped.
   return JSON.stringify(value).replace(unsafe, escaped);
 }
 
@@ -39,11 +39,11 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** {@link safeText} for text that comes in pieces: none is judged by half a character. */
+/** Applies {@link safeText} to streamed text, without splitting a character. */
 export class SafeTextStream {
   #rest = "";
 
-  /** As much as can be shown already. */
+  /** Returns the text that can be shown already. */
   push(piece: string): string {
     const text = this.#rest + piece;
     const isSplit = /[\r\ud800-\udbff]$/.test(text);
@@ -51,7 +51,7 @@ export class SafeTextStream {
     return safeText(isSplit ? text.slice(0, -1) : text);
   }
 
-  /** What was held back. */
+  /** Returns the text that was held back. */
   end(): string {
     const rest = safeText(this.#rest);
     this.#rest = "";

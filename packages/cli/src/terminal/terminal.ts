@@ -1,43 +1,43 @@
 import picocolors from "picocolors";
 import { safeJson, safeText } from "./safe-text.js";
 
-/** Functions that colour text, or give it back as it is where colours are off. */
+/** Functions that colour a text, or return it unchanged where colours are off. */
 export type Colors = ReturnType<typeof picocolors.createColors>;
 
-/** Where a command reads and writes, and how. */
+/** Input and output of a command. */
 export interface Terminal {
   readonly out: NodeJS.WritableStream;
   readonly err: NodeJS.WritableStream;
   readonly in: NodeJS.ReadableStream;
-  /** The environment the command goes by. */
+  /** Environment variables. */
   readonly env: NodeJS.ProcessEnv;
-  /** Both ends are a terminal, and neither CI nor `--json` says otherwise. */
+  /** Input and output are a terminal, and neither CI nor `--json` is set. */
   readonly isInteractive: boolean;
-  /** Whether `--json` was given. */
+  /** `--json` was given. */
   readonly isJson: boolean;
   /** Off with NO_COLOR, in pipes and with `--json`; on with FORCE_COLOR. */
   readonly colors: Colors;
   /** Width of the terminal; 80 where there is none. */
   readonly columns: number;
-  /** A line on stdout. */
+  /** Writes a line to stdout. */
   line(text?: string): void;
-  /** One JSON document, or one line of NDJSON, on stdout. */
+  /** Writes one JSON document, or one line of NDJSON, to stdout. */
   json(value: unknown): void;
-  /** A line on stderr, its control characters made harmless. */
+  /** Writes a line to stderr, with control characters escaped. */
   warn(text: string): void;
 }
 
-/** What a {@link Terminal} is made of. */
+/** Options of {@link createTerminal}. */
 export interface TerminalOptions {
   readonly out?: NodeJS.WritableStream | undefined;
   readonly err?: NodeJS.WritableStream | undefined;
   readonly in?: NodeJS.ReadableStream | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** The arguments behind the command's name; only `--json` is looked for. */
+  /** Arguments of the command; only `--json` matters here. */
   readonly argv?: readonly string[] | undefined;
 }
 
-/** A terminal over the process's own streams, or over those given. */
+/** Creates a terminal over the given streams, by default those of the process. */
 export function createTerminal(options: TerminalOptions = {}): Terminal {
   const {
     out = process.stdout,
@@ -66,7 +66,7 @@ export function createTerminal(options: TerminalOptions = {}): Terminal {
   };
 }
 
-/** https://no-color.org: set and not empty; FORCE_COLOR is stronger, unless it says 0 or false. */
+/** Follows https://no-color.org (set and not empty); FORCE_COLOR takes precedence, unless it is 0 or false. */
 function wantsColors(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";

@@ -1,23 +1,23 @@
 import { StringDecoder } from "node:string_decoder";
 
 /**
- * The lines of a stream of UTF-8, without their ends. Unlike readline's, they end at line feeds only: JSON may hold other
- * characters that readline takes for one.
+ * Reads the lines of a UTF-8 stream. Unlike with readline they end at line feeds only: JSON may contain other characters
+ * that readline takes for line ends.
  */
 export async function* textLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
-  // In pieces: a line of megabytes comes in thousands of them.
-  let begun: string[] = [];
+  // Joined once per line: a line of megabytes arrives in thousands of chunks.
+  let started: string[] = [];
   for await (const chunk of stream) {
     const text = typeof chunk === "string" ? chunk : decoder.write(chunk);
     const [first = "", ...rest] = text.split("\n");
-    begun.push(first);
+    started.push(first);
     for (const next of rest) {
-      yield withoutReturn(begun.join(""));
-      begun = [next];
+      yield withoutReturn(started.join(""));
+      started = [next];
     }
   }
-  const last = begun.join("") + decoder.end();
+  const last = started.join("") + decoder.end();
   if (last !== "") yield withoutReturn(last);
 }
 

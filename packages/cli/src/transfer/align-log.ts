@@ -1,32 +1,31 @@
 import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
-import type { AppendBatches } from "./append-batches.js";
-import { logRecords } from "./log-records.js";
-import type { PortableRecord } from "./portable-record.js";
+import { type LogDraft, retryWrite } from "@holdfast/core/store-kit";
+import { logRecords, type PortableRecord } from "./log-records.js";
 import { recordText, type SessionDigest } from "./session-digest.js";
 
 /**
- * How a stored log relates to the records it should hold:
- * - `same`, or `behind`: it is the beginning of them, and what was missing was appended, if that was asked for;
- * - `ahead`: they are the beginning of it;
- * - `other`: the two part ways; `changed`: a record has the same id and says something else.
+ * Relation of a stored log to the expected records:
+ * - `same`; `behind`: it is a prefix of them, and the missing ones were appended, if requested;
+ * - `ahead`: they are a prefix of it;
+ * - `other`: the two diverge; `changed`: a record has the same id and different content.
  */
 export type LogRelation = "same" | "behind" | "ahead" | "other" | "changed";
 
-/** What came of comparing. */
+/** Result of {@link alignLog}. */
 export interface LogAlignment {
   readonly relation: LogRelation;
-  /** How many records they begin with in common. */
+  /** Length of the common prefix, in records. */
   readonly shared: number;
 }
 
 /**
- * Compares a log with the records it should hold, both read page by page, and appends what it lacks.
+ * Compares a log with the expected records, both read page by page, and appends the missing ones.
  *
- * Appending begins only where the stored log has ended, so a log that turns out to be another one is not touched.
+ * Appending begins only at the end of the stored log, so a log that turns out to be a different one is not touched.
  *
- * @param digest - takes in every record that comes
- * @param onShared - told of every stored record that is as it should be
- * @param batches - where to append; what it holds back at the end is the caller's to send; null only compares
+ * @param digest - receives every expected record
+ * @param onShared - called for every stored record that is as expected
+ * @param batches - appends records, the last batch is left to the caller to send; null only compares
  */
 export async function alignLog(
   log: Pick<ConversationLog, "read">,
@@ -56,4 +55,63 @@ export async function alignLog(
   }
   if (!next.done) return { relation: "ahead", shared };
   return { relation: isBehind ? "behind" : "same", shared };
+}
+
+/** Size at which a batch is appended. File logs recognise a repeated append within their last megabyte. */
+const BATCH_BYTES = 524_288;
+const BATCH_RECORDS = 500;
+
+/** Appends records in batches, so that neither a long log nor long texts accumulate in memory. */
+export class AppendBatches {
+  readonly #log: Pick<ConversationLog, "append">;
+  readonly #slot: Slot;
+  readonly #beforeAppend: () => void;
+  #drafts: LogDraft[] = [];
+  #bytes = 0;
+  #added = 0;
+  #appended = 0;
+
+  /** @param beforeAppend - called before every attempt; throws when nothing may be written any more */
+  constructor(log: Pick<ConversationLog, "append">, slot: Slot, beforeAppend: () => void) {
+    this.#log = log;
+    this.#slot = slot;
+    this.#beforeAppend = beforeAppend;
+  }
+
+  /** Records added so far. */
+  get added(): number {
+    return this.#added;
+  }
+
+  /** Records sent so far; those of a failed append may or may not be stored. */
+  get appended(): number {
+    return this.#appended;
+  }
+
+  /** @param bytes - approximate size */
+  async add(draft: LogDraft, bytes: number): Promise<void> {
+    this.#drafts.push(draft);
+    this.#added++;
+    this.#bytes += bytes;
+    if (this.#bytes >= BATCH_BYTES || this.#drafts.length >= BATCH_RECORDS) await this.flush();
+  }
+
+  /** Returns and removes the records not sent yet, for a store that appends them with its save. */
+  takeRest(): readonly LogDraft[] {
+    const drafts = this.#drafts;
+    this.#drafts = [];
+    this.#bytes = 0;
+    return drafts;
+  }
+
+  async flush(): Promise<void> {
+    const drafts = this.takeRest();
+    if (drafts.length === 0) return;
+    const before = this.#appended;
+    await retryWrite(this.#slot, async () => {
+      this.#beforeAppend();
+      this.#appended = before + drafts.length;
+      await this.#log.append(this.#slot, drafts);
+    });
+  }
 }

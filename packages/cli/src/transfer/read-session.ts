@@ -1,14 +1,14 @@
 import type { DistributedStore, Slot } from "@holdfast/core";
 import { checkSlot } from "@holdfast/core/store-kit";
-import { recordsOf } from "./portable-record.js";
+import { recordsOf } from "./log-records.js";
 import { SessionDigest } from "./session-digest.js";
 import type { SessionLine } from "./session-line.js";
 
 /**
- * A session as lines, read page by page; no lines when there is none.
+ * Reads a session as lines, page by page; no lines when it does not exist.
  *
- * The state is read first: the log is written before a state or with it, so the records that follow hold at least all that
- * led to it.
+ * The state is read first: the log is written before a state or with it, so the records that follow include everything
+ * that led to it.
  *
  * @throws StoreError
  */
@@ -18,7 +18,7 @@ export async function* readSession(
 ): AsyncGenerator<SessionLine, void, void> {
   const owner = checkSlot(slot);
   const state = await stateStore.load(owner);
-  // Only said of a revision that was named.
+  // "unchanged" is only returned for a known revision.
   if (state === "unchanged") return;
   const records = recordsOf(log, owner);
   let next = await records.next();

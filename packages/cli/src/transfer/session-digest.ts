@@ -1,30 +1,29 @@
 import { createHash, type Hash } from "node:crypto";
 import type { LogRecord, Revision } from "@holdfast/core";
 import type { LoadedState, LogDraft } from "@holdfast/core/store-kit";
-import { canonicalText } from "./canonical-text.js";
 
-/** What a session amounts to: two stores that hold the same session say the same. */
+/** Counts and hash of a session; equal for equal sessions, whichever store holds them. */
 export interface SessionSummary {
-  /** Null for a session that has a log and no state. */
+  /** Null for a session with a log and no state. */
   readonly revision: Revision | null;
   readonly messages: number;
   readonly records: number;
-  /** Id of the last of them. */
+  /** Id of the last record. */
   readonly lastRecordId: string | null;
-  /** References to long texts; one that is named twice counts twice. */
+  /** References to long texts; one that is used twice counts twice. */
   readonly blobs: number;
-  /** Of the canonical texts and the long texts they refer to. */
+  /** Bytes of the canonical texts and the long texts they refer to. */
   readonly bytes: number;
-  /** Of state and log: hex. */
+  /** Hash of state and log, in hex. */
   readonly sha256: string;
 }
 
-/** A record without its place in the log, which is each log's own. */
+/** Returns the canonical text of a record, without its sequence number, which differs between logs. */
 export function recordText(record: LogDraft | LogRecord): string {
   return canonicalText({ ...record, seq: undefined });
 }
 
-/** Whether two states are the same, whoever keeps them. */
+/** Returns whether two states are equal, whichever stores hold them. */
 export function isSameState(a: LoadedState, b: LoadedState): boolean {
   if (a.revision !== b.revision || a.messages.length !== b.messages.length) return false;
   if (canonicalText(a.head) !== canonicalText(b.head)) return false;
@@ -33,7 +32,7 @@ export function isSameState(a: LoadedState, b: LoadedState): boolean {
   );
 }
 
-/** Takes in a session, piece by piece, and says what it amounts to. */
+/** Computes the summary of a session, piece by piece. */
 export class SessionDigest {
   readonly #state: Hash = createHash("sha256");
   readonly #log: Hash = createHash("sha256");
@@ -48,7 +47,7 @@ export class SessionDigest {
     return this.#records;
   }
 
-  /** The state; once, if there is one. */
+  /** Adds the state; once, if there is one. */
   state({ revision, head, messages }: LoadedState): void {
     this.#revision = revision;
     this.#messages = messages.length;
@@ -58,7 +57,7 @@ export class SessionDigest {
   }
 
   /**
-   * The next record of the log, its long texts apart.
+   * Adds the next record of the log, without its long texts.
    *
    * @returns its canonical text
    */
@@ -74,7 +73,7 @@ export class SessionDigest {
     return text;
   }
 
-  /** The sum of what was taken in; more may follow. */
+  /** Returns the summary so far; more may follow. */
   summary(): SessionSummary {
     const parts = [this.#state, this.#log].map((hash) => hash.copy().digest("hex"));
     return {
@@ -92,4 +91,19 @@ export class SessionDigest {
     hash.update(text, "utf8").update("\n");
     this.#bytes += Buffer.byteLength(text, "utf8");
   }
+}
+
+/**
+ * Converts a value to JSON with sorted keys: stores that hold the same value yield the same text, whatever their order of
+ * fields.
+ */
+function canonicalText(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  const fields: string[] = [];
+  for (const key of Object.keys(value).sort()) {
+    const field: unknown = Reflect.get(value, key);
+    if (field !== undefined) fields.push(`${JSON.stringify(key)}:${canonicalText(field)}`);
+  }
+  return `{${fields.join()}}`;
 }

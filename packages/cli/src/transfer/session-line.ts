@@ -1,37 +1,44 @@
-import type { JsonObject, Message, Revision, Slot } from "@holdfast/core";
-import type { LogDraft } from "@holdfast/core/store-kit";
+import {
+  InvalidInputError,
+  type JsonObject,
+  type Message,
+  type Revision,
+  type Slot,
+} from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { checkLogDraft, checkSlot, type LogDraft } from "@holdfast/core/store-kit";
 
 /**
- * A session as lines of NDJSON, for files and pipes. In this order: one header, the messages of the context, the records
- * of the log, one end. Several sessions may follow each other.
+ * Line of an exported session in NDJSON. The order is: one header, the messages of the context, the records of the log, one
+ * end. Several sessions may follow each other.
  */
 export type SessionLine = SessionHeader | MessageLine | RecordLine | SessionEnd;
 
-/** Begins a session. */
+/** First line of a session. */
 export interface SessionHeader {
   readonly type: "session";
   readonly v: 1;
   readonly slot: Slot;
-  /** Null, with `head`, for a session that has a log and no state. */
+  /** Null, as `head` is, for a session with a log and no state. */
   readonly revision: Revision | null;
   readonly head: JsonObject | null;
-  /** What a log holds is known at its end: see {@link SessionEnd}. */
+  /** The size of the log is known at its end: see {@link SessionEnd}. */
   readonly counts: { readonly messages: number };
 }
 
-/** A message of the context. */
+/** Message of the context. */
 export interface MessageLine {
   readonly type: "message";
   readonly message: Message;
 }
 
-/** A record of the log, whole: its long texts are in it. */
+/** Record of the log, including its long texts. */
 export interface RecordLine {
   readonly type: "record";
   readonly record: LogDraft;
 }
 
-/** Ends a session, and says what it must have amounted to. */
+/** Last line of a session, with its counts and hash. */
 export interface SessionEnd {
   readonly type: "end";
   readonly counts: {
@@ -40,6 +47,81 @@ export interface SessionEnd {
     readonly blobs: number;
     readonly bytes: number;
   };
-  /** As `SessionSummary` has it. */
+  /** Same as in `SessionSummary`. */
   readonly sha256: string;
+}
+
+const REVISION = /^(0|[1-9]\d{0,15})\.[0-9a-f]{32}$/;
+
+/**
+ * Parses a line.
+ *
+ * @param number - line number, for the error
+ * @throws InvalidInputError when it is invalid; the message names the line and never quotes it
+ */
+export function parseSessionLine(text: string, number: number): SessionLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text, which must stay out of errors.
+    throw refusal(number, "is not JSON; is the file cut short?");
+  }
+  if (!isRecord(value)) throw refusal(number, "is not an object");
+  const problem = problemOf(value);
+  if (problem !== null) throw refusal(number, problem);
+  return value as unknown as SessionLine;
+}
+
+function problemOf(line: Record<string, unknown>): string | null {
+  switch (line["type"]) {
+    case "session":
+      return headerProblem(line);
+    case "message":
+      return isMessage(line["message"]) ? null : "has no valid message";
+    case "record":
+      return isDraft(line["record"]) ? null : "has no valid log record";
+    case "end":
+      return typeof line["sha256"] === "string" && isRecord(line["counts"])
+        ? null
+        : "has no counts and hash";
+    default:
+      return "is not a session, message, record or end";
+  }
+}
+
+function headerProblem({ v, slot, revision, head }: Record<string, unknown>): string | null {
+  if (v !== 1) return "has a version other than 1; update @holdfast/cli";
+  if (!isSlot(slot)) return "names no session";
+  if (revision === null && head === null) return null;
+  if (typeof revision !== "string" || !REVISION.test(revision)) return "has no valid revision";
+  return isRecord(head) ? null : "has no head";
+}
+
+function isSlot(value: unknown): boolean {
+  try {
+    return (
+      isRecord(value) && checkSlot(value as unknown as Parameters<typeof checkSlot>[0]) !== null
+    );
+  } catch {
+    return false;
+  }
+}
+
+function isMessage(value: unknown): boolean {
+  return isRecord(value) && typeof value["id"] === "string" && Array.isArray(value["content"]);
+}
+
+function isDraft(value: unknown): boolean {
+  try {
+    if (!isRecord(value) || "seq" in value || "blobs" in value) return false;
+    checkLogDraft(value as unknown as Parameters<typeof checkLogDraft>[0]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refusal(number: number, problem: string): InvalidInputError {
+  return new InvalidInputError(`line ${number} ${problem}`);
 }

@@ -1,20 +1,25 @@
-import type { DistributedStore, Slot } from "@holdfast/core";
-import type { LoadedState } from "@holdfast/core/store-kit";
-import { BlobCheck } from "./blob-check.js";
+import {
+  type ConversationLog,
+  type DistributedStore,
+  type LogRecord,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
+import { blobRef, type LoadedState } from "@holdfast/core/store-kit";
 import { logRecords } from "./log-records.js";
 import { SessionDigest, type SessionSummary } from "./session-digest.js";
 
-/** How much of a session to read back. */
+/** Options of {@link storedSummary}. */
 export interface ReadBackOptions {
-  /** Stop after this many records: more may have come since. @default all */
+  /** Records to read; more may have been appended since. @default all */
   readonly records?: number | undefined;
 }
 
 /**
- * What the session in a store amounts to, everything read back: state, log and every long text, each against its hash.
+ * Summarises a stored session by reading back everything: state, log and every long text, each compared with its hash.
  *
- * @param state - as it was read from there just now
- * @throws StateCorruptError when a long text is missing or is another
+ * @param state - its state, just read
+ * @throws StateCorruptError when a long text is missing or different
  */
 export async function storedSummary(
   { log }: Pick<DistributedStore, "log">,
@@ -32,4 +37,29 @@ export async function storedSummary(
       if (digest.records >= most) break;
     }
   return digest.summary();
+}
+
+/** Reads back the long texts of a session's log, each once, and compares them with their hashes. */
+export class BlobCheck {
+  readonly #log: Pick<ConversationLog, "readBlob">;
+  readonly #slot: Slot;
+  readonly #checked = new Set<string>();
+
+  constructor(log: Pick<ConversationLog, "readBlob">, slot: Slot) {
+    this.#log = log;
+    this.#slot = slot;
+  }
+
+  /** @throws StateCorruptError when a long text of the record is missing or different */
+  async check(record: LogRecord): Promise<void> {
+    for (const { ref } of record.blobs ?? []) {
+      if (this.#checked.has(ref)) continue;
+      const text = await this.#log.readBlob(this.#slot, ref);
+      if (text === null || blobRef(text) !== ref)
+        throw new StateCorruptError(
+          `a long text of log record ${record.seq} is ${text === null ? "missing" : "another"}`,
+        );
+      this.#checked.add(ref);
+    }
+  }
 }

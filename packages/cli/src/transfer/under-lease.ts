@@ -8,25 +8,26 @@ import {
 import { timeLimit } from "@holdfast/core/plugin-kit";
 import { type Lease, uuidv7 } from "@holdfast/core/store-kit";
 
-/** How long to wait for one's turn; 0 does not wait. */
+/** Options of {@link underLease}. */
 export interface LeaseOptions {
+  /** Time to wait for the lease; 0 does not wait. */
   readonly waitMs: number;
-  /** Ends the waiting. */
+  /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
-  /** Begins the id under which others see who holds the session. */
+  /** Prefix of the id under which others see the holder. */
   readonly holder: string;
 }
 
-/** A lease, to be looked at before every write. */
+/** Lease, to be checked before every write. */
 export interface HeldLease extends Pick<Lease, "token" | "loaded"> {
-  /** @throws LeaseLostError when it is known that the right to write is gone */
+  /** @throws LeaseLostError when the lease is known to be lost */
   check(): void;
-  /** Whether the store says so too. */
+  /** Asks the store whether the lease is still held. */
   isHeld(): Promise<boolean>;
 }
 
 /**
- * Works on a session while nobody else can: calls wait for their turn.
+ * Runs `work` while holding the lease of a session: calls wait for it.
  *
  * @throws SessionBusyError when the session is not free in time
  */
@@ -43,12 +44,12 @@ export async function underLease<T>(
     return await work({
       token,
       loaded,
-      // Asked for each time: a lease looks at the clock when it is, and a process that stood still has not heard of it yet.
+      // Read each time: the getter checks the clock, and a process that was suspended has seen no event yet.
       check: () => checkHeld(lease.lost),
       isHeld: async () => !lease.lost.aborted && (await gate.calls(slot))[0] === callId,
     });
   } finally {
-    // What is not given back ends by itself.
+    // A lease that cannot be released expires.
     await lease.release().catch(() => undefined);
   }
 }
@@ -67,7 +68,7 @@ async function acquire(
     if (!limit.signal.aborted) throw error;
     throw new SessionBusyError(
       stop?.aborted
-        ? "the session is in use, and the waiting was ended"
+        ? "the session is in use, and the wait was ended"
         : `the session is in use and was not free within ${waitMs} ms; try again later`,
       { cause: error },
     );

@@ -66,7 +66,7 @@ test("a reply that is interrupted with Ctrl-C is kept, and another process goes 
   ]);
 
   await using second = new PseudoTerminal(args, options);
-  await second.shows("goes on, 6 messages");
+  await second.shows("continues, 6 messages");
   second.enter("/history 3");
   await second.shows("I shall never end");
   await second.shows("You said: still here?");
@@ -78,17 +78,17 @@ test("a reply that is interrupted with Ctrl-C is kept, and another process goes 
   expect(await second.exited).toBe(0);
 });
 
-test("Ctrl-D while the agent works leaves after it, and names what is not said any more", async () => {
+test("Ctrl-D while the agent works leaves after it, and names what is not sent", async () => {
   await using project = await testProject();
   await using terminal = await chatIn(project);
   terminal.enter("until told");
   await terminal.shows("I come");
   terminal.enter("one more thing");
-  await terminal.shows("comes next: one more thing");
+  await terminal.shows("sent next: one more thing");
   terminal.type(CTRL_D);
   await writeFile(join(project.path, "told"), "");
   await terminal.shows("to an end.");
-  await terminal.shows("not said any more: one more thing");
+  await terminal.shows("not sent: one more thing");
   expect(await terminal.exited).toBe(0);
 });
 
@@ -148,7 +148,7 @@ test("lines that were pasted and not sent are named when they are left", async (
   terminal.type("\u001b[200~line one\rline two\r\u001b[201~");
   await terminal.shows("line two");
   terminal.type(CTRL_D);
-  await terminal.shows("not said any more: line one line two");
+  await terminal.shows("not sent: line one line two");
   expect(await terminal.exited).toBe(0);
 });
 
@@ -176,7 +176,7 @@ test("a turn that waits for another process says so when it is interrupted", asy
   second.enter("me too");
   await second.shows("waiting for 1 other call");
   second.type(CTRL_C);
-  await second.shows("it waits for its turn to be saved");
+  await second.shows("waiting to save it");
   await writeFile(join(project.path, "told"), "");
   await second.shows("interrupted; what was said is kept");
   for (const terminal of [first, second]) {
@@ -205,7 +205,7 @@ test("what an agent does is shown as it happens, and commands begin with a slash
   terminal.enter("until told");
   await terminal.shows("I come");
   terminal.enter("and then this");
-  await terminal.shows("comes next: and then this");
+  await terminal.shows("sent next: and then this");
   await writeFile(join(project.path, "told"), "");
   await terminal.shows("to an end.");
   await terminal.shows("› and then this");

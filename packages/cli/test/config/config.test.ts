@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { tempDirectory } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { findConfig } from "../../src/config/find-config.js";
+import { findConfig } from "../../src/config/load-config.js";
 import { createTerminal } from "../../src/terminal/terminal.js";
 import { holdfast } from "../support/in-process.js";
 import { runProcess } from "../support/process.js";

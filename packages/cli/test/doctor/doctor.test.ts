@@ -4,10 +4,8 @@ import { tempDirectory } from "@holdfast/testing";
 import { privateRedis } from "@holdfast/testing/servers";
 import { describe, expect, inject, test } from "vitest";
 import { checkClock } from "../../src/doctor/check-clock.js";
-import { checkNode } from "../../src/doctor/check-node.js";
-import { checkPackages } from "../../src/doctor/check-packages.js";
+import { atLeast, checkNode, checkPackages, fitTogether } from "../../src/doctor/check-versions.js";
 import type { Finding } from "../../src/doctor/finding.js";
-import { atLeast, fitTogether } from "../../src/doctor/version.js";
 import { holdfast } from "../support/in-process.js";
 import { freshStore, storeKinds } from "../support/stores.js";
 
@@ -101,7 +99,7 @@ describe("doctor", () => {
     expect(warned.code).toBe(0);
     expect(finding(warned.json<Report>(), "state directory")).toMatchObject({
       status: "warning",
-      message: expect.stringContaining("everybody"),
+      message: expect.stringContaining("writable for all users"),
       advice: expect.stringContaining("chmod go-w"),
     });
     await writeFile(join(directory.path, "file"), "");

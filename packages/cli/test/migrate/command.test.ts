@@ -72,7 +72,7 @@ test("a wrong URL is called by its option, and one store is known under two name
     const flags = { from, to, concurrency: 1, passes: 1, wait: 0 };
     return openPair(flags, () => undefined);
   };
-  await expect(open("nonsense:", `json:${root}`)).rejects.toThrow(/^--from: no store/);
+  await expect(open("nonsense:", `json:${root}`)).rejects.toThrow(/^--from: there is no store/);
   await expect(open(`json:${root}`, "redis://h/words")).rejects.toThrow(/^--to: redis/);
   await expect(open("redis://h?ttlMs=x", "redis://h?ttlMs=x&prefix=b")).rejects.toThrow(/^--from:/);
   for (const [one, other] of [

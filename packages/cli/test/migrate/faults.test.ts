@@ -169,7 +169,7 @@ describe("when things go wrong", () => {
     expect(report).toMatchObject({ outcomes: { copied: 6, failed: 1 } });
   });
 
-  test("whoever stops it does not wait for sessions that are in use", async () => {
+  test("a stop does not wait for sessions that are in use", async () => {
     const [source, target] = [memoryParts(), memoryParts()];
     await seedOne(source, session);
     const lease = await target.gate.acquire(slot, { callId: "long" });

@@ -14,7 +14,7 @@ export interface MigrateLine {
   readonly changingSessions?: number;
 }
 
-/** How a run of the command ended. */
+/** Result of a run of the command. */
 export interface MigrateRun {
   readonly code: number | null;
   readonly lines: readonly MigrateLine[];

@@ -1,12 +1,9 @@
 import { StateConflictError, StateCorruptError, UnknownOutcomeError } from "@holdfast/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  parseSessionLine,
-  readSession,
-  type SessionLine,
-  writeSession,
-} from "../../src/transfer/index.js";
+import { readSession } from "../../src/transfer/read-session.js";
+import { parseSessionLine, type SessionLine } from "../../src/transfer/session-line.js";
+import { writeSession } from "../../src/transfer/write-session.js";
 import { addTurn } from "./add-turn.js";
 import { memoryParts, withStates } from "./memory-parts.js";
 import { sampleSession, sampleSessions, seed, seedOne } from "./sample-sessions.js";

@@ -9,7 +9,7 @@ import { sampleSessions, seed } from "./sample-sessions.js";
 const ownPrefix = () => `ro${randomUUID().slice(0, 8)}_`;
 const mysql = (prefix: string) => `${inject("mysqlUrl")}?prefix=${prefix}`;
 
-/** What a statement gives, behind the store's back. */
+/** Runs a statement without the store. */
 async function query(statement: string): Promise<unknown> {
   const pool = createPool(inject("mysqlUrl"));
   try {

@@ -8,7 +8,7 @@ export interface SampleSession {
   readonly head: JsonObject;
   readonly messages: readonly Message[];
   readonly records: readonly LogDraft[];
-  /** How many saves it takes to get there. */
+  /** Number of saves. */
   readonly saves: number;
 }
 

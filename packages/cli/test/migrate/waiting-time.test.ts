@@ -23,15 +23,15 @@ test("the waiting for a session ends in its time, also when garbage is collected
   }
 }, 10_000);
 
-test("whoever is told to stop, or was before, does not wait", async () => {
+test("a caller that is told to stop, now or before, does not wait", async () => {
   const parts = memoryParts();
   const lease = await parts.gate.acquire(slot, { callId: "long" });
   const stop = new AbortController();
   const options = { waitMs: 600_000, holder: "test", signal: stop.signal };
   const waiting = underLease(parts, slot, options, async () => undefined);
   stop.abort();
-  await expect(waiting).rejects.toThrow("the waiting was ended");
+  await expect(waiting).rejects.toThrow("the wait was ended");
   const late = underLease(parts, slot, options, async () => undefined);
-  await expect(late).rejects.toThrow("the waiting was ended");
+  await expect(late).rejects.toThrow("the wait was ended");
   await lease.release();
 });

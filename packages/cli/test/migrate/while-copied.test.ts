@@ -10,7 +10,7 @@ import { contentsOf } from "./store-contents.js";
 const session = sampleSession(10);
 const { slot } = session;
 
-/** Somebody waits until somebody else opens it. */
+/** Latch: resolves when it is opened. */
 function door(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

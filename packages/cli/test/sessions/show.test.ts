@@ -149,7 +149,7 @@ describe("sessions show", () => {
     expect((await holdfast([...named, "--store", store.url])).code).toBe(3);
   });
 
-  test("prints nothing that a terminal would obey, whoever said it and whatever ids are", async () => {
+  test("prints no control character, in messages of any role and in ids", async () => {
     await using store = await freshStore("json");
     const evil = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202egnp.exe\rover\u0000";
     await talk(store, {

@@ -108,7 +108,7 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining("Not found") });
   });
 
-  test("are deleted with state and log, once somebody says yes, and not while a call runs", async () => {
+  test("are deleted with state and log, once confirmed, and not while a call runs", async () => {
     await using store = await freshStore(kind);
     await talk(
       store,
@@ -135,9 +135,12 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
 
     const slot = { agentId: "assistant", userId: "ada", sessionId: "one" };
     await withStore(store.url, async ({ stateStore, log, gate }) => {
-      const lease = await gate.acquire(slot, { callId: "somebody" });
+      const lease = await gate.acquire(slot, { callId: "other" });
       const busy = await holdfast(["sessions", "delete", "one", "--yes", ...flags]);
-      expect(busy).toMatchObject({ code: 4, stderr: expect.stringContaining("running a call") });
+      expect(busy).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining("has a running call"),
+      });
       await lease.release();
       expect(await stateStore.load(slot)).not.toBeNull();
 
@@ -162,7 +165,7 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     expect(await holdfast([...search, "one"])).toMatchObject({ code: 0 });
     expect(await holdfast([...search, "none"])).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('no session is called "none"'),
+      stderr: expect.stringContaining('there is no session "none"'),
     });
   });
 

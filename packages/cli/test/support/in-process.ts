@@ -3,7 +3,7 @@ import { run } from "../../src/run.js";
 import { createTerminal } from "../../src/terminal/terminal.js";
 import { plainEnvironment } from "./command.js";
 
-/** What a command did. */
+/** Result of a command. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -12,7 +12,7 @@ export interface Outcome {
   json<T = Record<string, unknown>>(): T;
 }
 
-/** What a command is run with. */
+/** Options of a command. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly input?: string | undefined;

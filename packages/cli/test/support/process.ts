@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { main, plainEnvironment } from "./command.js";
 
-/** How a process is started. */
+/** Options of a process. */
 export interface ProcessOptions {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;

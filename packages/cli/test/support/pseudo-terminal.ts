@@ -12,7 +12,7 @@ export class PseudoTerminal implements AsyncDisposable {
   readonly #watchers = new Set<() => void>();
   #raw = "";
   #hasExited = false;
-  /** Where the next wait begins to look. */
+  /** Position from which the next wait searches. */
   #seen = 0;
 
   /** @param options - `inShell`: from a shell that has job control and prompts with `shell>` */
@@ -49,7 +49,7 @@ export class PseudoTerminal implements AsyncDisposable {
     return this.#raw;
   }
 
-  /** What a person can read. */
+  /** Text without escape sequences. */
   get text(): string {
     return stripVTControlCharacters(this.#raw).replaceAll("\r", "");
   }

@@ -1,0 +1,120 @@
+import type { HarnessAgent } from "@holdfast/harness";
+import { type ExitCode, exitCodes } from "../exit-code.js";
+
+/** Time a running call gets to reach a safe point after SIGTERM. */
+const DRAIN_MS = 10_000;
+/** Time an interrupted call gets to be saved after a second Ctrl-C. */
+const HURRY_MS = 2_000;
+
+/**
+ * Ends a chat gracefully on signals: SIGINT interrupts the running call, SIGTERM and SIGHUP let it reach a safe point;
+ * either way it is saved. A second signal shortens the wait. Further SIGHUPs are ignored, because a closed terminal is
+ * noticed in more than one place.
+ */
+export class GracefulExit implements Disposable {
+  readonly #agent: HarnessAgent;
+  readonly #leaving = new AbortController();
+  readonly #hurry = new AbortController();
+  #code: ExitCode | null = null;
+  #drained: Promise<unknown> = Promise.resolve();
+  #drainTimer: NodeJS.Timeout | undefined;
+
+  constructor(agent: HarnessAgent) {
+    this.#agent = agent;
+    process.on("SIGINT", this.interrupt);
+    process.on("SIGTERM", this.drain);
+    process.on("SIGHUP", this.hangUp);
+  }
+
+  /** Exit code once the program is to end; null before. */
+  get code(): ExitCode | null {
+    return this.#code;
+  }
+
+  /** Aborts when the program is to end. */
+  get signal(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  /** Aborts when the user does not want to wait any longer. */
+  get hurry(): AbortSignal {
+    return this.#hurry.signal;
+  }
+
+  /** Interrupts the running call, then exits. */
+  readonly interrupt = (): void => {
+    if (this.#code !== null) this.#hurry.abort();
+    this.leave(exitCodes.interrupted);
+    void this.#agent.interrupt().catch(() => undefined);
+  };
+
+  /** Lets the running call reach a safe point, then exits. */
+  readonly drain = (): void => {
+    const isSecond = this.#drainTimer !== undefined;
+    if (isSecond) this.#hurry.abort();
+    // Background work at the end gets no more time than the call itself.
+    this.#drainTimer ??= setTimeout(() => this.#hurry.abort(), DRAIN_MS);
+    this.leave(exitCodes.terminated);
+    this.#drained = this.#agent
+      .shutdown({ timeoutMs: isSecond ? 0 : DRAIN_MS })
+      .catch(() => undefined);
+  };
+
+  /** Calls {@link drain} once, however often the signal arrives. */
+  readonly hangUp = (): void => {
+    if (this.#drainTimer === undefined) this.drain();
+  };
+
+  /** Exits once the running call is done. The first code counts. */
+  leave(code: ExitCode): void {
+    this.#code ??= code;
+    this.#leaving.abort();
+  }
+
+  /** Shortens every wait from now on. */
+  hurryUp(): void {
+    this.#hurry.abort();
+  }
+
+  /** Waits for `work`, after a second signal only for a moment. @throws when that moment is over */
+  async during<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#hurry;
+    let timer: NodeJS.Timeout | undefined;
+    let start = (): void => undefined;
+    const over = new Promise<never>((_, reject) => {
+      start = () => {
+        timer = setTimeout(
+          () => reject(new Error("exited before the call was done and saved")),
+          HURRY_MS,
+        );
+      };
+    });
+    if (signal.aborted) start();
+    else signal.addEventListener("abort", start, { once: true });
+    try {
+      return await Promise.race([work, over]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", start);
+    }
+  }
+
+  /**
+   * Closes the agent, which may take a while: facts for the long-term memory are noted. A Ctrl-C skips that; the
+   * conversation itself is saved already.
+   */
+  async closeAgent(): Promise<void> {
+    if (this.hurry.aborted) return;
+    const hurried = new Promise<void>((resolve) => {
+      this.hurry.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([this.#drained.then(() => this.#agent.close()), hurried]);
+  }
+
+  [Symbol.dispose](): void {
+    process.off("SIGINT", this.interrupt);
+    process.off("SIGTERM", this.drain);
+    process.off("SIGHUP", this.hangUp);
+    clearTimeout(this.#drainTimer);
+  }
+}

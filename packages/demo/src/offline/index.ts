@@ -1,0 +1,1 @@
+export { type OfflineModelOptions, offlineModel, offlineModelId } from "./offline-model.js";
