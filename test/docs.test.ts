@@ -71,6 +71,33 @@ test("every promise, and the section about moving sessions, names its command", 
   for (const section of sections) expect(section).toMatch(/^npx vitest run /m);
 });
 
+test("every package is in the layers, in the map, and on the front page if it is published", () => {
+  const architecture = readFileSync(join(root, "docs/architecture.md"), "utf8");
+  const map = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+  const frontPage = readFileSync(join(root, "README.md"), "utf8");
+  for (const name of readdirSync(join(root, "packages"))) {
+    const manifest = readFileSync(join(root, "packages", name, "package.json"), "utf8");
+    expect(architecture).toContain(`\`${name}\``);
+    expect(map).toContain(`| \`packages/${name}\` `);
+    if (!("private" in JSON.parse(manifest)))
+      expect(frontPage).toContain(`| [\`@holdfast/${name}\`](packages/${name}) `);
+  }
+  for (const name of foldersIn("examples")) {
+    expect(map).toContain(`| \`${name}\` `);
+    expect(frontPage).toContain(`](${name})`);
+  }
+});
+
+test("the architecture page names every folder of core and of its engine", () => {
+  const architecture = readFileSync(join(root, "docs/architecture.md"), "utf8");
+  const folders = ["packages/core/src", "packages/core/src/engine"].flatMap((folder) =>
+    readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory()),
+  );
+  expect(folders.length).toBeGreaterThan(15);
+  const unnamed = folders.filter(({ name }) => !new RegExp(`[\`/]${name}[\`/]`).test(architecture));
+  expect(unnamed.map(({ name }) => name)).toEqual([]);
+});
+
 test("the documents are found", () => {
   for (const document of ["README.md", "docs/guarantees.md", "packages/core/README.md"])
     expect(documents).toContain(document);
