@@ -72,7 +72,7 @@ export async function measureLogSearch(
     for (const each of measured) print(lineOf(each));
     if (measured.every(({ rgMs }) => rgMs === undefined))
       print("rg is not installed: there is nothing to compare with");
-    print(`first search, with threads that start: ${firstMs.toFixed(1)} ms`);
+    print(`first search: ${firstMs.toFixed(1)} ms`);
     print(
       `longest event loop delay: ${longestMs.toFixed(1)} ms; ${idleMs.toFixed(1)} ms in ${IDLE_MS / 1_000} s without a search`,
     );

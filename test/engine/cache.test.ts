@@ -2,7 +2,7 @@ import { type AgentEvent, InProcessSessionGate, type Revision, userMessage } fro
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { StateCache } from "../../packages/core/src/engine/session/state-cache.js";
-import { AgentState } from "../../packages/core/src/state/agent-state.js";
+import { LiveState } from "../../packages/core/src/state/live-state.js";
 import { agentOn } from "./agent-on.js";
 import { outline, slotOf } from "./conversation.js";
 import { type Command, FaultyStore, unavailable } from "./faulty-store.js";
@@ -11,7 +11,7 @@ const ctx = { sessionId: "s" };
 
 describe("the cache of states", () => {
   const state = (chars: number) => {
-    const made = AgentState.create({ sessionId: "s" });
+    const made = LiveState.create({ sessionId: "s" });
     made.contextMutable().push(userMessage("x".repeat(chars)));
     return made;
   };

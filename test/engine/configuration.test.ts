@@ -198,8 +198,8 @@ describe("an option", () => {
     });
     const paused = await asking.call("suspend");
     if (paused.reason !== "tool_suspended") throw new Error("not suspended");
-    const results = paused.pending.map(({ toolCallId }) => ({
-      toolCallId: toolCallId,
+    const results = paused.pending.map(({ toolCallId: callId }) => ({
+      toolCallId: callId,
       output: "result",
     }));
     await asking.call({ results });

@@ -72,3 +72,14 @@ export function logged(records: readonly LogRecord[]): Message[] {
 export function outcomes(records: readonly LogRecord[]): string[] {
   return records.flatMap(({ mark }) => (mark?.name === "call_end" ? [String(mark.outcome)] : []));
 }
+
+/** What the engine keeps of runs in a state's head; not part of the public type. */
+export function keptRuns(state: AgentState | null | undefined): {
+  readonly unfinishedRun: {
+    readonly callId: string;
+    readonly messageIds: readonly string[];
+  } | null;
+  readonly finishedCalls: readonly { readonly callId: string }[];
+} {
+  return state?.head() as unknown as ReturnType<typeof keptRuns>;
+}

@@ -12,7 +12,15 @@ import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { agentOn } from "./agent-on.js";
-import { expectPaired, logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
+import {
+  expectPaired,
+  keptRuns,
+  logged,
+  logRecords,
+  outcomes,
+  outline,
+  slotOf,
+} from "./conversation.js";
 import { door } from "./door.js";
 import { modelOf, stallingModel } from "./models.js";
 import { unfinishedTurn } from "./unfinished-turn.js";
@@ -35,7 +43,7 @@ describe.each([true, false])("a run that died, fused: %s", (fused) => {
     agent.call("dying words", { ...ctx, callId }).catch(() => undefined);
     await reached.opened;
     const state = await agent.getAgentState(null, "s");
-    expect(state?.unfinishedRun?.callId).toBe(callId);
+    expect(keptRuns(state).unfinishedRun?.callId).toBe(callId);
     expect(Object.values(state?.openCalls ?? {})).toEqual(["started"]);
   }
   const successor = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
@@ -62,7 +70,7 @@ describe.each([true, false])("a run that died, fused: %s", (fused) => {
     ]);
     const state = await agent.getAgentState(null, "s");
     expect(state?.openCalls).toEqual({});
-    expect(state?.unfinishedRun).toBeNull();
+    expect(keptRuns(state).unfinishedRun).toBeNull();
     expect(state?.planModeContext.active).toBe(true);
   });
 
@@ -87,7 +95,7 @@ describe.each([true, false])("a run that died, fused: %s", (fused) => {
     ]);
     expect(state?.planModeContext.active).toBe(false);
     expect(state?.tasksContext.tasks).toEqual([]);
-    expect(state?.unfinishedRun).toBeNull();
+    expect(keptRuns(state).unfinishedRun).toBeNull();
     const records = await logRecords(store, slotOf());
     const dead = records.filter(({ callId }) => callId === "dead");
     expect(outline(logged(dead))[0]).toBe("user: dying words");

@@ -10,7 +10,15 @@ import {
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { expectPaired, logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
+import {
+  expectPaired,
+  keptRuns,
+  logged,
+  logRecords,
+  outcomes,
+  outline,
+  slotOf,
+} from "./conversation.js";
 import { door } from "./door.js";
 import { FaultyStore } from "./faulty-store.js";
 import { agentOn, edits, overlap, slowAgent } from "./overlapping-calls.js";
@@ -44,7 +52,7 @@ describe.each([true, false])("merge-append, fused log: %s", (fused) => {
     ]);
     expect(state?.planModeContext.active).toBe(true);
     expect(state?.tasksContext.tasks).toEqual([{ content: "by a", status: "pending" }]);
-    expect(state?.finishedCalls.map(({ callId }) => callId)).toEqual(["two", "one"]);
+    expect(keptRuns(state).finishedCalls.map(({ callId }) => callId)).toEqual(["two", "one"]);
     const records = await logRecords(store, slotOf());
     expect(outcomes(records)).toEqual(["committed", "committed", "committed"]);
     expect(outline(logged(records))).toHaveLength(6);

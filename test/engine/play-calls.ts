@@ -17,7 +17,7 @@ import {
 import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { z } from "zod";
-import { logRecords, slotOf } from "./conversation.js";
+import { keptRuns, logRecords, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { type Fault, FaultyStore, lostAnswer, unavailable } from "./faulty-store.js";
 import type { CommandFault, PlannedCall, PlannedCalls, StepKind } from "./random-calls.js";
@@ -217,8 +217,8 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       run.isWhole = reply !== "died" && reply.reason === "stop" && run.seen.size > 0;
       if (reply !== "died" && reply.reason === "tool_suspended") {
         const next = newRun();
-        const results = reply.pending.map(({ toolCallId }) => ({
-          toolCallId: toolCallId,
+        const results = reply.pending.map(({ toolCallId: callId }) => ({
+          toolCallId: callId,
           output: next.token(),
         }));
         const answered = agentFor(next, planned, steps);
@@ -255,7 +255,7 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
 async function settledMessages(store: FaultyStore): Promise<readonly Message[]> {
   const loaded = await store.inner.load(slotOf());
   if (loaded === null || loaded === "unchanged") return [];
-  const open = new Set(AgentState.fromParts(loaded).unfinishedRun?.messageIds);
+  const open = new Set(keptRuns(AgentState.fromParts(loaded)).unfinishedRun?.messageIds);
   return loaded.messages.filter(({ id }) => !open.has(id));
 }
 

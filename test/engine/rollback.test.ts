@@ -2,7 +2,7 @@ import { InMemoryAgentStateStore, type Middleware, userMessage } from "@holdfast
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { agentOn } from "./agent-on.js";
-import { logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
+import { keptRuns, logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { unfinishedTurn } from "./unfinished-turn.js";
 
 const ctx = { sessionId: "s" };
@@ -36,7 +36,7 @@ describe.each([true, false])("rolling a running call back, fused: %s", (fused) =
       expect(state?.planModeContext).toEqual({ active: false, planFile: null });
       expect(state?.extensions).toEqual({});
       expect(state?.openCalls).toEqual({});
-      expect(state?.unfinishedRun).toBeNull();
+      expect(keptRuns(state).unfinishedRun).toBeNull();
       const records = await logRecords(store, slotOf());
       const taken = records.filter(({ callId }) => callId === "running");
       expect(outline(logged(taken)).slice(0, 4)).toEqual([

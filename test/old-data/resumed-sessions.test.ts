@@ -5,7 +5,7 @@ import { memoryFlush } from "@holdfast/memory-flush";
 import { scriptedModel } from "@holdfast/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { outline } from "../engine/conversation.js";
+import { keptRuns, outline } from "../engine/conversation.js";
 import { answered, clerk, confirmed, pendingOf } from "./clerk.js";
 import { kinds, normal, oldData } from "./old-release.js";
 import { type OpenedStore, type RestoredData, restore } from "./restore-stores.js";
@@ -123,7 +123,7 @@ describe.each(kinds)("a session that 0.1.0 left behind, %s,", (kind) => {
     ]);
     expectKept(writes, "killed");
     const state = await agent.getAgentState("bob", "killed");
-    expect(state?.unfinishedRun).toBeNull();
+    expect(keptRuns(state).unfinishedRun).toBeNull();
     expect(state?.openCalls).toEqual({});
     await agent.close();
   });

@@ -179,7 +179,7 @@ export class Script {
 
   #result(callId: string, text: TextPlan, state: ToolResultState): ToolResultBlock {
     const output = [{ type: "text" as const, text: this.#text(text) }];
-    return { type: "tool_result", toolCallId, name: "look", output, state };
+    return { type: "tool_result", toolCallId: callId, name: "look", output, state };
   }
 
   #input(text: TextPlan): JsonValue {

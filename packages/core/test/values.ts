@@ -9,8 +9,9 @@ export * from "../src/message/repair-tool-pairs.js";
 export * from "../src/slot/path-segment.js";
 export * from "../src/slot/slot.js";
 export * from "../src/slot/uuid.js";
-export * from "../src/state/agent-state.js";
 export * from "../src/state/interrupt-control.js";
+/** With what only the engine uses. */
+export { LiveState as AgentState } from "../src/state/live-state.js";
 export * from "../src/state/migrate-document.js";
 export * from "../src/state/sections.js";
 export * from "../src/store-kit/apply-write.js";

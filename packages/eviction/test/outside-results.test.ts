@@ -16,7 +16,7 @@ test("a result that comes from outside is evicted like any other", async () => {
   const reply = await agent.call("Go.");
   if (reply.reason !== "tool_suspended") throw new Error(`ended with ${reply.reason}`);
   const callId = reply.pending[0]?.toolCallId ?? "";
-  await agent.call({ results: [{ toolCallId, output: "z".repeat(100_000) }] });
+  await agent.call({ results: [{ toolCallId: callId, output: "z".repeat(100_000) }] });
   const state = await agent.getAgentState();
   const [result] = state?.context.flatMap(toolResultsOf) ?? [];
   expect(result && evictionOf(result)).toMatchObject({ chars: 100_000 });

@@ -126,9 +126,9 @@ describe("tool calls", () => {
       ...["two", "three", "one"].map((callId) =>
         toolResultMessage({
           type: "tool_result",
-          toolCallId,
+          toolCallId: callId,
           name: "weather",
-          output: [{ type: "text", text: toolCallId }],
+          output: [{ type: "text", text: callId }],
           state: "success",
         }),
       ),

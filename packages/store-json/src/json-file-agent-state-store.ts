@@ -24,18 +24,18 @@ import { safeReport } from "./report.js";
 import { FileSignalBus } from "./signals/file-signal-bus.js";
 import { SlotListing } from "./slot-listing.js";
 
-/** How a {@link JsonFileAgentStateStore} is set up. */
+/** Options of a {@link JsonFileAgentStateStore}. */
 export interface JsonFileStoreOptions extends Omit<FileOptions, "root"> {
   /** @default the environment variable `HOLDFAST_STATE_HOME`, else `~/.holdfast/state` */
   readonly root?: string | undefined;
 }
 
-/** Heads hold what is small; a large one would be written again with every change to it. */
+/** A head is meant to be small: each changed field is written again whole. */
 const MAX_HEAD_BYTES = 256 * 1_024;
 const MAX_MESSAGE_BYTES = 16 * 1_024 * 1_024;
 
 /**
- * Keeps agent states in readable JSON files on one host: a directory per session, in it a snapshot and a journal.
+ * Keeps agent states in readable JSON files on one host: a directory per session, with a snapshot and a journal.
  *
  * Contract, beyond {@link AgentStateStore}'s:
  * - Any number of processes of the host may use the same root at once; none overwrites another's save.
@@ -50,7 +50,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
   readonly contract = 1;
   readonly kind = "json";
   readonly reach = "host";
-  /** The directory everything is kept in. */
+  /** Directory of all files. */
   readonly root: string;
   readonly #documents: VersionedDocuments;
   readonly #listing: SlotListing;
@@ -103,7 +103,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
     return this.#listing.list(query);
   }
 
-  /** Log, values, gate and signals below the same root, for every process that uses it. */
+  /** Returns the log, values, gate and signals below the same root. */
   companions(): DistributedStore {
     return this.#companions;
   }

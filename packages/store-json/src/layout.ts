@@ -4,7 +4,7 @@ import { describeSlot, pathSegment } from "@holdfast/core/store-kit";
 import type { Place } from "./document/place.js";
 
 /**
- * Where things are below a store's root:
+ * Layout below a store's root:
  *
  * ```
  * <agent>/<user>/<session>/   the state of a session
@@ -43,7 +43,7 @@ export function parentsUpTo(directory: string, root: string): string[] {
   return parents;
 }
 
-/** Where the state of a slot is kept. */
+/** Location of a slot's state. */
 export function slotPlace(root: string, slot: Slot): Place {
   const directory = slotDirectory(root, slot);
   return {
@@ -54,7 +54,7 @@ export function slotPlace(root: string, slot: Slot): Place {
   };
 }
 
-/** The id behind a path segment; null for a long one, which ends in a hash. */
+/** Returns the id that a path segment stands for; null for a long one, which ends in a hash. */
 export function idInSegment(segment: string): string | null {
   if (segment.includes("~")) return null;
   try {

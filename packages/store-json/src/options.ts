@@ -4,21 +4,21 @@ import { ConfigurationError } from "@holdfast/core";
 import type { Durability } from "./io/disk.js";
 import type { ReportSink } from "./report.js";
 
-/** What every store of this package takes. */
+/** Options of every store of this package. */
 export interface FileOptions {
-  /** Directory below which everything is kept; made when it is first needed. On a local file system. */
+  /** Directory of all files, on a local file system; created when it is first needed. */
   readonly root: string;
   /**
-   * When a write is done: `"fsync"`, the device has it; `"os"`, the operating system has it, and a power loss may take
-   * the last seconds.
+   * Moment at which a write counts as done: `"fsync"`, the device has it; `"os"`, the operating system has it, and a
+   * power loss may take the last seconds.
    * @default "fsync"
    */
   readonly durability?: Durability | undefined;
-  /** Told what the store noticed and worked around, such as a record cut short by a crash. */
+  /** Called for each problem that the store worked around, such as a record cut short by a crash. */
   readonly onReport?: ReportSink | undefined;
 }
 
-/** What an option must be, for the error. */
+/** Check of an option, and the words for its error. */
 export interface OptionRule {
   readonly accepts: (value: unknown) => boolean;
   readonly wanted: string;
@@ -43,7 +43,7 @@ export const fileOptionRules: { readonly [name in keyof FileOptions]-?: OptionRu
 /**
  * Checks options against their rules.
  *
- * @throws ConfigurationError that names every wrong option, its value and what is accepted
+ * @throws ConfigurationError that names every wrong option, its value and the accepted ones
  */
 export function checkOptions(
   where: string,
@@ -61,7 +61,7 @@ export function checkOptions(
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** The root to use: as given, else `HOLDFAST_STATE_HOME`, else `~/.holdfast/state`. */
+/** Returns the root to use: the one given, else `HOLDFAST_STATE_HOME`, else `~/.holdfast/state`. */
 export function stateRoot(root: string | undefined): string {
   const home = process.env["HOLDFAST_STATE_HOME"];
   if (root !== undefined) return resolve(root);

@@ -1,19 +1,17 @@
 import { LruMap } from "./io/lru-map.js";
 
-/** What a store noticed on its way and worked around. */
+/** Problems that a store noticed and worked around. */
 export type StoreReportKind =
   /** A record that a crash or a full disk cut short; it was never acknowledged, and is skipped. */
   | "torn_record"
   /** An acknowledged save is safe, but shortening the journal afterwards failed; the next save tries again. */
   | "rotation_failed"
-  /** Something left over could not be removed. */
+  /** Leftover files could not be removed. */
   | "cleanup_failed"
-  /** A file or directory that is not what its place says; listings and searches pass over it. */
-  | "entry_skipped"
-  /** A worker thread for searches could not be started, or died; searches go on without it, more slowly. */
-  | "worker_failed";
+  /** A file or directory does not hold what its path says; listings and searches skip it. */
+  | "entry_skipped";
 
-/** Told to `onReport`. Never holds contents of a state, a log or a value. */
+/** Passed to `onReport`. Never holds contents of a state, a log or a value. */
 export interface StoreReport {
   readonly kind: StoreReportKind;
   /** One sentence for a person. */
@@ -25,16 +23,16 @@ export interface StoreReport {
 /** Receives reports; what it throws is ignored. */
 export type ReportSink = (report: StoreReport) => void;
 
-/** How many torn records are remembered as reported. */
-const TOLD_KEPT = 1_000;
+/** Torn records remembered as reported. */
+const REPORTED_KEPT = 1_000;
 
-/** A sink that can be called without care: absent or throwing ones do no harm, a torn record is reported once. */
+/** Wraps a sink so that it may be absent or throw, and hears of each torn record once. */
 export function safeReport(sink: ReportSink | undefined): ReportSink {
-  const told = new LruMap<string, true>(TOLD_KEPT);
+  const reported = new LruMap<string, true>(REPORTED_KEPT);
   return (report) => {
     if (report.kind === "torn_record") {
-      if (told.get(report.message)) return;
-      told.set(report.message, true);
+      if (reported.get(report.message)) return;
+      reported.set(report.message, true);
     }
     try {
       sink?.(report);

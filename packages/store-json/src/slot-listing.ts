@@ -24,10 +24,10 @@ interface Entry {
   readonly savedMs: number;
 }
 
-/** Directories looked at side by side. */
+/** Directories read in parallel. */
 const PARALLEL = 16;
-/** How long the pages after the first go by what the first one found. */
-const SCAN_LASTS_MS = 30_000;
+/** Time for which later pages reuse the scan of the first one. */
+const SCAN_TTL_MS = 30_000;
 /** Larger scans are not kept. */
 const SCAN_KEPT = 50_000;
 
@@ -71,7 +71,7 @@ export class SlotListing {
     const filter = JSON.stringify([query.agentId, query.userId]);
     const kept = this.#scan;
     if (query.cursor !== undefined && kept?.filter === filter)
-      if (performance.now() - kept.at < SCAN_LASTS_MS) return kept.entries;
+      if (performance.now() - kept.at < SCAN_TTL_MS) return kept.entries;
     const entries = await this.#scanDirectories(query);
     entries.sort(compare);
     this.#scan =
@@ -115,7 +115,7 @@ export class SlotListing {
       if (slot !== null && slotDirectory(this.#root, slot) === path) return slot;
       this.#report({
         kind: "entry_skipped",
-        message: "a session's directory was passed over: what is in it belongs to another session",
+        message: "skipped a session's directory: its files belong to another session",
       });
     } catch (error) {
       this.#skip(error);
@@ -123,7 +123,7 @@ export class SlotListing {
     return null;
   }
 
-  /** The directories in one, or only the one named; none where it does not exist. */
+  /** Returns the subdirectories, or only the one named; none when the directory does not exist. */
   async #folders(directory: string, only?: string): Promise<string[]> {
     try {
       const entries = await readdir(join(this.#root, directory), { withFileTypes: true });
@@ -142,7 +142,7 @@ export class SlotListing {
     if (isMissing(error)) return;
     this.#report({
       kind: "entry_skipped",
-      message: `a session's directory was passed over: ${StateCorruptError.is(error) ? error.message : ioReason(error)}`,
+      message: `skipped a session's directory: ${StateCorruptError.is(error) ? error.message : ioReason(error)}`,
       cause: error,
     });
   }
@@ -170,7 +170,7 @@ function readCursor(cursor: string): Entry {
     const [savedMs, directory] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     if (typeof savedMs === "number" && typeof directory === "string") return { savedMs, directory };
   } catch {
-    // Falls through to the one error for every cursor that is none.
+    // Falls through to the error for any invalid cursor.
   }
-  throw new InvalidInputError("the cursor is not one of this store's listings");
+  throw new InvalidInputError("the cursor does not come from a listing of this store");
 }

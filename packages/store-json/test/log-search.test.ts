@@ -21,6 +21,7 @@ import {
 import type { LogDraft, LogFinds, LogPosition } from "@holdfast/core/store-kit";
 import { JsonlConversationLog, type StoreReport } from "@holdfast/store-json";
 import { expect, test } from "vitest";
+import { searchSessions } from "../src/log/search-sessions.js";
 import { runLogProcess } from "./log-process.js";
 import { logFile, loggedSlot, record, records } from "./log-records.js";
 import { scaled } from "./scaled.js";
@@ -29,7 +30,7 @@ import { temporaryRoot } from "./temporary-root.js";
 const slow = { timeout: 600_000 };
 const { agentId, userId } = loggedSlot;
 
-test("hits come from the session written to last first, and newest first within each", async () => {
+test("hits come from the most recently updated session first, and newest first within each", async () => {
   const root = temporaryRoot();
   const log = new JsonlConversationLog({ root });
   const sessions = ["old", "middle", "new"];
@@ -244,6 +245,79 @@ test("of lines with one id the first counts, on whichever page", async () => {
     } while (before !== undefined);
     expect(ids).toEqual(["b", "a"]);
   }
+});
+
+test("text of several bytes is found wherever reads of a log end", async () => {
+  const root = temporaryRoot();
+  const log = new JsonlConversationLog({ root, durability: "os" });
+  const lines = Array.from({ length: 40 }, (_, index) =>
+    record(`${index}`, `${"x".repeat(200 + index)}ÄÖÜ`),
+  );
+  await log.append(loggedSlot, lines);
+  const expected = lines.map(({ id }) => id).reverse();
+  for (let firstBytes = 1; firstBytes < 1_000; firstBytes += 7) {
+    const query = { agentId, userId, text: "äöü", limit: 1_000 };
+    const { hits } = await searchSessions(root, query, { report: () => undefined, firstBytes });
+    expect(
+      hits.map((hit) => hit.record.id),
+      `${firstBytes}`,
+    ).toEqual(expected);
+  }
+});
+
+test("text of several bytes is found wherever reads of a blob end", async () => {
+  const log = new JsonlConversationLog({ root: temporaryRoot(), durability: "os" });
+  const filler = "x".repeat(1_048_576);
+  const lines = [0, 1, 2, 3, 4, 5, 6, 7].map((back) =>
+    record(`${back}`, `${filler.slice(back)}ÄÖÜ${filler}`),
+  );
+  await log.append(loggedSlot, lines);
+  const { hits } = await log.search({ agentId, userId, text: "äöü", limit: 1_000 });
+  expect(hits.map((hit) => hit.record.id)).toEqual(lines.map(({ id }) => id).reverse());
+});
+
+test("a search that is out of time goes on between two records, also of long texts", async () => {
+  const root = temporaryRoot();
+  const log = new JsonlConversationLog({ root, durability: "os" });
+  const long = "x".repeat(70_000);
+  await log.append(loggedSlot, [
+    record("1", `${long}needle`),
+    record("2", `${long}thread`),
+    record("3", `needle`),
+  ]);
+  const pages: string[][] = [];
+  let before: LogPosition | undefined;
+  do {
+    const query = { ...loggedSlot, text: "needle", before };
+    const finds = await searchSessions(root, query, { report: () => undefined, maxMs: 0 });
+    pages.push(finds.hits.map((hit) => hit.record.id));
+    before = finds.next;
+  } while (before !== undefined);
+  expect(pages.slice(0, 3)).toEqual([["3"], [], ["1"]]);
+  expect(pages.slice(3).flat()).toEqual([]);
+});
+
+test("a file that is deleted, or appended to, while it is searched does no harm", async () => {
+  const root = temporaryRoot();
+  const log = new JsonlConversationLog({ root, durability: "os" });
+  await log.append(loggedSlot, [
+    record("first", "Needle"),
+    ...records("r", 400, "x".repeat(500)),
+    record("last", "needle"),
+  ]);
+  const search = async () => {
+    const { hits } = await log.search({ agentId, userId, text: "needle" });
+    return hits.map((hit) => hit.record.id);
+  };
+  const appending = search();
+  appendFileSync(logFile(root), `\n${JSON.stringify(record("late", "needle"))}\n`);
+  // What came late may be found or not; what was there is.
+  expect((await appending).filter((id) => id !== "late")).toEqual(["last", "first"]);
+  expect(await search()).toEqual(["late", "last", "first"]);
+  const deleting = search();
+  rmSync(logFile(root));
+  for (const id of await deleting) expect(["late", "last", "first"]).toContain(id);
+  expect(await search()).toEqual([]);
 });
 
 test("a directory that cannot be read is an error, never an empty result", async () => {

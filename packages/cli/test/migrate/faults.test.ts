@@ -217,7 +217,7 @@ describe("when things go wrong", () => {
     const folder = names.find((name) => name.endsWith(plain.slot.sessionId));
     await rename(`${from}/${folder}`, `${from}/${folder}-moved`);
     const run = await migrate(`json:${from}`, `json:${to}`, "--anonymous");
-    expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining("passed over") });
+    expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining("skipped a session") });
     expect(run.stderr.trim().split("\n")).toHaveLength(1);
   });
 

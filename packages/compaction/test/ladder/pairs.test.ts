@@ -23,7 +23,7 @@ function pairsOf(messages: readonly Message[]): [call: string, result: string][]
 function repairsOf(state: AgentState): string[] {
   const open = new Set(Object.keys(state.openCalls));
   return repairToolPairs(state.context, open).repairs.map(
-    ({ kind, toolCallId }) => `${kind} ${toolCallId}`,
+    ({ kind, toolCallId: callId }) => `${kind} ${callId}`,
   );
 }
 

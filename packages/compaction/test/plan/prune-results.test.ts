@@ -20,7 +20,7 @@ const total = (messages: readonly Message[]): number => counter.countMessages(me
 function result(callId: string, text: string, name = "look"): ToolResultBlock {
   return {
     type: "tool_result",
-    toolCallId,
+    toolCallId: callId,
     name,
     output: [{ type: "text", text }],
     state: "success",

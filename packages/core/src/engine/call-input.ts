@@ -2,6 +2,7 @@ import { InvalidInputError } from "../errors/errors.js";
 import { isRecord, type JsonValue, toJsonValue } from "../json/json.js";
 import { adoptMessage, createMessage } from "../message/create-message.js";
 import type { DataBlock, Message, TextBlock, ToolResultState } from "../message/message.js";
+import { uuidv7 } from "../slot/uuid.js";
 import type { PermissionRule } from "../state/sections.js";
 
 /** A person's answer about a tool call that asks. */
@@ -96,4 +97,21 @@ function byCall(value: unknown, what: string): unknown[] {
     seen.add(id);
   }
   return value;
+}
+
+/** Ids are unique within a session: a message that was sent before gets a new one. */
+export function withFreshIds(
+  messages: readonly Message[],
+  context: readonly Message[],
+): readonly Message[] {
+  const wanted = new Set(messages.map(({ id }) => id));
+  const taken = new Set<string>();
+  for (const { id } of context) if (wanted.has(id)) taken.add(id);
+  return messages.map((message) => {
+    if (!taken.has(message.id)) {
+      taken.add(message.id);
+      return message;
+    }
+    return Object.freeze({ ...message, id: uuidv7() });
+  });
 }

@@ -1,47 +1,30 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
-import {
-  CallAbortedError,
-  HoldfastError,
-  ShuttingDownError,
-  StateTooLargeError,
-} from "../errors/index.js";
+import { HoldfastError, ShuttingDownError, StateTooLargeError } from "../errors/index.js";
 import type { AgentEvent, EventBody } from "../events/agent-event.js";
 import type { AgentReply } from "../events/agent-reply.js";
 import { messageBytes } from "../message/read-message.js";
 import type { RunStep } from "../middleware/middleware.js";
 import type { Subscription } from "../ports/signal-bus.js";
-import { checkId, describeSlot, type Slot, slotText } from "../slot/slot.js";
+import { checkId, describeSlot, type Slot } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
 import type { EventBuffer } from "./agent-run.js";
-import { type AgentParts, backgroundEvent } from "./assemble/agent-parts.js";
-import { onion } from "./assemble/compose.js";
-import { observer } from "./assemble/observer.js";
+import { type AgentParts, backgroundEvent, observer } from "./assemble/agent-parts.js";
+import { compose } from "./assemble/compose.js";
 import { type CallInput, type ReadInput, readInput } from "./call-input.js";
-import { UsageMeter } from "./loop/call-scope.js";
-import type { ArrivalOrder } from "./session/arrival-order.js";
+import { type CallScope, UsageMeter } from "./call-scope.js";
+import { type EntryOptions, withSession } from "./session/enter-session.js";
 import { recallReply } from "./session/finished-calls.js";
-import type { ActiveCall, Lifecycle } from "./session/lifecycle.js";
-import { OpenSession } from "./session/open-session.js";
-import type { StateCache } from "./session/state-cache.js";
+import type { ActiveCall } from "./session/lifecycle.js";
+import type { OpenSession } from "./session/open-session.js";
 import { StopSwitch } from "./session/stop-switch.js";
-import { Turn, type TurnCall } from "./turn.js";
-
-/** What an agent shares with its calls. */
-export interface CallHost {
-  readonly parts: AgentParts;
-  readonly cache: StateCache;
-  readonly lifecycle: Lifecycle;
-  readonly order: ArrivalOrder;
-  /** Runs the plugins' `onStart` once. */
-  start(): Promise<void>;
-}
+import { callAborted, Turn } from "./turn.js";
 
 /** One call, from the queue to the last save. */
 export class Call implements ActiveCall {
   readonly callId: string;
   readonly slot: Slot;
   readonly stop: StopSwitch = new StopSwitch();
-  readonly #host: CallHost;
+  readonly #parts: AgentParts;
   readonly #ctx: RuntimeContext;
   readonly #input: ReadInput;
   readonly #buffer: EventBuffer | null;
@@ -57,13 +40,15 @@ export class Call implements ActiveCall {
   #ended = false;
 
   /** @throws InvalidIdError | InvalidInputError | StateTooLargeError before anything happens */
-  constructor(host: CallHost, input: CallInput, ctx: RuntimeContext, buffer: EventBuffer | null) {
-    this.#host = host;
-    this.#input = checkSizes(
-      readInput(input, host.parts.now),
-      host.parts.settings.limits.messageBytes,
-    );
-    this.slot = host.parts.slotOf(ctx);
+  constructor(
+    parts: AgentParts,
+    input: CallInput,
+    ctx: RuntimeContext,
+    buffer: EventBuffer | null,
+  ) {
+    this.#parts = parts;
+    this.#input = checkSizes(readInput(input, parts.now), parts.settings.limits.messageBytes);
+    this.slot = parts.slotOf(ctx);
     this.callId = ctx.callId === undefined ? uuidv7() : checkId(ctx.callId, "callId");
     this.#ctx = ctx;
     this.#buffer = buffer;
@@ -73,7 +58,7 @@ export class Call implements ActiveCall {
     this.#draining = true;
     this.#leave.abort(
       new ShuttingDownError(
-        `agent "${this.#host.parts.settings.name}" is shutting down; ${describeSlot(this.slot)} was still waiting. Send the call to another process`,
+        `agent "${this.#parts.settings.name}" is shutting down; ${describeSlot(this.slot)} was still waiting. Send the call to another process`,
       ),
     );
   }
@@ -87,10 +72,10 @@ export class Call implements ActiveCall {
     const detach = this.#heedCaller();
     let reason = "error";
     try {
-      leave = this.#host.lifecycle.enter(this);
-      const reply = await onion(this.#host.parts.hooks.onRun, this.#runStep(), async () => {
+      leave = this.#parts.lifecycle.enter(this);
+      const reply = await compose(this.#parts.hooks.onRun, this.#runStep(), async () => {
         this.#begin();
-        await this.#host.start();
+        await this.#parts.lifecycle.start();
         return this.#answer();
       });
       reason = reply.reason;
@@ -139,35 +124,48 @@ export class Call implements ActiveCall {
     if (!signal) return () => undefined;
     const abort = () => {
       this.stop.stop("abort", { cause: signal.reason });
-      this.#leave.abort(this.#aborted());
+      this.#leave.abort(callAborted(this.slot, signal.reason));
     };
     if (signal.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
     return () => signal.removeEventListener("abort", abort);
   }
 
-  async #answer(): Promise<AgentReply> {
-    const session = await this.#host.order.arrive(
-      slotText(this.slot),
-      () => this.#listen(),
-      () => this.#open(),
-    );
-    const { lease } = session;
-    const leaseLost = () => this.stop.stop("lease_lost");
-    if (lease.lost.aborted) leaseLost();
-    lease.lost.addEventListener("abort", leaseLost, { once: true });
-    try {
-      const repeated = await recallReply(this.#host.parts, session, this.#ctx);
-      return repeated ?? (await new Turn(this.#turn(), session).run());
-    } finally {
-      lease.lost.removeEventListener("abort", leaseLost);
-      await lease.release().catch(() => undefined);
-    }
+  /** Waits for the session, then answers; a repeated call gets the reply of the first. */
+  #answer(): Promise<AgentReply> {
+    const { onBusy = "enqueue", queueTimeoutMs } = this.#ctx;
+    const entry: EntryOptions = {
+      callId: this.callId,
+      signal: this.#leave.signal,
+      wait: onBusy !== "reject",
+      queueTimeoutMs,
+      takeBackUnfinished: onBusy === "rollback",
+      prepare: () => this.#listen(),
+      onWait: () => {
+        if (onBusy === "interrupt" || onBusy === "rollback")
+          // When the holder cannot be told, waiting for it may take forever.
+          this.#stopHolder(onBusy).catch((error) => this.#leave.abort(error));
+      },
+      emit: (event) => this.#emit(event),
+    };
+    return withSession(this.#parts, this.slot, entry, async (session) => {
+      const { lost } = session.lease;
+      const leaseLost = () => this.stop.stop("lease_lost");
+      if (lost.aborted) leaseLost();
+      lost.addEventListener("abort", leaseLost, { once: true });
+      try {
+        const isNamed = this.#ctx.callId !== undefined;
+        const repeated = isNamed ? await recallReply(this.#parts, session, this.#ctx) : null;
+        return repeated ?? (await new Turn(this.#scope(session), this.#input).run());
+      } finally {
+        lost.removeEventListener("abort", leaseLost);
+      }
+    });
   }
 
   /** Before it enters the queue: from then on the call can be seen, and who sees it may want to interrupt it. */
   async #listen(): Promise<void> {
-    const { signals, gate } = this.#host.parts;
+    const { signals, gate } = this.#parts;
     this.#subscription = await signals.listen(
       this.slot,
       this.callId,
@@ -176,67 +174,48 @@ export class Call implements ActiveCall {
     );
   }
 
-  async #open(): Promise<OpenSession> {
-    const { parts, cache } = this.#host;
-    const { onBusy = "enqueue", queueTimeoutMs } = this.#ctx;
-    return OpenSession.open(parts, cache, this.slot, {
-      callId: this.callId,
-      signal: this.#leave.signal,
-      wait: onBusy !== "reject",
-      queueTimeoutMs,
-      takeBackUnfinished: onBusy === "rollback",
-      onWait: () => {
-        if (onBusy === "interrupt" || onBusy === "rollback")
-          // When the holder cannot be told, waiting for it may take forever.
-          this.#stopHolder(onBusy).catch((error) => this.#leave.abort(error));
-      },
-      emit: (event) => this.#emit(event),
-    });
-  }
-
   /** Done from within the queue, so that a call which stops another one keeps its place among those that do not. */
   async #stopHolder(kind: "interrupt" | "rollback"): Promise<void> {
-    const { gate, signals } = this.#host.parts;
+    const { gate, signals } = this.#parts;
     const [holder] = await gate.calls(this.slot);
     if (holder !== undefined && holder !== this.callId)
       await signals.send(this.slot, holder, { kind });
   }
 
-  #turn(): TurnCall {
+  #scope(session: OpenSession): CallScope {
+    const { slot, callId, stop } = this;
+    const ctx = this.#ctx.child({ ...slot, callId, signal: stop.signal });
+    ctx.agentState = session.state;
+    session.state.interruptControl = stop;
     return {
-      host: this.#host,
-      slot: this.slot,
-      callId: this.callId,
-      ctx: this.#ctx,
-      input: this.#input,
-      stop: this.stop,
+      parts: this.#parts,
+      session,
+      slot,
+      ctx,
+      callId,
+      idempotencyKey: this.#ctx.callId,
+      stop,
       usage: this.#usage,
-      isDraining: () => this.#draining,
+      newInput: [],
       emit: (event) => this.#emit(event),
-      aborted: () => this.#aborted(),
-    };
-  }
-
-  #aborted(): CallAbortedError {
-    return new CallAbortedError(
-      `the call on ${describeSlot(this.slot)} was aborted by its caller`,
-      {
-        cause: this.stop.cause,
+      checkpoint: () => {
+        if (this.#draining) stop.stop("shutdown");
+        stop.check();
       },
-    );
+    };
   }
 
   #emit(body: EventBody): void {
     // A hook may have left work behind that still has something to tell; `call_end` stays the last of the call.
     if (this.#ended) {
-      this.#host.parts.observe(backgroundEvent(this.slot, this.callId, body));
+      this.#parts.observe(backgroundEvent(this.slot, this.callId, body));
       return;
     }
     const envelope = { slot: this.slot, callId: this.callId };
     this.#buffer?.push(body, envelope);
     const event: AgentEvent = { ...body, ...envelope, seq: this.#seq++ };
     this.#watch(event);
-    this.#host.parts.observe(event);
+    this.#parts.observe(event);
   }
 }
 

@@ -15,14 +15,12 @@ import { AgentRun, EventBuffer } from "./agent-run.js";
 import type { ReActAgentOptions } from "./assemble/agent-options.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
 import { assembleAgent } from "./assemble/assemble-agent.js";
-import { Call, type CallHost } from "./call.js";
+import { Call } from "./call.js";
 import type { CallInput } from "./call-input.js";
-import { ArrivalOrder } from "./session/arrival-order.js";
-import { Lifecycle, type LifecycleState } from "./session/lifecycle.js";
+import type { LifecycleState } from "./session/lifecycle.js";
 import { Maintenance, type StateEdit } from "./session/maintenance.js";
 import { stateOf } from "./session/open-session.js";
 import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
-import { StateCache } from "./session/state-cache.js";
 
 /** What a call may be told; a {@link RuntimeContext} or the same as a plain object. */
 export type CallContext = RuntimeContext | RuntimeContextFields;
@@ -54,27 +52,13 @@ export interface ShutdownReport {
  */
 export class ReActAgent {
   readonly #parts: AgentParts;
-  readonly #cache: StateCache;
-  readonly #lifecycle: Lifecycle;
-  readonly #host: CallHost;
   readonly #maintenance: Maintenance;
-  #started: Promise<void> | undefined;
-  #startsRun = 0;
   #closed: Promise<void> | undefined;
 
   /** @throws ConfigurationError with every problem found; no I/O happens */
   constructor(options: ReActAgentOptions) {
     this.#parts = assembleAgent(options);
-    this.#cache = new StateCache(this.#parts.settings.stateCache);
-    this.#lifecycle = new Lifecycle(this.#parts.settings.name);
-    this.#host = {
-      parts: this.#parts,
-      cache: this.#cache,
-      lifecycle: this.#lifecycle,
-      order: new ArrivalOrder(),
-      start: () => this.ready(),
-    };
-    this.#maintenance = new Maintenance(this.#host);
+    this.#maintenance = new Maintenance(this.#parts);
   }
 
   get name(): string {
@@ -87,7 +71,7 @@ export class ReActAgent {
 
   /** Whether the agent takes calls. */
   get lifecycle(): LifecycleState {
-    return this.#lifecycle.state;
+    return this.#parts.lifecycle.state;
   }
 
   /**
@@ -153,7 +137,7 @@ export class ReActAgent {
   getAgentState(userId: string | null | undefined, sessionId: string): Promise<AgentState | null>;
   async getAgentState(...args: readonly unknown[]): Promise<AgentState | null> {
     const slot = this.#slot(sessionArguments(args).name);
-    const cached = this.#cache.peek(slotText(slot));
+    const cached = this.#parts.cache.peek(slotText(slot));
     const copy = cached?.state.copy();
     const loaded = await this.#parts.stateStore.load(slot, cached?.revision);
     if (loaded === "unchanged") return copy ?? null;
@@ -214,12 +198,7 @@ export class ReActAgent {
 
   /** Runs what plugins do before the first call; a call does so by itself. */
   ready(): Promise<void> {
-    this.#started ??= this.#start().catch((error: unknown) => {
-      // The next call tries again.
-      this.#started = undefined;
-      throw error;
-    });
-    return this.#started;
+    return this.#parts.lifecycle.start();
   }
 
   /**
@@ -230,20 +209,20 @@ export class ReActAgent {
     options: { readonly timeoutMs?: number | undefined } = {},
   ): Promise<ShutdownReport> {
     const { timeoutMs = 30_000 } = options;
-    this.#lifecycle.drain();
-    const { active } = this.#lifecycle;
+    this.#parts.lifecycle.drain();
+    const { active } = this.#parts.lifecycle;
     for (const call of active) call.drain();
     let cut = 0;
     const timer = setTimeout(
       () => {
-        for (const call of this.#lifecycle.active) {
+        for (const call of this.#parts.lifecycle.active) {
           cut++;
           call.cut();
         }
       },
       Math.min(timeoutMs, longestTimerMs),
     );
-    await this.#lifecycle.idle();
+    await this.#parts.lifecycle.idle();
     clearTimeout(timer);
     await this.close();
     return { calls: active.length, cut };
@@ -256,9 +235,9 @@ export class ReActAgent {
   }
 
   async #close(): Promise<void> {
-    this.#lifecycle.drain();
-    await this.#lifecycle.idle();
-    this.#lifecycle.close();
+    this.#parts.lifecycle.drain();
+    await this.#parts.lifecycle.idle();
+    this.#parts.lifecycle.close();
     const failures: unknown[] = [];
     for (const run of this.#parts.onClose)
       try {
@@ -269,14 +248,8 @@ export class ReActAgent {
     if (failures.length > 0) throw failures[0];
   }
 
-  async #start(): Promise<void> {
-    const { onStart } = this.#parts;
-    // Counted, so that after a failure those that have run do not run again.
-    for (; this.#startsRun < onStart.length; this.#startsRun++) await onStart[this.#startsRun]?.();
-  }
-
   #call(input: CallInput, ctx: CallContext | undefined, buffer: EventBuffer | null): Call {
-    return new Call(this.#host, input, RuntimeContext.of(ctx ?? {}), buffer);
+    return new Call(this.#parts, input, RuntimeContext.of(ctx ?? {}), buffer);
   }
 
   #slot(name: SessionName): Slot {
@@ -284,7 +257,7 @@ export class ReActAgent {
   }
 
   async #interruptOnly(): Promise<boolean> {
-    const calls = this.#lifecycle.active.filter((one) => one instanceof Call);
+    const calls = this.#parts.lifecycle.active.filter((one) => one instanceof Call);
     if (calls.length > 1)
       throw new AmbiguousInterruptError(
         `${calls.length} calls are in flight; name the session: interrupt(userId, sessionId)`,

@@ -1,31 +1,24 @@
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
-import { messageBytes } from "../message/read-message.js";
 import type { RepairedMessages } from "../message/repair-tool-pairs.js";
-import { checkId } from "../slot/slot.js";
-import {
-  type ContextDelta,
-  type ContextEditor,
-  type MessageMeasure,
-  TrackedContext,
-} from "./context-editor.js";
-import { emptyHead, readHead, type StateHead, writeHead } from "./head.js";
-import { type InterruptControl, InterruptTrigger } from "./interrupt-control.js";
-import { copyDocument, parseDocument } from "./read-document.js";
-import { storedMessages } from "./stored-messages.js";
-import { summaryBlock, summaryMessage } from "./summary-message.js";
-
-/** Where a state comes from when it is made from what a store returned. */
-export interface StateParts {
-  readonly head: JsonObject;
-  readonly messages: readonly Message[];
-}
+import type { ContextDelta, ContextEditor, MessageMeasure } from "./context-editor.js";
+import type { InterruptControl } from "./interrupt-control.js";
+import { LiveState } from "./live-state.js";
+import type {
+  Extensions,
+  OpenCalls,
+  PermissionContext,
+  PlanModeContext,
+  TasksContext,
+  ToolContext,
+} from "./sections.js";
 
 /**
  * Everything mutable about one session: what makes it restartable in any process.
  *
  * Contract:
- * - `context` is the live list; edit it through {@link contextMutable}, which knows what changed since the last save.
+ * - `context` is the live list; edit it through {@link AgentState.contextMutable}, which knows what changed since the
+ *   last save.
  * - The summary is a message: role user, one hint from `summary`, always at index 0, at most one.
  * - `interruptControl` is transient and never serialised.
  * - Fields that this release does not know survive a round trip.
@@ -34,257 +27,80 @@ export interface StateParts {
  * const state = AgentState.fromJsonString(text);
  * state.contextMutable().push(userMessage("hello"));
  */
-export class AgentState {
-  readonly #head: StateHead;
-  #tracked: TrackedContext;
-  /** Whether the context went to a {@link successor} and must not be changed from here any more. */
-  #handedOver = false;
-  readonly #editor: ContextEditor = editorOf(() => this.#context);
+export interface AgentState {
+  readonly sessionId: string;
+  /** `null` for an anonymous session. */
+  readonly userId: string | null;
+  /** Messages the model sees, oldest first. Live: it changes as the context is edited. */
+  readonly context: readonly Message[];
+  /** Returns the editor of {@link AgentState.context}. */
+  contextMutable(): ContextEditor;
+  /** Text of the summary message, or null when there is none. Setting null removes it. */
+  summary: string | null;
+  permissionContext: PermissionContext;
+  planModeContext: PlanModeContext;
+  tasksContext: TasksContext;
+  toolContext: ToolContext;
+  /** State of plugins by plugin name; plugins reach theirs through `host.state`. */
+  extensions: Extensions;
+  /** Unanswered tool calls of the last assistant message. */
+  openCalls: OpenCalls;
+  /** Whether a graceful shutdown cut the last call short; the next call resumes it. */
+  shutdownInterrupted: boolean;
   /** Transient; the engine puts the running call's control here. */
-  interruptControl: InterruptControl = new InterruptTrigger();
-
-  private constructor(head: StateHead, context: TrackedContext) {
-    this.#head = head;
-    this.#tracked = context;
-  }
-
-  get #context(): TrackedContext {
-    if (this.#handedOver) {
-      this.#tracked = this.#tracked.copy();
-      this.#handedOver = false;
-    }
-    return this.#tracked;
-  }
-
-  /** A state with nothing in it. */
-  static create(ids: { readonly sessionId: string; readonly userId?: string | null }): AgentState {
-    const userId = ids.userId ?? null;
-    return new AgentState(
-      emptyHead(
-        checkId(ids.sessionId, "sessionId"),
-        userId === null ? null : checkId(userId, "userId"),
-      ),
-      new TrackedContext([], 0),
-    );
-  }
-
+  interruptControl: InterruptControl;
   /**
-   * A state made of what a store returned; everything in it counts as stored.
+   * Returns the document without its messages, as a store keeps it: a frozen copy.
+   *
+   * @throws InvalidInputError when something in it cannot be kept as JSON
+   */
+  head(): JsonObject;
+  /** Returns what a save has to carry about the messages: which stored ones stay, change, or are followed by others. */
+  contextDelta(): ContextDelta;
+  /** Notes an acknowledged save: what `saved` described, or else everything, is now stored. */
+  markSaved(saved?: ContextDelta): void;
+  /** Returns the bytes of the messages as JSON; costs what was added since it was last asked. */
+  contextBytes(): number;
+  /**
+   * Returns `measure` summed over the context, for example tokens. It costs what was added since the same function was
+   * last asked about, in whichever call; use one function for all sessions, because sums are kept by it.
+   */
+  contextSum(measure: MessageMeasure): number;
+  /** Returns the context as a model request needs it, with every tool call paired. */
+  pairedContext(): RepairedMessages;
+  /** Returns the whole document as a JSON value. */
+  toJSON(): JsonObject;
+  /** Returns the whole document as text. */
+  toJsonString(): string;
+  /** Alias of {@link AgentState.toJsonString}. */
+  toJson(): string;
+  /** Returns a detached state with the same contents; messages are shared, being immutable. */
+  copy(): AgentState;
+}
+
+/** Ways to make an {@link AgentState}. */
+export interface AgentStateFactory {
+  /** Makes a state with nothing in it. */
+  create(ids: { readonly sessionId: string; readonly userId?: string | null }): AgentState;
+  /**
+   * Makes a state of what a store returned; everything in it counts as stored.
    *
    * @throws StateCorruptError | StateTooNewError
    */
-  static fromParts(parts: StateParts): AgentState {
-    // The head first: it knows when only a newer release can read the messages.
-    const head = readHead(parts.head);
-    const messages = storedMessages(parts.messages);
-    return new AgentState(head, new TrackedContext(messages, messages.length));
-  }
-
+  fromParts(parts: {
+    readonly head: JsonObject;
+    readonly messages: readonly Message[];
+  }): AgentState;
   /**
-   * The inverse of {@link toJson}; nothing in it counts as stored.
+   * Reads what {@link AgentState.toJsonString} wrote; nothing in it counts as stored.
    *
    * @throws StateCorruptError when it is not a state document
    * @throws StateTooNewError when only a newer release may read it
    */
-  static fromJsonString(text: string): AgentState {
-    return AgentState.#fromDocument(parseDocument(text));
-  }
-
-  /** The inverse of {@link toJSON}; copies what it is given. Throws as {@link fromJsonString}. */
-  static fromJson(value: unknown): AgentState {
-    return AgentState.#fromDocument(copyDocument(value));
-  }
-
-  static #fromDocument({ context, ...head }: Record<string, unknown>): AgentState {
-    return new AgentState(readHead(head), new TrackedContext(storedMessages(context), 0));
-  }
-
-  get sessionId(): string {
-    return this.#head.sessionId;
-  }
-
-  /** `null` for an anonymous session. */
-  get userId(): string | null {
-    return this.#head.userId;
-  }
-
-  /** The messages the model sees, oldest first. Live: it changes as the context is edited. */
-  get context(): readonly Message[] {
-    return this.#context.messages;
-  }
-
-  /** The editor of {@link context}. */
-  contextMutable(): ContextEditor {
-    return this.#editor;
-  }
-
-  /** The text of the summary message, or null when there is none. Setting null removes it. */
-  get summary(): string | null {
-    return summaryBlock(this.context[0])?.text ?? null;
-  }
-
-  set summary(text: string | null) {
-    const replacement = text === null ? [] : [summaryMessage(text)];
-    // One that stands elsewhere, with something put in front of it, is not to become a second one.
-    for (let index = this.context.length - 1; index > 0; index--)
-      if (summaryBlock(this.context[index])) this.#context.splice(index, 1);
-    const present = summaryBlock(this.context[0]) !== undefined;
-    if (present && replacement[0]) this.#context.replace(0, replacement[0]);
-    else this.#context.splice(0, present ? 1 : 0, ...replacement);
-  }
-
-  get permissionContext(): StateHead["permissionContext"] {
-    return this.#head.permissionContext;
-  }
-  set permissionContext(value: StateHead["permissionContext"]) {
-    this.#head.permissionContext = value;
-  }
-
-  get planModeContext(): StateHead["planModeContext"] {
-    return this.#head.planModeContext;
-  }
-  set planModeContext(value: StateHead["planModeContext"]) {
-    this.#head.planModeContext = value;
-  }
-
-  get tasksContext(): StateHead["tasksContext"] {
-    return this.#head.tasksContext;
-  }
-  set tasksContext(value: StateHead["tasksContext"]) {
-    this.#head.tasksContext = value;
-  }
-
-  get toolContext(): StateHead["toolContext"] {
-    return this.#head.toolContext;
-  }
-  set toolContext(value: StateHead["toolContext"]) {
-    this.#head.toolContext = value;
-  }
-
-  /** Plugin state by plugin name; plugins reach theirs through `host.state`. */
-  get extensions(): StateHead["extensions"] {
-    return this.#head.extensions;
-  }
-  set extensions(value: StateHead["extensions"]) {
-    this.#head.extensions = value;
-  }
-
-  /** Unanswered tool calls of the last assistant message. */
-  get openCalls(): StateHead["openCalls"] {
-    return this.#head.openCalls;
-  }
-  set openCalls(value: StateHead["openCalls"]) {
-    this.#head.openCalls = value;
-  }
-
-  /** Whether a graceful shutdown cut the last call short; the next call resumes it. */
-  get shutdownInterrupted(): boolean {
-    return this.#head.shutdownInterrupted;
-  }
-  set shutdownInterrupted(value: boolean) {
-    this.#head.shutdownInterrupted = value;
-  }
-
-  /** The last calls that came with a `callId` of the caller's, newest last. Kept by the engine. */
-  get finishedCalls(): StateHead["finishedCalls"] {
-    return this.#head.finishedCalls;
-  }
-  set finishedCalls(value: StateHead["finishedCalls"]) {
-    this.#head.finishedCalls = value;
-  }
-
-  /** The run whose step saves these are, until it ends. Kept by the engine. */
-  get unfinishedRun(): StateHead["unfinishedRun"] {
-    return this.#head.unfinishedRun;
-  }
-  set unfinishedRun(value: StateHead["unfinishedRun"]) {
-    this.#head.unfinishedRun = value;
-  }
-
-  /**
-   * The document without its messages, as a store keeps it: a frozen copy.
-   *
-   * @throws InvalidInputError when something in it cannot be kept as JSON
-   */
-  head(): JsonObject {
-    return writeHead(this.#head);
-  }
-
-  /** Puts the head back to what {@link head} returned earlier; messages stay. Used by the engine to take a call back. */
-  restoreHead(head: JsonObject): void {
-    Object.assign(this.#head, readHead(JSON.parse(JSON.stringify(head))));
-  }
-
-  /** What a save has to carry about the messages. */
-  contextDelta(): ContextDelta {
-    return this.#context.delta();
-  }
-
-  /** Called after an acknowledged save: what `saved` described, or else everything, is now stored. */
-  markSaved(saved?: ContextDelta): void {
-    this.#context.markSaved(saved);
-  }
-
-  /** Bytes of the messages as JSON; costs what was added since it was last asked. */
-  contextBytes(): number {
-    return this.contextSum(messageBytes);
-  }
-
-  /**
-   * `measure` summed over the context, for example tokens; costs what was added since the same function was last asked
-   * about, whichever call asked. Use one function for all sessions: sums are kept by it.
-   */
-  contextSum(measure: MessageMeasure): number {
-    return this.#context.sum(measure);
-  }
-
-  /** The context as a model request needs it, every tool call paired; costs what was added since it was last asked. */
-  pairedContext(): RepairedMessages {
-    return this.#context.paired();
-  }
-
-  /** Messages pushed since this was last called: what the conversation log has not seen. Used by the engine. */
-  takePushed(): readonly Message[] {
-    return this.#context.takePushed();
-  }
-
-  /** The whole document as a JSON value. */
-  toJSON(): JsonObject {
-    return { ...this.head(), context: [...this.context] as unknown as JsonObject[] };
-  }
-
-  /** The whole document as text. */
-  toJson(): string {
-    return JSON.stringify(this);
-  }
-
-  /**
-   * A state for the next call with the same contents, stored as this one is. It takes the context over: whoever still
-   * holds this state, such as a tool that outlived its call, works on a copy from then on, made when it is needed.
-   */
-  successor(): AgentState {
-    const head = readHead(JSON.parse(JSON.stringify(this.head())));
-    const next = new AgentState(head, this.#context);
-    this.#handedOver = true;
-    return next;
-  }
-
-  /** A state of its own with the same contents; messages are shared, being immutable. */
-  copy(): AgentState {
-    const head = readHead(JSON.parse(JSON.stringify(this.head())));
-    return new AgentState(head, new TrackedContext([...this.context], 0));
-  }
+  fromJsonString(text: string): AgentState;
+  /** Reads what {@link AgentState.toJSON} returned, and copies it. Throws as `fromJsonString`. */
+  fromJson(value: unknown): AgentState;
 }
 
-/** An editor of whatever context a state has at the moment. */
-function editorOf(context: () => TrackedContext): ContextEditor {
-  return {
-    get length() {
-      return context().length;
-    },
-    push: (...messages) => context().push(...messages),
-    replace: (index, message) => context().replace(index, message),
-    splice: (start, deleteCount, ...messages) => context().splice(start, deleteCount, ...messages),
-    replaceAll: (messages) => context().replaceAll(messages),
-  };
-}
+// A value beside the interface: a class would make the types of two installed copies of this package incompatible.
+export const AgentState: AgentStateFactory = LiveState;

@@ -34,6 +34,7 @@ export {
   userTag,
 } from "../slot/slot.js";
 export { uuidv7 } from "../slot/uuid.js";
+export type { ContextDelta } from "../state/context-editor.js";
 export { applyWrite, type MessageWrite } from "./apply-write.js";
 export { boundedRead, boundedWrite } from "./bounded-command.js";
 export {

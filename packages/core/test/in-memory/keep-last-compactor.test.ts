@@ -66,7 +66,7 @@ function round(steps: readonly number[]): Message[] {
       ...names.map((callId) =>
         toolResultMessage({
           type: "tool_result",
-          toolCallId,
+          toolCallId: callId,
           name: "t",
           output: [],
           state: "success",

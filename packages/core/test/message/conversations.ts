@@ -10,7 +10,7 @@ function call(id: string): Block {
 }
 
 function result(callId: string, state: ToolResultState = "success"): Block {
-  return { type: "tool_result", toolCallId, name: "search", output: [], state };
+  return { type: "tool_result", toolCallId: callId, name: "search", output: [], state };
 }
 
 const someId = fc.constantFrom("c0", "c1", "c2", "c3", "__proto__", "constructor");

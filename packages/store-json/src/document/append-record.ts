@@ -1,17 +1,17 @@
 import { StoreUnavailableError } from "@holdfast/core";
 import { unavailable, unknownOutcome } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
-import { atRest, type ChainStep, follow, type Verdict } from "./chain.js";
+import { type ChainStep, follow, trimPast, type Verdict } from "./chain.js";
 import type { OpenJournal } from "./open-journal.js";
 import type { Place } from "./place.js";
 import { advance } from "./position.js";
 import type { JournalRecord } from "./record.js";
 
-/** A record to append: its line, and the same for a chain that does not read it back. */
+/** A record to append: its line, and its step for a chain that does not read it back. */
 export interface Addition {
   readonly line: Buffer;
   readonly step: ChainStep;
-  /** Takes its head into account, once it is known to count. */
+  /** Applies its head, once it is accepted. */
   readonly applyHead?: (() => void) | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Addition {
  * Node has no file locks. Appends of several processes come one after the other in the file, so each of them reads on
  * from where it was to its own record, and all agree on which record was the first to follow a revision.
  *
- * @returns whether the record counts; it is not durable yet
+ * @returns the verdict on the record, which is not durable yet
  * @throws StoreUnavailableError when it was not written, UnknownOutcomeError when that cannot be told
  */
 export async function appendRecord(
@@ -60,10 +60,10 @@ async function verdictOn(
 ): Promise<"accepted" | "lost"> {
   const to = Number((await handle.stat({ bigint: true })).size);
   if (before === position.offset && to === before + line.length) {
-    // Nobody else wrote in between: what was appended is the only thing there is to read.
+    // No other process wrote in between: the record is the only new one.
     position.offset = to;
     const verdict = follow(position.chain, step);
-    atRest(position.chain);
+    trimPast(position.chain);
     if (verdict !== "accepted") return "lost";
     applyHead?.();
     return "accepted";

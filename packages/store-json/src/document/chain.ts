@@ -3,14 +3,14 @@ import type { JsonValue, Revision } from "@holdfast/core";
 import { REMEMBERED_OPS } from "@holdfast/core/store-kit";
 import type { EndRecord, SaveRecord } from "./record.js";
 
-/** What is known of one field of the head without holding it. */
+/** Digest and size that stand for a field of the head. */
 export interface HeadField {
   readonly digest: string;
   readonly bytes: number;
 }
 
 /**
- * Where a document stands, without its contents: enough to tell whether a save fits and what it has to carry.
+ * Summary of a document without its contents: enough to tell whether a save fits and what it has to write.
  *
  * Records are taken in file order. One counts only if it follows the current revision, so of several that follow the
  * same one the first wins, in every process alike.
@@ -18,9 +18,9 @@ export interface HeadField {
 export interface Chain {
   /** Null when there is no document: never saved, or deleted. */
   revision: Revision | null;
-  /** The newest revision there ever was; numbers go on from it after a delete. */
+  /** The newest revision ever; numbering goes on from it after a delete. */
   newest: Revision | null;
-  /** `sealed` and `deleted` ended the generation; records after that count for nothing. */
+  /** `sealed` and `deleted` ended the generation; records after that are ignored. */
   state: "open" | "sealed" | "deleted";
   /** Newest last. */
   ops: (readonly [op: string, revision: Revision])[];
@@ -32,7 +32,7 @@ export interface Chain {
   past: Set<Revision | null>;
 }
 
-/** How many of a generation's revisions a chain at rest remembers. */
+/** Revisions of a generation that a chain remembers between reads. */
 const PAST_KEPT = 32;
 
 /** The chain of a document that was never saved. */
@@ -50,13 +50,13 @@ export function emptyChain(): Chain {
   };
 }
 
-/** What a chain takes from a save: how much, not what. */
+/** The part of a save that a chain needs: sizes, not contents. */
 export interface SaveStep
   extends Pick<SaveRecord, "kind" | "prev" | "rev" | "op" | "at" | "messageBytes" | "keep"> {
   readonly append: { readonly length: number };
 }
 
-/** What a chain takes from a record. */
+/** The part of a record that a chain needs. */
 export type ChainStep = SaveStep | EndRecord;
 
 /** Sizes and digests of a head. */
@@ -66,10 +66,10 @@ export function headFields(head: Iterable<readonly [string, JsonValue]>): Map<st
   return fields;
 }
 
-/** What became of a record: `unknown` names a revision this chain never had, or has forgotten. */
+/** Fate of a record: `unknown` names a revision that this chain never had, or has forgotten. */
 export type Verdict = "accepted" | "lost" | "unknown";
 
-/** Takes the next record of the file into account, but for the head: see {@link changeHead}. */
+/** Applies the next record of the file, except for the head: see {@link changeHead}. */
 export function follow(chain: Chain, step: ChainStep): Verdict {
   if (chain.state !== "open") return "lost";
   if (step.prev !== chain.revision) return chain.past.has(step.prev) ? "lost" : "unknown";
@@ -87,7 +87,7 @@ export function follow(chain: Chain, step: ChainStep): Verdict {
 }
 
 function advanceBy(chain: Chain, step: SaveStep): void {
-  // Exact while messages are only added; after a cut the average stands in for what was dropped.
+  // Exact while messages are only added; after a cut the average size stands in for the dropped ones.
   const kept = chain.count === 0 ? 0 : (chain.messageBytes * step.keep) / chain.count;
   chain.messageBytes = Math.round(kept) + step.messageBytes;
   chain.count = step.keep + step.append.length;
@@ -98,7 +98,7 @@ function advanceBy(chain: Chain, step: SaveStep): void {
   if (chain.ops.length > REMEMBERED_OPS) chain.ops.shift();
 }
 
-/** Takes the head of a record that counts into account. */
+/** Applies the head of an accepted record. */
 export function changeHead(
   chain: Chain,
   unset: readonly string[],
@@ -108,18 +108,18 @@ export function changeHead(
   for (const [key, field] of fields) chain.head.set(key, field);
 }
 
-/** Forgets what is only needed while a whole journal is read. */
-export function atRest(chain: Chain): Chain {
+/** Forgets old revisions, which are only needed while a whole journal is read. */
+export function trimPast(chain: Chain): Chain {
   if (chain.past.size > PAST_KEPT) chain.past = new Set([...chain.past].slice(-PAST_KEPT));
   return chain;
 }
 
-/** The revision a save with this `op` produced, if it is one of the last ones. */
+/** Returns the revision that a save with this `op` produced, if it is one of the last ones. */
 export function revisionOf(chain: Chain, op: string): Revision | undefined {
   return chain.ops.find(([known]) => known === op)?.[1];
 }
 
-/** About how many bytes the document would take if it were written anew. */
+/** Estimates the size of the document if it were written again whole. */
 export function liveBytes(chain: Chain): number {
   let bytes = chain.messageBytes;
   for (const field of chain.head.values()) bytes += field.bytes;

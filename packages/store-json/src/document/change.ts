@@ -13,7 +13,7 @@ import type { SaveRecord, SaveTexts } from "./record.js";
 /** A save as a caller asks for it; see `StateWrite`. */
 export interface Change {
   readonly op: string;
-  /** Undefined: whatever is stored. */
+  /** Undefined: any revision. */
   readonly expected: Revision | null | undefined;
   readonly revision?: Revision | undefined;
   readonly head: JsonObject;
@@ -22,7 +22,7 @@ export interface Change {
   readonly append: readonly Message[];
 }
 
-/** What may be stored, in bytes of JSON. */
+/** Size limits in bytes of JSON. */
 export interface SizeLimits {
   readonly headBytes: number;
   readonly messageBytes: number;
@@ -94,7 +94,7 @@ export function checkFit(place: Place, { keep, replace }: PreparedChange, count:
       );
 }
 
-/** The parts of the head that differ from what is stored. */
+/** Returns the fields of the head that differ from the stored ones. */
 export function headChanges(
   { head }: PreparedChange,
   chain: Chain,

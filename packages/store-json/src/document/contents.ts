@@ -8,7 +8,7 @@ export interface Contents {
   messages: Message[];
 }
 
-/** Nothing. */
+/** Contents of a document that was never saved. */
 export function emptyContents(): Contents {
   return { head: new Map(), messages: [] };
 }
@@ -34,7 +34,7 @@ function applySave(contents: Contents, record: SaveRecord): void {
   else contents.messages = applyWrite(contents.messages, record);
 }
 
-/** The head as an object; `fromEntries` defines properties, so that `__proto__` is a key like any other. */
+/** Returns the head as an object; `fromEntries` defines properties, so that `__proto__` is a key like any other. */
 export function headObject(contents: Contents): JsonObject {
   return Object.fromEntries(contents.head);
 }

@@ -17,17 +17,17 @@ import { type EndRecord, encodeEnd, encodeSave } from "./record.js";
 /** A generation ends when its files hold more than twice the document, and this much more. */
 const ROTATION_SLACK = 65_536;
 
-/** Forgetting one costs a few needless syncs. */
+/** Evicting one costs a few needless syncs. */
 const DURABLE_PARENTS_KEPT = 10_000;
 
-/** What an attempt came to: done, or to be made again on a document opened anew. */
+/** Outcome of an attempt: done, or to be repeated on a document opened again. */
 export type Attempt<T> = { readonly done: T; readonly position: Position | null } | "again";
 
 /** Writes to open documents. */
 export class DocumentWriter {
   readonly #disk: Disk;
   readonly #report: ReportSink;
-  /** Generations whose journal could not be synced: what the system's cache shows of them may never reach the disk. */
+  /** Generations whose journal could not be synced: data in the system's cache may never reach the disk. */
   readonly #suspects = new Map<string, number>();
 
   /** Documents whose directory this process made durable, or found so. */
@@ -39,7 +39,7 @@ export class DocumentWriter {
   }
 
   /**
-   * One attempt at a save.
+   * Makes one attempt at a save.
    *
    * @throws StateConflictError | StateCorruptError | StoreUnavailableError | UnknownOutcomeError
    */
@@ -52,21 +52,21 @@ export class DocumentWriter {
     const { chain } = position;
     const earlier = revisionOf(chain, change.op);
     if (this.#isSuspect(place, position) && journal !== null)
-      return this.#leaveSuspect(place, journal, earlier !== undefined);
+      return this.#rewriteSuspect(place, journal, earlier !== undefined);
     if (earlier !== undefined) {
-      // Whoever wrote it may have died before it was durable.
+      // The process that wrote it may have died before it was durable.
       await this.#makeDurable(place, position, journal);
       return { done: earlier, position };
     }
-    if (chain.state !== "open") return this.#goOn(place);
+    if (chain.state !== "open") return this.#startNextGeneration(place);
     if (change.expected !== undefined && change.expected !== chain.revision) throw conflict(place);
     checkFit(place, change, chain.count);
     if (journal !== null) return this.#append(place, journal, change);
-    // Somebody may have saved between reading and opening: look again before writing what cannot count.
+    // Another process may have saved between reading and opening: check again before writing a record that cannot count.
     return (await this.#start(place, document)) ? this.save(place, document, change) : "again";
   }
 
-  /** One attempt at a delete: whether there was something. Throws as {@link save}. */
+  /** Makes one attempt at a delete; `done` tells whether there was a document. Throws as {@link save}. */
   async remove(
     place: Place,
     document: OpenDocument,
@@ -75,11 +75,11 @@ export class DocumentWriter {
     const { position, journal } = document;
     const { chain } = position;
     if (chain.state === "deleted" || (chain.revision === null && position.hasLeftovers)) {
-      // A delete whose process died, or whose disk was full, before the contents were gone.
+      // A delete whose process died, or whose disk was full, before the contents were removed.
       await this.#erase(place);
       return { done: true, position: null };
     }
-    if (chain.state === "sealed") return this.#goOn(place);
+    if (chain.state === "sealed") return this.#startNextGeneration(place);
     if (expected !== undefined && expected !== chain.revision) throw conflict(place);
     if (chain.revision === null) return { done: false, position };
     if (journal === null)
@@ -117,7 +117,7 @@ export class DocumentWriter {
     const done = verdict === "accepted" ? rev : revisionOf(chain, op);
     if (done !== undefined) {
       await this.#makeDurable(place, position, journal);
-      return { done, position: await this.#tidy(place, journal) };
+      return { done, position: await this.#cleanUp(place, journal) };
     }
     if (chain.state !== "open" || change.expected === undefined) return "again";
     throw conflict(place);
@@ -144,8 +144,11 @@ export class DocumentWriter {
     }
   }
 
-  /** Removes what is left of the past, and shortens the files when most of what they hold is past. The save is done already: failing here harms nobody. */
-  async #tidy(place: Place, journal: OpenJournal): Promise<Position | null> {
+  /**
+   * Removes files of past generations, and starts a new one when most of this one is out of date. The save is durable by
+   * now, so a failure is only reported.
+   */
+  async #cleanUp(place: Place, journal: OpenJournal): Promise<Position | null> {
     const { position } = journal;
     if (position.hasLeftovers) {
       await tryRemovePast(this.#disk, place, this.#report);
@@ -173,7 +176,7 @@ export class DocumentWriter {
     return (await appendRecord(place, journal, addition, this.#report)) === "accepted";
   }
 
-  async #goOn(place: Place): Promise<"again"> {
+  async #startNextGeneration(place: Place): Promise<"again"> {
     await finishGeneration(this.#disk, place, this.#report);
     return "again";
   }
@@ -196,17 +199,17 @@ export class DocumentWriter {
   }
 
   /**
-   * Writes the document anew and goes on from there. After a failed sync the system may call the same pages clean, so
-   * that another sync of the same file succeeds without having written anything.
+   * Writes the document to new files. After a failed sync the system may take the same pages for clean, so that another
+   * sync of the same file succeeds without having written anything.
    */
-  async #leaveSuspect(
+  async #rewriteSuspect(
     place: Place,
     journal: OpenJournal,
     mayHaveApplied: boolean,
   ): Promise<"again"> {
     try {
       if (journal.position.chain.state === "open") await this.#end(place, journal, "seal");
-      return await this.#goOn(place);
+      return await this.#startNextGeneration(place);
     } catch (error) {
       const attempt = `save ${place.label}`;
       throw mayHaveApplied ? unknownOutcome(attempt, error) : unavailable(attempt, error);
@@ -216,6 +219,6 @@ export class DocumentWriter {
 
 function conflict(place: Place): StateConflictError {
   return new StateConflictError(
-    `${place.label} was changed by somebody else since it was loaded; nothing was written: load it again`,
+    `${place.label} was changed by another process since it was loaded; nothing was written: load it again`,
   );
 }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { isMissing } from "../io/io-error.js";
 
 /**
- * A document's directory holds generations: `state.<n>.json`, what generation n starts from, and `journal.<n>.jsonl`,
- * what was saved since. Generation 1 has no snapshot and starts from nothing. The highest number is the current one.
+ * A document's directory holds generations: `state.<n>.json`, the snapshot that generation n starts from, and
+ * `journal.<n>.jsonl`, the saves since. Generation 1 has no snapshot and starts empty. The highest number is the current one.
  *
  * `swept.<n>.json` is a deleted document's snapshot while its directory is being removed.
  */
@@ -14,7 +14,7 @@ export interface Generation {
   readonly journal: boolean;
 }
 
-/** What a document's directory holds. */
+/** Contents of a document's directory. */
 export interface DirectoryListing {
   /** Null when no document was ever saved here. */
   readonly current: Generation | null;
@@ -26,17 +26,17 @@ export interface DirectoryListing {
 
 const NAME = /^(?:(state|swept)\.([1-9][0-9]{0,14})\.json|journal\.([1-9][0-9]{0,14})\.jsonl)$/;
 
-/** Name of the file generation `number` starts from. */
+/** Name of the snapshot that generation `number` starts from. */
 export function snapshotName(number: number): string {
   return `state.${number}.json`;
 }
 
-/** Name of a snapshot on its way out. */
+/** Name of a deleted document's snapshot while its directory is being removed. */
 export function sweptName(number: number): string {
   return `swept.${number}.json`;
 }
 
-/** Name of the file that generation `number` grows in. */
+/** Name of the journal of generation `number`. */
 export function journalName(number: number): string {
   return `journal.${number}.jsonl`;
 }
@@ -54,7 +54,7 @@ export async function listGenerations(directory: string): Promise<DirectoryListi
   for (;;) {
     const current = generations.pop();
     if (current === undefined) return { current: null, leftovers: [], names };
-    // A writer that found its generation gone leaves an empty journal without a snapshot; nobody ever fills it.
+    // A writer that found its generation gone leaves an empty journal without a snapshot, which stays empty.
     if (await isStray(directory, current)) continue;
     return { current, leftovers: generations.flatMap(filesOf), names };
   }
@@ -84,7 +84,7 @@ async function isStray(directory: string, generation: Generation): Promise<boole
   }
 }
 
-// The snapshot goes first: who still finds it knows that the journal was not removed either.
+// The snapshot is removed first: a reader that finds it knows that the journal is there too.
 function filesOf({ number, snapshot, journal }: Generation): string[] {
   return [
     ...(snapshot === "state" ? [snapshotName(number)] : []),

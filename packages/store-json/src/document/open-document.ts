@@ -7,13 +7,13 @@ import { emptyChain } from "./chain.js";
 import { type Generation, snapshotName, sweptName } from "./generation.js";
 import { type OpenJournal, openJournal, startJournal } from "./open-journal.js";
 import type { Place } from "./place.js";
-import { isCurrent, type Position } from "./position.js";
+import { isCurrent, newPosition, type Position } from "./position.js";
 import { readDocument } from "./read-document.js";
 
 /** A document that is about to be written. */
 export interface OpenDocument {
   readonly position: Position;
-  /** Null while the generation's journal does not exist or is empty; see {@link startDocument}. Who opens, closes. */
+  /** Null while the generation's journal does not exist or is empty; see {@link startDocument}. Closed by the caller. */
   journal: OpenJournal | null;
   readonly generation: Generation;
 }
@@ -31,7 +31,7 @@ export async function openDocument(
   known: Position | undefined,
   report: ReportSink,
 ): Promise<OpenDocument | null> {
-  // An empty journal may be a name that a past generation left behind; one with contents is what it was.
+  // An empty journal may be left over from a past generation; one with contents is still the same.
   if (known !== undefined && known.inode !== null && known.offset > 0) {
     const journal = await openJournal(disk, place, known, report);
     if (journal !== null)
@@ -40,10 +40,11 @@ export async function openDocument(
   if (known?.offset === 0 && (await isCurrent(place, known)))
     return { position: known, journal: null, generation: generationOf(known, false) };
   const read = await readDocument(place, report);
-  if (read === null) return { position: firstPosition(), journal: null, generation: FIRST };
+  if (read === null)
+    return { position: newPosition(1, 0, emptyChain()), journal: null, generation: FIRST };
   const { position, generation } = read;
   if (generation.snapshot === "swept") {
-    await keepFromSweeping(place, generation.number);
+    await cancelSweep(place, generation.number);
     return null;
   }
   if (position.offset === 0) return { position, journal: null, generation };
@@ -75,21 +76,8 @@ function generationOf({ generation: number }: Position, journal: boolean): Gener
   return { number, snapshot: number > 1 ? "state" : null, journal };
 }
 
-function firstPosition(): Position {
-  return {
-    generation: 1,
-    snapshotBytes: 0,
-    inode: null,
-    offset: 0,
-    chain: emptyChain(),
-    namesSynced: false,
-    outdated: false,
-    hasLeftovers: false,
-  };
-}
-
-/** Takes a deleted document's directory back from whoever is about to remove it. */
-async function keepFromSweeping(place: Place, generation: number): Promise<void> {
+/** Takes a deleted document's directory back from a process that is about to remove it. */
+async function cancelSweep(place: Place, generation: number): Promise<void> {
   try {
     await rename(
       join(place.directory, sweptName(generation)),

@@ -17,9 +17,9 @@ export interface OpenJournal {
 }
 
 /**
- * Opens the journal a position is about and reads what is new in it.
+ * Opens the journal of a position and reads the records added since.
  *
- * @returns null when the position is out of date: read the document anew
+ * @returns null when the position is out of date: read the document again
  * @throws StateCorruptError
  */
 export async function openJournal(
@@ -43,9 +43,9 @@ export async function openJournal(
 
 /**
  * Opens the journal of a generation that has none yet, or an empty one, and makes sure that the generation is still the
- * current one: a file opened under the name of a past generation must stay empty, since nobody would read it.
+ * current one: a file opened under the name of a past generation must stay empty, since no reader would find its records.
  *
- * @returns null when it is not: read the document anew
+ * @returns null when it is not: read the document again
  */
 export async function startJournal(
   disk: Disk,
@@ -58,7 +58,7 @@ export async function startJournal(
   try {
     handle = await disk.openForAppend(journalPath(place, generation.number), true);
   } catch (error) {
-    // The directory of a deleted document was swept away in between.
+    // The directory of a deleted document was removed in between.
     if (isMissing(error)) return null;
     throw error;
   }

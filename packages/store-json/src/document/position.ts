@@ -3,35 +3,49 @@ import { type FileHandle, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
-import { atRest, type Chain, changeHead, follow, headFields, type Verdict } from "./chain.js";
+import { type Chain, changeHead, follow, headFields, trimPast, type Verdict } from "./chain.js";
 import { journalName, listGenerations } from "./generation.js";
 import type { Place } from "./place.js";
 import { readJournal } from "./read-journal.js";
 import type { JournalRecord } from "./record.js";
 
-/** How far a document has been read: small, without its contents, so that many can be kept. */
+/** Point up to which a document has been read; without its contents, so that many can be cached. */
 export interface Position {
   readonly generation: number;
   /** Size of the file the generation started from. */
   readonly snapshotBytes: number;
-  /** Which file the journal was; null while there is none. */
+  /** Inode of the journal; null while there is none. */
   inode: bigint | null;
-  /** Where the next line starts. */
+  /** Offset of the next line. */
   offset: number;
   readonly chain: Chain;
-  /** Whether this process made the names of this generation's files durable in their directory. */
+  /** True when this process has synced the directory, and with it the names of this generation's files. */
   namesSynced: boolean;
-  /** Set when a record named a revision the chain has forgotten: only reading it all again tells what to make of it. */
+  /** Set when a record named a revision the chain has forgotten: the document must be read again. */
   outdated: boolean;
-  /** Whether files of earlier generations were seen beside this one's. */
+  /** True when files of earlier generations were seen. */
   hasLeftovers: boolean;
 }
 
+/** Position at the start of a generation. */
+export function newPosition(generation: number, snapshotBytes: number, chain: Chain): Position {
+  return {
+    generation,
+    snapshotBytes,
+    inode: null,
+    offset: 0,
+    chain,
+    namesSynced: false,
+    outdated: false,
+    hasLeftovers: false,
+  };
+}
+
 /**
- * Whether nothing was saved since: one look at the journal, without reading it.
+ * Tells whether nothing was saved since, by one `stat` of the journal.
  *
- * A generation ends with a record in its journal, so a journal that has not grown is still the current one. Where there
- * is none yet, only the directory tells.
+ * A generation ends with a record in its journal, so a journal that has not grown is still the current one. While there
+ * is none, the directory is listed.
  */
 export async function isCurrent(place: Place, position: Position): Promise<boolean> {
   const journal = await statFile(join(place.directory, journalName(position.generation)));
@@ -47,7 +61,7 @@ export async function isCurrent(place: Place, position: Position): Promise<boole
 /**
  * Reads what other processes added since, if `handle` is on the journal that the position is about.
  *
- * @returns the size of the file, or null when the position is of no use any more: read anew
+ * @returns the size of the file, or null when the position is out of date: read the document again
  * @throws StateCorruptError
  */
 export async function catchUp(
@@ -63,7 +77,7 @@ export async function catchUp(
   return position.outdated ? null : size;
 }
 
-/** Moves the position on to the last line that has ended before `to`, telling `visit` what became of each record. */
+/** Moves the position to the last line that has ended before `to`; `visit` gets each record and its verdict. */
 export async function advance(
   place: Place,
   position: Position,
@@ -82,7 +96,7 @@ export async function advance(
       visit(record, verdict);
     },
   );
-  atRest(position.chain);
+  trimPast(position.chain);
 }
 
 function isSame(stats: BigIntStats, position: Position): boolean {

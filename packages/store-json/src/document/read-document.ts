@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StateCorruptError, StoreUnavailableError } from "@holdfast/core";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
-import { atRest, type Chain, emptyChain, follow, headFields } from "./chain.js";
+import { type Chain, emptyChain, follow, headFields, trimPast } from "./chain.js";
 import { applyRecord, type Contents, emptyContents } from "./contents.js";
 import {
   type Generation,
@@ -14,26 +14,26 @@ import {
   sweptName,
 } from "./generation.js";
 import { corrupt, isOf, type Place, tooNew } from "./place.js";
-import type { Position } from "./position.js";
+import { newPosition, type Position } from "./position.js";
 import { readJournal } from "./read-journal.js";
 import type { JournalRecord } from "./record.js";
 import { decodeSnapshot } from "./snapshot.js";
 
-/** A document as its files have it. */
+/** A document as read from its files. */
 export interface StoredDocument {
   readonly position: Position;
   readonly contents: Contents;
-  /** The one it was read from. */
+  /** The generation it was read from. */
   readonly generation: Generation;
 }
 
-/** Tries before giving up on a document that moves on faster than it can be read. */
+/** Attempts before giving up on a document that changes faster than it can be read. */
 const ATTEMPTS = 50;
 
 /**
  * Reads a document whole, from the snapshot and the journal of its current generation.
  *
- * @param known - where it was last time; saves looking for the generation while that is still the current one
+ * @param known - position of the last read; saves a listing while its generation is the current one
  * @returns null when the directory has none: never saved, or removed after a delete
  * @throws StateCorruptError | StoreUnavailableError
  */
@@ -50,13 +50,13 @@ export async function readDocument(
     const listing = await listGenerations(place.directory);
     if (listing === null) return null;
     if (listing.current === null) {
-      // Files come and go while a directory is listed: nothing at all is believed when seen twice.
+      // Files come and go while a directory is listed: only an empty listing seen twice counts.
       const again = await listGenerations(place.directory);
       if (again === null || again.current === null) return null;
       continue;
     }
     const read = await readGeneration(place, listing.current, report);
-    // Files of a generation are only removed once a later one is there; what was read before that is believed.
+    // Files of a generation are only removed once there is a later one, so this read was consistent.
     if (read !== null && (await isStillCurrent(place, listing.current))) {
       if (StateCorruptError.is(read)) throw read;
       read.position.hasLeftovers = listing.leftovers.length > 0;
@@ -69,7 +69,7 @@ export async function readDocument(
   );
 }
 
-/** Whether a generation is the current one, and starts from the same file. */
+/** Tells whether a generation is still the current one, and starts from the same file. */
 export async function isStillCurrent(place: Place, generation: Generation): Promise<boolean> {
   const current = (await listGenerations(place.directory))?.current;
   return current?.number === generation.number && current.snapshot === generation.snapshot;
@@ -99,19 +99,10 @@ async function readGeneration(
   const { number } = generation;
   try {
     const { chain, contents, bytes } = await readStart(place, generation);
-    const position: Position = {
-      generation: number,
-      snapshotBytes: bytes,
-      inode: null,
-      offset: 0,
-      chain,
-      namesSynced: false,
-      outdated: false,
-      hasLeftovers: false,
-    };
+    const position = newPosition(number, bytes, chain);
     if (generation.journal) await readOn(place, position, contents, report);
     chain.head = headFields(contents.head);
-    atRest(chain);
+    trimPast(chain);
     return { position, contents };
   } catch (error) {
     if (isMissing(error)) return null;
@@ -132,7 +123,7 @@ async function readOn(
     position.inode = ino;
     position.offset = await readJournal(
       { place, handle, from: 0, to: Number(size), report },
-      (record) => take(place, position.chain, contents, record),
+      (record) => applyNext(place, position.chain, contents, record),
     );
   } finally {
     await handle.close();
@@ -157,7 +148,7 @@ async function readStart(
   return { chain: decoded.chain, contents: decoded.contents, bytes: bytes.length };
 }
 
-function take(place: Place, chain: Chain, contents: Contents, record: JournalRecord): void {
+function applyNext(place: Place, chain: Chain, contents: Contents, record: JournalRecord): void {
   const verdict = follow(chain, record);
   if (verdict === "unknown")
     throw corrupt(place, "its journal names a revision that is in neither journal nor snapshot");

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { readStretch } from "../io/read-stretch.js";
+import { readRange } from "../io/read-range.js";
 import type { ReportSink } from "../report.js";
 import { corrupt, type Place, tooNew } from "./place.js";
 import { decodeRecord, type JournalRecord } from "./record.js";
@@ -7,8 +7,8 @@ import { lineKind } from "./record-line.js";
 
 const LINE_END = 10;
 
-/** A stretch of a journal to read. */
-export interface JournalStretch {
+/** Range of a journal to read. */
+export interface JournalRange {
   readonly place: Place;
   readonly handle: FileHandle;
   /** Offset of a line start. */
@@ -19,16 +19,16 @@ export interface JournalStretch {
 }
 
 /**
- * Hands every whole record of a stretch to `visit`, in file order.
+ * Passes every whole record of a range to `visit`, in file order.
  *
- * @returns the offset after the last whole record or ended line; what follows it is a write under way, or one cut short
+ * @returns the offset after the last whole record or ended line; a write under way, or one cut short, may follow
  * @throws StateCorruptError when a line changed after it was written
  */
 export async function readJournal(
-  { place, handle, from, to, report }: JournalStretch,
+  { place, handle, from, to, report }: JournalRange,
   visit: (record: JournalRecord) => void,
 ): Promise<number> {
-  const bytes = await readStretch(handle, from, to);
+  const bytes = await readRange(handle, from, to);
   const takeWhole = (line: Buffer, start: number): void => {
     const record = decodeRecord(line);
     if (record === null) throw changed(place, from + start);

@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
  * A line is `{"bytes":<length of the line>,` + fields + `,"crc":"<crc32 of the fields>"}`, and so JSON of its own.
  *
  * It says its length at the front and its checksum at the end, so that a line cut short (never acknowledged, harmless)
- * and a line that changed after it was written (acknowledged, an alarm) look different:
+ * and a line that changed after it was written (acknowledged, damage) look different:
  * - cut short: a front part of a line, shorter than it says and without a fitting end;
  * - changed: anything else. One flipped bit, wherever it is, leaves either the length or the end in place.
  */
@@ -17,10 +17,10 @@ const TAIL_BYTES = 18;
 /** JSON never holds a NUL byte; a power loss leaves runs of them where a write did not reach the device. */
 const HOLE = Buffer.alloc(2);
 
-/** What a line of a journal is. `cut` lines are skipped, `changed` ones make the journal unreadable. */
+/** Condition of a journal line. `cut` lines are skipped, `changed` ones make the journal unreadable. */
 export type LineKind = "whole" | "cut" | "changed";
 
-/** The bytes of one record, between two line ends: the first keeps it apart from a predecessor that was cut short. */
+/** Encodes one record, between two line ends: the first keeps it apart from a predecessor that was cut short. */
 export function encodeLine(fields: string): Buffer {
   const body = Buffer.from(fields, "utf8");
   const fixed = HEAD_START.length + 1 + body.length + TAIL_BYTES;
@@ -34,7 +34,7 @@ export function encodeLine(fields: string): Buffer {
   ]);
 }
 
-/** Looks at a line without its end; also at what follows the last line end of a file. */
+/** Classifies a line without its line end, also the rest after the last line end of a file. */
 export function lineKind(line: Buffer): LineKind {
   const head = HEAD.exec(line.toString("latin1", 0, HEAD_LONGEST + 1));
   const length = head === null ? 0 : Number(head[1]);

@@ -2,13 +2,13 @@ import type { JsonValue, Message, Revision } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
 import { encodeLine } from "./record-line.js";
 
-/** Who a document belongs to; stored with it and compared when it is read. */
+/** Ids of a document's owner; stored with it and compared when it is read. */
 export type DocumentIds = readonly (string | null)[];
 
 interface AnyRecord {
   /** The revision this record follows; it counts only if that is still the current one when its turn comes. */
   readonly prev: Revision | null;
-  /** Names the record; repeated saves are recognised by it. */
+  /** Idempotency key: repeated saves are recognised by it. */
   readonly op: string;
   /** ISO 8601. */
   readonly at: string;
@@ -44,7 +44,7 @@ export interface SaveTexts {
   readonly append: readonly string[];
 }
 
-/** The line of a save; the short fields first, for a person who reads the file. */
+/** Encodes a save; the short fields come first, for people who read the file. */
 export function encodeSave(
   record: Omit<SaveRecord, "kind" | "set" | "replace" | "append">,
   texts: SaveTexts,
@@ -62,12 +62,12 @@ export function encodeSave(
   return encodeLine(fields.join());
 }
 
-/** The line that ends a generation. */
+/** Encodes the record that ends a generation. */
 export function encodeEnd({ kind, prev, op, at }: EndRecord): Buffer {
   return encodeLine(JSON.stringify({ kind, prev, op, at }).slice(1, -1));
 }
 
-/** The record in a whole line; `too_new` for a kind that only a newer release knows, null when it is none of ours. */
+/** Decodes a whole line; `too_new` for a kind that only a newer release knows, null for anything else. */
 export function decodeRecord(line: Buffer): JournalRecord | "too_new" | null {
   let value: unknown;
   try {

@@ -18,14 +18,14 @@ export interface SnapshotTitle {
   readonly deleted: boolean;
 }
 
-/** What a generation starts from. The chain does not know the head yet. */
+/** Start of a generation. The chain does not know the head yet. */
 export interface Snapshot extends SnapshotTitle {
   readonly chain: Chain;
   readonly contents: Contents;
 }
 
 /**
- * The whole document as readable JSON: a title, the head, one message per line, and a checksum over all of it.
+ * Encodes the whole document as readable JSON: a title, the head, one message per line, and a checksum over all of it.
  *
  * The chain must have ended its generation; the snapshot starts `generation`.
  */
@@ -55,7 +55,7 @@ export function encodeSnapshot(
   return Buffer.concat([body, Buffer.from(`\n"crc":"${checksum(body)}"}\n`)]);
 }
 
-/** The snapshot in these bytes; `too_new` for a newer form, null when they are not exactly what was written. */
+/** Decodes a snapshot; `too_new` for a newer format, null when the bytes are damaged. */
 export function decodeSnapshot(bytes: Buffer): Snapshot | "too_new" | null {
   const end = END.exec(bytes.toString("latin1", Math.max(0, bytes.length - END_BYTES)));
   if (end === null || checksum(bytes.subarray(0, -END_BYTES)) !== end[1]) return null;
@@ -93,7 +93,7 @@ export function decodeSnapshot(bytes: Buffer): Snapshot | "too_new" | null {
   };
 }
 
-/** The title in the first bytes of a snapshot, unchecked by the checksum; null when it is not there. */
+/** Decodes the title from the first bytes of a snapshot, without the checksum; null when there is none. */
 export function decodeSnapshotTitle(start: Buffer): SnapshotTitle | null {
   const line = start.subarray(0, start.indexOf(10) + 1).toString("utf8");
   try {

@@ -4,23 +4,23 @@ import { removeFile, removeStaleTemporaries } from "../io/disk.js";
 import { ioCode, isMissing } from "../io/io-error.js";
 import { listGenerations, snapshotName, sweptName } from "./generation.js";
 
-/** A deleted document's directory stays that long, so that late writers find out that it was deleted. */
+/** Age at which a tombstone, the directory of a deleted document, is removed; until then late writers notice the delete. */
 const SWEEP_AFTER_MS = 86_400_000;
 
 /**
  * Removes the directory of a document that was deleted long ago.
  *
- * A process may be about to save the document anew, in the generation that the snapshot began. So the snapshot is first
- * moved aside, which makes such a save fall back to reading anew, and goes only if no journal has appeared by then.
+ * A process may be about to save the document again, in the generation that the snapshot began. So the snapshot is first
+ * renamed, which makes such a save read the document again, and is removed only if no journal has appeared by then.
  *
- * @returns whether it is gone
+ * @returns true when the directory was removed
  */
 export async function sweepDeleted(directory: string): Promise<boolean> {
   try {
     await removeStaleTemporaries(directory);
     const listing = await listGenerations(directory);
     const current = listing?.current;
-    // Another file may be of a process at work: a journal just made, a snapshot being written.
+    // Another file may belong to a process at work: a new journal, a snapshot being written.
     if (!current || listing.names.length !== 1 || current.snapshot === null) return false;
     const state = join(directory, snapshotName(current.number));
     const swept = join(directory, sweptName(current.number));
@@ -36,7 +36,7 @@ export async function sweepDeleted(directory: string): Promise<boolean> {
     await rmdir(directory);
     return true;
   } catch (error) {
-    // Somebody was faster, with sweeping or with saving anew.
+    // Another process was faster, with sweeping or with saving.
     if (isMissing(error) || ioCode(error) === "ENOTEMPTY") return false;
     throw error;
   }

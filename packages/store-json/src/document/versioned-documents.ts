@@ -7,21 +7,21 @@ import { LruMap } from "../io/lru-map.js";
 import type { ReportSink } from "../report.js";
 import { type Change, prepareChange, type SizeLimits } from "./change.js";
 import { headObject } from "./contents.js";
-import { discardDamaged } from "./discard-damaged.js";
 import { type Attempt, DocumentWriter } from "./document-writer.js";
+import { discardDamaged } from "./finish-generation.js";
 import { type OpenDocument, openDocument } from "./open-document.js";
 import type { Place } from "./place.js";
 import { isCurrent, type Position } from "./position.js";
 import { readDocument } from "./read-document.js";
 
-/** What {@link VersionedDocuments} is made of. */
+/** Dependencies and limits of {@link VersionedDocuments}. */
 export interface DocumentsOptions {
   readonly disk: Disk;
   readonly limits: SizeLimits;
   readonly report: ReportSink;
 }
 
-/** How many documents' positions are kept: a kilobyte or two each. */
+/** Documents whose position is cached: a kilobyte or two each. */
 const POSITIONS_KEPT = 1_000;
 /** Tries before giving up on a document that other processes keep changing under a command. */
 const ATTEMPTS = 100;
@@ -42,7 +42,7 @@ export class VersionedDocuments {
   }
 
   /**
-   * The document, `"unchanged"` when `known` is its revision, null when there is none.
+   * Returns the document, `"unchanged"` when `known` is its revision, null when there is none.
    *
    * @throws StateCorruptError | StoreUnavailableError
    */
@@ -74,8 +74,8 @@ export class VersionedDocuments {
   }
 
   /**
-   * Deletes a document, if it has the revision `expected`; whether there was one. A damaged one is deleted too, unless a
-   * revision is expected of it. Throws as {@link write}.
+   * Deletes a document, if it has the revision `expected`; resolves to whether there was one. A damaged document is
+   * deleted too, unless a revision is expected. Throws as {@link write}.
    */
   async remove(place: Place, expected?: Revision | null): Promise<boolean> {
     try {
@@ -114,12 +114,12 @@ export class VersionedDocuments {
           if (outcome.position !== null) this.#remember(place, outcome.position);
           return outcome.done;
         } finally {
-          // What had to be durable was synced; there is nothing that closing could still lose.
+          // Everything that must be durable is synced: closing cannot lose anything.
           await document.journal?.handle.close().catch(() => undefined);
         }
       }
       throw new StoreUnavailableError(
-        `cannot ${verb} ${place.label}: other processes change it too often; nothing was changed: try again`,
+        `cannot ${verb} ${place.label}: other processes keep changing it; nothing was changed: try again`,
       );
     });
   }

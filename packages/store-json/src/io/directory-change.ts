@@ -1,14 +1,14 @@
 import { type FSWatcher, watch } from "node:fs";
 
-/** How often to look where the system tells nothing: after `firstMs`, then ever less often. */
+/** Polling interval: `firstMs`, doubled each time up to `lastMs`. */
 export interface PollInterval {
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Whether waiting keeps the process running. */
+  /** True when waiting keeps the process running. */
   readonly keepsRunning: boolean;
 }
 
-/** Wakes up when something changes in a directory; looks now and then where the system tells nothing. */
+/** Waits for changes in a directory; polls too, since not every file system reports changes. */
 export class DirectoryChange {
   readonly #watcher: FSWatcher | undefined;
   readonly #poll: PollInterval;
@@ -41,7 +41,7 @@ export class DirectoryChange {
     this.#changed = false;
   }
 
-  /** Ends the watch; to be called when nobody waits any more. */
+  /** Ends the watch. */
   close(): void {
     this.#watcher?.close();
   }
@@ -53,7 +53,7 @@ function watchOrNot(directory: string, onChange: () => void): FSWatcher | undefi
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {
-    // Too many watchers, or a file system that has none: polling does.
+    // Too many watchers, or a file system without them: polling is enough.
     return undefined;
   }
 }

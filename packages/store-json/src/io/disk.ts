@@ -2,26 +2,27 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, link, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ioCode, isMissing } from "./io-error.js";
+import type { ReportSink } from "../report.js";
+import { ioCode, ioReason, isMissing } from "./io-error.js";
 
 /**
- * When a write counts as done: `"fsync"` when the device has it (survives power loss), `"os"` when the operating system
- * has it (survives the process, not the machine).
+ * Moment at which a write counts as done: `"fsync"`, when the device has it (survives power loss); `"os"`, when the
+ * operating system has it (survives the process, not the machine).
  */
 export type Durability = "fsync" | "os";
 
-/** Only the owner may read what agents keep. */
+/** Only the owner may read the files. */
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-/** As the flag `a+`, but an error when the file is not there. */
+/** Like the flag `a+`, but fails when the file does not exist. */
 const APPEND_EXISTING = constants.O_RDWR | constants.O_APPEND;
 
 const TEMPORARY = /^tmp\.\d+\.[0-9a-f]+$/;
-/** A temporary file that old was left by a process that died: writing one takes milliseconds. */
+/** A temporary file older than this was left by a process that died: writing one takes milliseconds. */
 const STALE_AFTER_MS = 3_600_000;
 
-/** Tries to make directories that others keep removing. */
+/** Attempts at creating directories that other processes keep removing. */
 const ATTEMPTS = 20;
 
 /** The file operations that durability and atomicity rest on. */
@@ -32,7 +33,7 @@ export class Disk {
     this.#durable = durability === "fsync";
   }
 
-  /** Makes what was written through `handle` durable. */
+  /** Makes the data written through `handle` durable. */
   async syncData(handle: FileHandle): Promise<void> {
     if (this.#durable) await handle.datasync();
   }
@@ -51,7 +52,7 @@ export class Disk {
     }
   }
 
-  /** Makes a directory and those above it that are missing; makes the names above `root` durable at once. */
+  /** Creates a directory and its missing parents, and makes their names durable down to `root`. */
   async makeDirectory(path: string, root: string): Promise<void> {
     const first = await makeAll(path);
     if (first === undefined) return;
@@ -59,13 +60,13 @@ export class Disk {
       await this.syncDirectories(dirname(made));
   }
 
-  /** Opens for reading and appending; `create` makes the file where there is none. */
+  /** Opens a file for reading and appending; `create` creates it when it does not exist. */
   openForAppend(path: string, create: boolean): Promise<FileHandle> {
     return open(path, create ? "a+" : APPEND_EXISTING, FILE_MODE);
   }
 
   /**
-   * Puts a whole file in place under a name that must be free, in one step: readers see all of it or nothing.
+   * Creates a file atomically, under a name that must be free: readers see all of it or nothing.
    *
    * The name is not durable until its directory is synced.
    *
@@ -83,7 +84,7 @@ export class Disk {
     });
   }
 
-  /** Writes `bytes` to a temporary file that is gone when `use` has ended, unless `use` moved it. */
+  /** Writes `bytes` to a temporary file, which is removed when `use` has ended, unless `use` renamed it. */
   async withTemporary<T>(
     directory: string,
     bytes: Uint8Array,
@@ -132,13 +133,27 @@ export async function removeStaleTemporaries(
   }
 }
 
-/** The first of the directories that were missing. */
+/** Does {@link removeStaleTemporaries}; a failure is reported, since it must not keep a write from being done. */
+export async function sweepTemporaries(directory: string, report: ReportSink): Promise<void> {
+  try {
+    await removeStaleTemporaries(directory);
+  } catch (error) {
+    if (isMissing(error)) return;
+    report({
+      kind: "cleanup_failed",
+      message: `temporary files of dead processes beside a log could not be removed: ${ioReason(error)}`,
+      cause: error,
+    });
+  }
+}
+
+/** Returns the topmost directory that was missing. */
 async function makeAll(path: string): Promise<string | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
     } catch (error) {
-      // Node says so also when somebody removes a directory on the way at that moment; a file that is in the way stays.
+      // Node also fails like this when another process removes a parent at that moment; a file in the way would stay.
       if (ioCode(error) !== "ENOTDIR" || attempt === ATTEMPTS) throw error;
     }
   }

@@ -16,39 +16,39 @@ const meanings: { readonly [code: string]: string } = {
   EXDEV: "the directory spans two file systems",
 };
 
-/** The code of a system error, or undefined for anything else. */
+/** Returns the code of a system error; undefined for other errors. */
 export function ioCode(error: unknown): string | undefined {
   if (HoldfastError.is(error) || !(error instanceof Error) || !("syscall" in error))
     return undefined;
   return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Whether the error says that there is no such file. */
+/** Tells whether an error says that a file does not exist. */
 export function isMissing(error: unknown): boolean {
   return ioCode(error) === "ENOENT";
 }
 
-/** What a system error means, without the path that Node puts in its message. */
+/** Describes a system error without the path that Node puts in its message. */
 export function ioReason(error: unknown): string {
   const code = ioCode(error) ?? "unknown error";
   const meaning = meanings[code];
   return meaning === undefined ? code : `${code}, ${meaning}`;
 }
 
-/** The error for a command that certainly changed nothing; errors of ours and bugs pass through. */
+/** Returns the error for a command that changed nothing; errors that are not the system's pass through. */
 export function unavailable(attempt: string, error: unknown): unknown {
   if (ioCode(error) === undefined) return error;
   return new StoreUnavailableError(
-    `cannot ${attempt} (${ioReason(error)}); nothing was changed: see to the disk and try again`,
+    `cannot ${attempt} (${ioReason(error)}); nothing was changed: check the disk and try again`,
     { cause: error },
   );
 }
 
-/** The error for a command that may have been applied all the same. */
+/** Returns the error for a command that may or may not have been applied. */
 export function unknownOutcome(attempt: string, error: unknown): UnknownOutcomeError {
   const reason = ioCode(error) === undefined ? String(error) : ioReason(error);
   return new UnknownOutcomeError(
-    `could not make sure of it: ${attempt} (${reason}); it may or may not be stored: repeat it with the same op`,
+    `outcome unknown: ${attempt} (${reason}); it may or may not be stored: repeat it with the same op`,
     { cause: error },
   );
 }

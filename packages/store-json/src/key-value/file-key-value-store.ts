@@ -20,14 +20,14 @@ import { type ReportSink, safeReport } from "../report.js";
 import { listKeys } from "./list-keys.js";
 import { valuePlace } from "./value-place.js";
 
-/** Keys read side by side. */
+/** Keys read in parallel. */
 const PARALLEL = 16;
 
 /**
  * Keeps small values in readable JSON files on one host, compare-and-set between processes.
  *
- * A value is kept as an agent state is: a directory per key, in it a journal and now and then a snapshot. A version is
- * the revision of that write.
+ * A value is stored like an agent state: a directory per key, with a journal and from time to time a snapshot. The
+ * version of a value is the revision of its last write.
  *
  * @example
  * const values = new FileKeyValueStore({ root: "./values" });
@@ -37,7 +37,7 @@ export class FileKeyValueStore implements KeyValueStore {
   readonly contract = 1;
   readonly kind = "json";
   readonly reach = "host";
-  /** The directory everything is kept in. */
+  /** Directory of all files. */
   readonly root: string;
   readonly #documents: VersionedDocuments;
   readonly #report: ReportSink;

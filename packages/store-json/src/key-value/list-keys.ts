@@ -11,7 +11,7 @@ import type { ReportSink } from "../report.js";
 import { keySegment, namespaceDirectory, valuePlace } from "./value-place.js";
 
 /**
- * The keys of a namespace that have a value, in ascending order; the cursor is the last key of the page.
+ * Returns the keys of a namespace that have a value, in ascending order; the cursor is the last key of the page.
  *
  * @throws StoreUnavailableError
  */
@@ -42,7 +42,7 @@ export async function listKeys(
   }
 }
 
-/** The key a directory is named after; long ones are in its files. */
+/** Returns the key of a directory: from its name, or from its files when the key is long. */
 async function keyOf(directory: string, name: string): Promise<string | null> {
   const key = idInSegment(keySegment(name) ?? "");
   if (key !== null) return key;
@@ -59,7 +59,7 @@ async function hasValue(directory: string, report: ReportSink): Promise<boolean>
     if (!StateCorruptError.is(error)) throw error;
     report({
       kind: "entry_skipped",
-      message: "a key whose files are damaged was not listed",
+      message: "skipped a key: its files are damaged",
       cause: error,
     });
   }

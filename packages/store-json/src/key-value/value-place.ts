@@ -10,7 +10,7 @@ export function namespaceDirectory(root: string, namespace: readonly string[]): 
   return join(root, ...namespace.map((part) => `ns-${pathSegment(part)}`));
 }
 
-/** Where a value is kept. */
+/** Location of a value. */
 export function valuePlace(root: string, namespace: readonly string[], key: string): Place {
   const directory = join(namespaceDirectory(root, namespace), `${KEY_PREFIX}${pathSegment(key)}`);
   return {
@@ -21,7 +21,7 @@ export function valuePlace(root: string, namespace: readonly string[], key: stri
   };
 }
 
-/** The key's part of a directory name, or null when it is no key's. */
+/** Returns the part of a directory name that stands for a key; null when it is not the directory of a key. */
 export function keySegment(name: string): string | null {
   return name.startsWith(KEY_PREFIX) ? name.slice(KEY_PREFIX.length) : null;
 }

@@ -2,28 +2,20 @@ import { createHash } from "node:crypto";
 import { readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { StateCorruptError } from "@holdfast/core";
-import type { Disk } from "../io/disk.js";
+import { type Disk, sweepTemporaries } from "../io/disk.js";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
 import type { LogPlace } from "./log-place.js";
-import { sweepTemporaries } from "./sweep-temporaries.js";
 
 const REF = /^sha256:([0-9a-f]{64})$/;
-const NAME = /^sha256-([0-9a-f]{64})$/;
 
-/** Where a blob is kept; null for what is no reference, so that none can name another file. */
+/** Returns the file of a blob; null for an invalid reference, so that none can name another file. */
 export function blobFile(place: LogPlace, ref: string): string | null {
   const hash = REF.exec(ref)?.[1];
   return hash === undefined ? null : join(place.blobs, `sha256-${hash}`);
 }
 
-/** The reference of the blob in a file with this name; null for other files. */
-export function refOfBlobFile(name: string): string | null {
-  const hash = NAME.exec(name)?.[1];
-  return hash === undefined ? null : `sha256:${hash}`;
-}
-
-/** Keeps the texts that are not there yet. When it resolves they are durable, and their names. */
+/** Stores the blobs that are not there yet. When it resolves, they and their names are durable. */
 export async function storeBlobs(
   disk: Disk,
   place: LogPlace,
@@ -34,14 +26,14 @@ export async function storeBlobs(
   await disk.makeDirectory(place.blobs, place.root);
   await sweepTemporaries(place.blobs, report);
   for (const [ref, text] of blobs) await storeBlob(disk, place, ref, Buffer.from(text, "utf8"));
-  // Also for those that were there: whoever wrote them may have died before the names were durable.
+  // Also for existing ones: the process that wrote them may have died before the names were durable.
   await disk.syncDirectories(place.blobs, place.directory);
 }
 
 /**
- * A text by its reference; null when there is none.
+ * Returns a blob by its reference; null when there is none.
  *
- * @throws StateCorruptError when what is stored is something else
+ * @throws StateCorruptError when its contents do not match the reference
  */
 export async function readBlob(place: LogPlace, ref: string): Promise<string | null> {
   const file = blobFile(place, ref);
@@ -55,7 +47,7 @@ export async function readBlob(place: LogPlace, ref: string): Promise<string | n
     throw error;
   }
   throw new StateCorruptError(
-    `${ref} in ${place.label} holds something else; the file is left as it is: restore it from a backup`,
+    `${ref} in ${place.label} does not match its hash; the file is left as it is: restore it from a backup`,
   );
 }
 
@@ -64,7 +56,7 @@ async function storeBlob(disk: Disk, place: LogPlace, ref: string, bytes: Buffer
   const stored = await sizeOf(file);
   if (stored === bytes.length) return;
   if (stored === undefined) await disk.publish(place.blobs, `sha256-${ref.slice(7)}`, bytes);
-  // A power loss where nothing is synced leaves a file without its contents.
+  // After a power loss, an unsynced file may have lost its contents.
   else await disk.withTemporary(place.blobs, bytes, (temporary) => rename(temporary, file));
 }
 

@@ -8,22 +8,24 @@ import type { LogPlace } from "./log-place.js";
 const OWN_DIRECTORIES = 4;
 
 /**
- * Removes the log of a slot and its blobs; whether there was something.
+ * Removes the log of a slot and its blobs.
  *
- * @throws UnknownOutcomeError when they may be gone in part, or not for good
+ * @returns true when there was something to remove
+ *
+ * @throws UnknownOutcomeError when only a part may be removed, or not durably
  */
 export async function deleteLog(disk: Disk, place: LogPlace): Promise<boolean> {
-  // Records first: a blob without a record is lost to nobody, a record without its blob is.
+  // Records first: a blob without a record is harmless, a record without its blob is damaged.
   const hadRecords = await removeFile(place.file);
   try {
     const hadBlobs = await removeDirectory(place.blobs);
     if (!hadRecords && !hadBlobs) return false;
     await disk.syncDirectories(place.directory);
   } catch (error) {
-    // Otherwise another delete took the empty directory away.
+    // Otherwise another delete removed the empty directory.
     if (!isMissing(error))
       throw new UnknownOutcomeError(
-        `could not make sure that ${place.label} is deleted for good (${ioReason(error)}): delete it again`,
+        `could not sync the deletion of ${place.label} to the disk (${ioReason(error)}): delete it again`,
         { cause: error },
       );
   }
@@ -41,7 +43,7 @@ async function removeDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** Every anonymous session has directories of its own; without this they would stay for ever. */
+/** Every anonymous session has directories of its own; without this they would pile up. */
 async function removeEmpty(directories: readonly string[]): Promise<void> {
   for (const directory of directories) {
     try {

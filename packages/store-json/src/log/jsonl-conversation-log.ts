@@ -17,7 +17,6 @@ import { unavailable } from "../io/io-error.js";
 import { KeyedQueue } from "../io/keyed-queue.js";
 import { checkOptions, type FileOptions, fileOptionRules } from "../options.js";
 import { type ReportSink, safeReport } from "../report.js";
-import { Scanner } from "../scan/scanner.js";
 import { readBlob } from "./blob-files.js";
 import { deleteLog } from "./delete-log.js";
 import { type LogPlace, logPlace } from "./log-place.js";
@@ -28,18 +27,18 @@ import { readPage } from "./read-page.js";
 import { searchSessions } from "./search-sessions.js";
 import { SessionListing } from "./session-listing.js";
 
-/** How a {@link JsonlConversationLog} is set up. */
+/** Options of a {@link JsonlConversationLog}. */
 export type JsonlConversationLogOptions = FileOptions;
 
 /**
  * Keeps the conversation log in files of one JSON record per line, one file per session, on one host.
  *
  * Contract, beyond {@link ConversationLog}'s:
- * - Any number of processes of the host may append to a session at once; nothing is lost or doubled.
+ * - Any number of processes of the host may append to a session at once; nothing is lost or duplicated.
  * - A line cut short by a crash is skipped and reported to `onReport`; nothing is ever cut from a file.
  * - A record is recognised as a repeat within the last megabyte of its session's file.
  * - A read costs what it returns and that megabyte, whatever the length of the file.
- * - A search of more than some megabytes runs in worker threads, which end when there is nothing to search for a while.
+ * - A search reads files in blocks of up to two megabytes, and gives other work a turn between them.
  * - Constructing does no I/O, and nothing stays open between commands.
  *
  * @example
@@ -49,12 +48,11 @@ export class JsonlConversationLog implements ConversationLog {
   readonly contract = 1;
   readonly kind = "json";
   readonly reach = "host";
-  /** The directory everything is kept in. */
+  /** Directory of all files. */
   readonly root: string;
   readonly #disk: Disk;
   readonly #report: ReportSink;
   readonly #writer: LogWriter;
-  readonly #scanner: Scanner;
   readonly #listing: SessionListing;
   readonly #queue = new KeyedQueue();
 
@@ -66,7 +64,6 @@ export class JsonlConversationLog implements ConversationLog {
     this.#disk = new Disk(durability);
     this.#report = safeReport(onReport);
     this.#writer = new LogWriter(this.#disk, this.#report);
-    this.#scanner = new Scanner(this.#report);
     this.#listing = new SessionListing(this.root, this.#report);
   }
 
@@ -74,7 +71,7 @@ export class JsonlConversationLog implements ConversationLog {
     const place = this.#placeOf(slot);
     for (const draft of records) checkLogDraft(draft);
     const ids = new Set<string>();
-    // Encoded here and now: what the caller does with the records afterwards changes nothing.
+    // Encoded before anything is awaited: the caller may change the records afterwards.
     const encoded = records
       .filter(({ id }) => !ids.has(id) && ids.add(id))
       .map((draft) => encodeRecord(draft));
@@ -92,12 +89,12 @@ export class JsonlConversationLog implements ConversationLog {
 
   async readBlob(slot: Slot, ref: string): Promise<string | null> {
     const place = this.#placeOf(slot);
-    return attempt(`read a long text of ${place.label}`, () => readBlob(place, ref));
+    return attempt(`read a blob of ${place.label}`, () => readBlob(place, ref));
   }
 
   async search(query: LogQuery): Promise<LogFinds> {
-    const tools = { scanner: this.#scanner, report: this.#report };
-    return attempt("search the logs", () => searchSessions(this.root, query, tools));
+    const options = { report: this.#report };
+    return attempt("search the logs", () => searchSessions(this.root, query, options));
   }
 
   async sessions(query: LogSessionQuery): Promise<LogSessionPage> {
@@ -121,7 +118,7 @@ export class JsonlConversationLog implements ConversationLog {
   }
 }
 
-/** Turns errors of the system into the one that says what could not be done. */
+/** Wraps system errors in one that names the command. */
 async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -2,12 +2,12 @@ import type { FileHandle } from "node:fs/promises";
 import { type Slot, StateCorruptError, StateTooNewError } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
-import { readStretch } from "../io/read-stretch.js";
+import { readRange } from "../io/read-range.js";
 
-/** The first line of a log file, which says whose log it is. */
+/** The first line of a log file, which names its session. */
 export interface LogHeader {
   readonly slot: Slot;
-  /** Unique per file: a log that was deleted and begun anew is another file, also where inode numbers are reused. */
+  /** Unique per file: a log that was deleted and created again is another file, even with the same inode. */
   readonly file: string;
   /** Offset of the line after it. */
   readonly end: number;
@@ -25,7 +25,7 @@ export function headerLine({ agentId, userId, sessionId }: Slot): Buffer {
   return Buffer.from(`${JSON.stringify(header)}\n`);
 }
 
-/** Whether a line is a header. Two processes that find an empty file both write one. */
+/** Tells whether a line is a header. Two processes that find an empty file may both write one. */
 export function isHeaderLine(text: string): boolean {
   return text.startsWith(START);
 }
@@ -37,7 +37,7 @@ export function isHeaderLine(text: string): boolean {
  * @throws StateCorruptError | StateTooNewError
  */
 export async function readHeader(handle: FileHandle, label: string): Promise<LogHeader | null> {
-  const bytes = await readStretch(handle, 0, MAX_BYTES);
+  const bytes = await readRange(handle, 0, MAX_BYTES);
   if (bytes.length === 0) return null;
   const end = bytes.indexOf("\n");
   const header = end === -1 ? undefined : parse(bytes.toString("utf8", 0, end));
@@ -55,11 +55,11 @@ export async function readHeader(handle: FileHandle, label: string): Promise<Log
     (userId !== null && typeof userId !== "string") ||
     typeof sessionId !== "string"
   )
-    throw corrupt(label, "its header does not say whose log it is");
+    throw corrupt(label, "its header names no session");
   return { slot: { agentId, userId, sessionId }, file, end: end + 1 };
 }
 
-/** The error for a file that cannot be the log that was written. */
+/** Returns the error for a damaged file. */
 export function corrupt(label: string, problem: string): StateCorruptError {
   return new StateCorruptError(
     `${label} is damaged: ${problem}; the file is left as it is: restore it from a backup, or delete it`,

@@ -1,23 +1,74 @@
 import type { FileHandle } from "node:fs/promises";
-import { readStretch } from "../io/read-stretch.js";
+import { readInto, readRange } from "../io/read-range.js";
 
 /** A line of a log, without its line end. Never empty. */
 export interface LogLine {
   /** Offset of its first byte. */
   readonly start: number;
   readonly bytes: Buffer;
-  /** Whether a line end follows. Without one it is a write under way, or one cut short. */
+  /** True when a line end follows. Without one it is a write under way, or one cut short. */
   readonly ended: boolean;
 }
 
 const LINE_END = 10;
-/** Most lines are shorter. */
-const NEAR_BYTES = 4_096;
 const FIRST_CHUNK = 65_536;
-const LARGEST_CHUNK = 1_048_576;
+const LARGEST_CHUNK = 2_097_152;
+
+/** Whole lines that follow one another. */
+export interface LogBlock {
+  /** Offset of the first line. */
+  readonly start: number;
+  /** Overwritten when the next block is read. */
+  readonly bytes: Buffer;
+}
+
+/** A buffer that grows: allocating one per file would cost as much as reading them. */
+export class BlockBuffer {
+  #bytes: Buffer = Buffer.alloc(0);
+
+  /** Returns a buffer of at least this size, the same one as long as it is large enough. */
+  atLeast(bytes: number): Buffer {
+    if (this.#bytes.length < bytes) this.#bytes = Buffer.allocUnsafe(bytes);
+    return this.#bytes;
+  }
+}
 
 /**
- * The lines of `[from, to)`, newest first, a chunk's lines at a time. Reads no more than the chunks asked for.
+ * Reads `[from, to)` from its end, in blocks that grow. Reads no more than the blocks asked for.
+ *
+ * @param from - offset of a line start
+ * @param firstBytes - size of the first read
+ * @param buffer - to use one for several files
+ */
+export async function* blocksBackward(
+  handle: FileHandle,
+  from: number,
+  to: number,
+  firstBytes: number = FIRST_CHUNK,
+  buffer: BlockBuffer = new BlockBuffer(),
+): AsyncGenerator<LogBlock, void> {
+  /** The end of a line whose start is not read yet. */
+  let rest: Buffer = Buffer.alloc(0);
+  let chunkBytes = firstBytes;
+  for (let end = to; end > from; chunkBytes = Math.min(chunkBytes * 2, LARGEST_CHUNK)) {
+    const start = Math.max(from, end - chunkBytes);
+    const wanted = end - start;
+    const target = buffer.atLeast(wanted + rest.length);
+    rest.copy(target, wanted);
+    const read = await readInto(handle, target.subarray(0, wanted), start);
+    // A file that has become shorter ends here.
+    const bytes = target.subarray(0, read < wanted ? read : wanted + rest.length);
+    const first = start === from ? 0 : bytes.indexOf(LINE_END) + 1;
+    const isWhole = start === from || first > 0;
+    rest = isWhole ? bytes.subarray(0, first) : bytes;
+    if (isWhole && first < bytes.length)
+      yield { start: start + first, bytes: bytes.subarray(first) };
+    end = start;
+  }
+}
+
+/**
+ * Reads the lines of `[from, to)`, newest first, a block at a time. Their bytes are overwritten by the next block.
  *
  * @param from - offset of a line start
  */
@@ -26,34 +77,26 @@ export async function* linesBackward(
   from: number,
   to: number,
 ): AsyncGenerator<LogLine[], void> {
-  /** What was read of a line whose start was not, last part first. */
-  let parts: Buffer[] = [];
-  let ended = false;
-  let chunkBytes = FIRST_CHUNK;
-  for (let end = to; end > from; chunkBytes = Math.min(chunkBytes * 2, LARGEST_CHUNK)) {
-    const start = Math.max(from, end - chunkBytes);
-    const chunk = await readStretch(handle, start, end);
+  for await (const { start, bytes } of blocksBackward(handle, from, to)) {
     const lines: LogLine[] = [];
-    let lineEnd = chunk.length;
-    while (lineEnd > 0) {
-      const at = chunk.lastIndexOf(LINE_END, lineEnd - 1);
-      if (at === -1) break;
-      const bytes = joined([...parts, chunk.subarray(at + 1, lineEnd)].reverse());
-      if (bytes.length > 0) lines.push({ start: start + at + 1, bytes, ended });
-      parts = [];
-      ended = true;
-      lineEnd = at;
+    for (let at = 0; at < bytes.length; ) {
+      const line = lineIn({ start, bytes }, at);
+      if (line.bytes.length > 0) lines.push(line);
+      at += line.bytes.length + 1;
     }
-    if (lineEnd > 0) parts.push(chunk.subarray(0, lineEnd));
-    if (start === from && parts.length > 0)
-      lines.push({ start: from, bytes: joined(parts.reverse()), ended });
-    if (lines.length > 0) yield lines;
-    end = start;
+    yield lines.reverse();
   }
 }
 
+/** Returns the line of a block that starts at the index `at`; it may be empty. */
+export function lineIn({ start, bytes }: LogBlock, at: number): LogLine {
+  const end = bytes.indexOf(LINE_END, at);
+  const ended = end !== -1;
+  return { start: start + at, bytes: bytes.subarray(at, ended ? end : bytes.length), ended };
+}
+
 /**
- * The lines of `[from, to)`, oldest first, a chunk's lines at a time.
+ * Reads the lines of `[from, to)`, oldest first, a chunk at a time.
  *
  * @param from - offset of a line start
  */
@@ -66,7 +109,7 @@ export async function* linesForward(
   let lineStart = from;
   let chunkBytes = FIRST_CHUNK;
   for (let start = from; start < to; chunkBytes = Math.min(chunkBytes * 2, LARGEST_CHUNK)) {
-    const chunk = await readStretch(handle, start, Math.min(to, start + chunkBytes));
+    const chunk = await readRange(handle, start, Math.min(to, start + chunkBytes));
     if (chunk.length === 0) break;
     const lines: LogLine[] = [];
     let rest = 0;
@@ -85,16 +128,16 @@ export async function* linesForward(
   }
 }
 
-/** The first line start at or beyond `offset`; `size` when there is none. */
+/** Returns the first line start at or after `offset`; `size` when there is none. */
 export async function lineStartFrom(
   handle: FileHandle,
   offset: number,
   size: number,
 ): Promise<number> {
   if (offset <= 0) return 0;
-  // Mostly it is one, and the line before it ends right there.
+  // In most cases `offset` is one.
   for (let start = offset - 1, bytes = 1; start < size; bytes = FIRST_CHUNK) {
-    const chunk = await readStretch(handle, start, Math.min(size, start + bytes));
+    const chunk = await readRange(handle, start, Math.min(size, start + bytes));
     const at = chunk.indexOf(LINE_END);
     if (at !== -1) return start + at + 1;
     start += bytes;
@@ -102,23 +145,7 @@ export async function lineStartFrom(
   return size;
 }
 
-/** Where the line starts that holds the byte at `offset`; not before `from`, which is a line start. */
-export async function lineStartBefore(
-  handle: FileHandle,
-  offset: number,
-  from: number,
-): Promise<number> {
-  let chunkBytes = NEAR_BYTES;
-  for (let end = offset; end > from; chunkBytes = FIRST_CHUNK) {
-    const start = Math.max(from, end - chunkBytes);
-    const at = (await readStretch(handle, start, end)).lastIndexOf(LINE_END);
-    if (at !== -1) return start + at + 1;
-    end = start;
-  }
-  return from;
-}
-
-/** The line that starts at `start`, or null when nothing does. */
+/** Returns the line that starts at `start`; null when there is none. */
 export async function lineAt(
   handle: FileHandle,
   start: number,

@@ -3,7 +3,7 @@ import type { Slot } from "@holdfast/core";
 import { describeSlot, pathSegment } from "@holdfast/core/store-kit";
 import { parentsUpTo } from "../layout.js";
 
-/** Where the log of a session lives and what to call it. */
+/** Location of a session's log, and its name in messages. */
 export interface LogPlace {
   readonly slot: Slot;
   readonly root: string;
@@ -11,7 +11,7 @@ export interface LogPlace {
   /** Name of the file in `directory`. */
   readonly name: string;
   readonly file: string;
-  /** Directory of the texts that are too long for a line. */
+  /** Directory of the blobs, the texts that are too long for a line. */
   readonly blobs: string;
   /** The directories from `directory` up to the root, nearest first. */
   readonly directories: readonly string[];
@@ -22,19 +22,19 @@ export interface LogPlace {
 const SUFFIX = ".log.jsonl";
 const BLOBS_SUFFIX = ".blobs";
 
-/** Whether a file name is that of a log. */
+/** Tells whether a file name is that of a log. */
 export function isLogName(name: string): boolean {
   return name.endsWith(SUFFIX);
 }
 
-/** Name of the directory beside a log file with this name, for its long texts. */
+/** Name of the directory for the blobs of a log file with this name. */
 export function blobsName(name: string): string {
   return `${name.slice(0, -SUFFIX.length)}${BLOBS_SUFFIX}`;
 }
 
 /**
- * Directory of a user's logs with one agent. Without a user every session has one of its own: strangers share nothing,
- * and nobody can be named like them.
+ * Directory of a user's logs with one agent. Without a user every session has a directory of its own, outside those of
+ * named users: anonymous sessions share nothing.
  */
 export function logDirectory(root: string, { agentId, userId, sessionId }: Slot): string {
   const namespace =
@@ -44,7 +44,7 @@ export function logDirectory(root: string, { agentId, userId, sessionId }: Slot)
   return join(namespace, "agents", pathSegment(agentId), "sessions");
 }
 
-/** Where the log of a slot is kept. */
+/** Location of the log of a slot. */
 export function logPlace(root: string, slot: Slot): LogPlace {
   const directory = logDirectory(root, slot);
   const session = pathSegment(slot.sessionId);

@@ -17,7 +17,7 @@ const OBJECT_END = 0x7d;
 /** An id has 255 units, each written with six bytes at most. */
 const ID_WITHIN = 1_600;
 
-/** Writes a record as its line. Its place in the file is its seq, so the line does not hold one. */
+/** Encodes a record as a line. Its offset in the file is its seq, so the line does not hold one. */
 export function encodeRecord(original: LogDraft): EncodedRecord {
   const { draft, references, blobs } = extractBlobs(original);
   const { v, id, callId, at, kind, message, mark } = draft;
@@ -31,10 +31,15 @@ export function seqOf(start: number): number {
   return start + 1;
 }
 
+/** Offset of the line that holds the record with this seq. */
+export function startOf(seq: number): number {
+  return seq - 1;
+}
+
 /**
- * The record in a line that starts at `start`; null when it holds none.
+ * Decodes the line that starts at `start`; null when it is not a record.
  *
- * A line cut short is none, wherever it was cut: the front part of a JSON object is never JSON.
+ * A line cut short is never a record, wherever it was cut: the front of a JSON object is not JSON.
  */
 export function decodeRecord(slot: Slot, text: string, start: number): LogRecord | null {
   if (!text.startsWith("{")) return null;
@@ -49,8 +54,8 @@ export function decodeRecord(slot: Slot, text: string, start: number): LogRecord
 }
 
 /**
- * The id a line claims, without reading it all: the line may be cut short, although it looks whole at both ends. Null when
- * it claims none.
+ * Returns the id at the front of a line without parsing the rest, so the line may be cut short in between; null when
+ * there is none.
  */
 export function claimedId(line: Buffer): string | null {
   if (line.at(-1) !== OBJECT_END) return null;

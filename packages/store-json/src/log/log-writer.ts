@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { StateTooLargeError, StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
-import type { Disk } from "../io/disk.js";
+import { type Disk, sweepTemporaries } from "../io/disk.js";
 import { ioReason, isMissing } from "../io/io-error.js";
 import { LruMap } from "../io/lru-map.js";
 import type { ReportSink } from "../report.js";
@@ -10,23 +10,22 @@ import type { LogPlace } from "./log-place.js";
 import type { EncodedRecord } from "./log-record-line.js";
 import { describeLog, type OpenLog } from "./open-log.js";
 import { SeenIds } from "./seen-ids.js";
-import { sweepTemporaries } from "./sweep-temporaries.js";
 
-/** Logs whose recent ids are kept. Forgetting one costs reading the last megabyte of its file. */
+/** Logs whose recent ids are cached. Evicting one costs reading the last megabyte of its file. */
 const SEEN_KEPT = 256;
-/** Forgetting one costs a few needless syncs. */
+/** Evicting one costs a few needless syncs. */
 const KNOWN_KEPT = 10_000;
-/** One write of the system takes at most 2 GB, and an append is one write. */
+/** An append is one system call, which writes at most 2 GB. */
 const MAX_APPEND_BYTES = 268_435_456;
-/** Tries before giving up on a file that somebody deletes again and again. */
+/** Attempts before giving up on a file that other processes keep deleting. */
 const ATTEMPTS = 100;
 
 const LINE_END = Buffer.from("\n");
 
-/** What this process knows of a log file. */
+/** State of a log file as far as this process knows. */
 interface KnownFile {
   readonly file: string | undefined;
-  /** What is before this offset may never reach the disk, although the system's cache shows it. */
+  /** Data before this offset may never reach the disk, although it is in the system's cache. */
   trustedFrom: number;
   syncFailed: boolean;
 }
@@ -61,17 +60,17 @@ export class LogWriter {
       const blobs = new Map(fresh.flatMap((record) => [...record.blobs]));
       await storeBlobs(this.#disk, place, blobs, this.#report);
       const end = await this.#write(place, log, fresh);
-      // Also when all of them were there: whoever wrote them may have died before they were durable.
+      // Also when all of them were there: the process that wrote them may have died before they were durable.
       await this.#sync(place, handle, known);
       if (fresh.length > 0 && (await sizeOf(handle)) === end)
         seen.wrote(fresh, end - bytesOf(fresh));
     } finally {
-      // What had to be durable was synced; there is nothing that closing could still lose.
+      // Everything that must be durable is synced: closing cannot lose anything.
       await handle.close().catch(() => undefined);
     }
   }
 
-  /** The log was deleted. */
+  /** Forgets a log that was deleted. */
   forget(place: LogPlace): void {
     this.#seen.delete(place.file);
     this.#known.delete(place.file);
@@ -87,13 +86,13 @@ export class LogWriter {
       try {
         await this.#create(place);
       } catch (error) {
-        // Somebody who deleted a log took the empty directory away.
+        // A delete in another process removed the empty directory.
         if (!isMissing(error)) throw error;
       }
     }
   }
 
-  /** Puts a file with a header in place, unless somebody else does. */
+  /** Creates a file with a header, unless another process does. */
   async #create(place: LogPlace): Promise<void> {
     await this.#disk.makeDirectory(place.directory, place.root);
     if (this.#swept.get(place.directory) === undefined) {
@@ -106,7 +105,7 @@ export class LogWriter {
   async #knownFile(place: LogPlace, log: OpenLog): Promise<KnownFile> {
     let known = this.#known.get(place.file);
     if (known === undefined || known.file !== log.file) {
-      // Whoever made the file may have died before its name was durable.
+      // The process that created the file may have died before its name was durable.
       await this.#disk.syncDirectories(...place.directories);
       known = { file: log.file, trustedFrom: 0, syncFailed: false };
       this.#known.set(place.file, known);
@@ -129,7 +128,7 @@ export class LogWriter {
     return seen;
   }
 
-  /** Where the file ends now, if nobody else wrote to it meanwhile. */
+  /** Returns the end of the file, if no other process wrote to it meanwhile. */
   async #write(
     place: LogPlace,
     { handle, size, file }: OpenLog,
@@ -137,7 +136,7 @@ export class LogWriter {
   ): Promise<number> {
     if (records.length === 0) return size;
     const header = file === undefined ? [headerLine(place.slot)] : [];
-    // The line end in front keeps the first line apart from one that was cut short.
+    // The leading line end separates the first line from one that was cut short.
     const bytes = Buffer.concat([...header, LINE_END, ...records.map(({ line }) => line)]);
     const { bytesWritten } = await handle.write(bytes);
     if (bytesWritten < bytes.length)
@@ -153,7 +152,7 @@ export class LogWriter {
     } catch (error) {
       known.syncFailed = true;
       throw new UnknownOutcomeError(
-        `could not make sure that ${place.label} is on the disk (${ioReason(error)}); the records may or may not be stored: append the same ones again`,
+        `could not sync ${place.label} to the disk (${ioReason(error)}); the records may or may not be stored: append the same ones again`,
         { cause: error },
       );
     }
@@ -172,7 +171,7 @@ async function sizeOf(handle: FileHandle): Promise<number | undefined> {
   try {
     return (await handle.stat()).size;
   } catch {
-    // The records are stored; what is not known is only where, and that is found out with the next append.
+    // The records are stored; their offsets are read again with the next append.
     return undefined;
   }
 }

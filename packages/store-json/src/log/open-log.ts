@@ -1,23 +1,23 @@
 import { type FileHandle, open } from "node:fs/promises";
-import type { LogRecord, Slot } from "@holdfast/core";
+import { type LogRecord, type Slot, StateCorruptError, StateTooNewError } from "@holdfast/core";
 import { slotText } from "@holdfast/core/store-kit";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
 import { corrupt, isHeaderLine, readHeader } from "./log-header.js";
 import type { LogLine } from "./log-lines.js";
-import type { LogPlace } from "./log-place.js";
+import { type LogPlace, logPlace } from "./log-place.js";
 import { decodeRecord } from "./log-record-line.js";
 
-/** A log file that is open, and whose it is. */
+/** An open log file and its session. */
 export interface OpenLog {
   readonly handle: FileHandle;
   readonly slot: Slot;
   readonly label: string;
-  /** Size when it was opened: what comes later is not looked at. */
+  /** Size when it was opened: later records are not read. */
   readonly size: number;
   /** Offset of the first line after the header; 0 in an empty file. */
   readonly start: number;
-  /** Which file it is; undefined for an empty one. */
+  /** Unique id from the header; undefined for an empty file. */
   readonly file: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function withFile<T>(
 }
 
 /**
- * Looks at an open file that should be the log of a slot.
+ * Describes an open file that should be the log of a slot.
  *
  * @throws StateCorruptError when it is the log of another slot, or none
  */
@@ -71,7 +71,34 @@ export async function describeLog(place: LogPlace, handle: FileHandle): Promise<
   return { handle, slot, label, size, start: header.end, file: header.file };
 }
 
-/** The record in a line, or null; a line that holds none is reported, unless it may still be written to. */
+/** Returns the place of the session that a file's header names; null, after a report, when that is not this file. */
+export async function placeOfFile(
+  root: string,
+  path: string,
+  handle: FileHandle,
+  report: ReportSink,
+): Promise<LogPlace | null> {
+  try {
+    const header = await readHeader(handle, "a log file");
+    if (header === null) return null;
+    const place = logPlace(root, header.slot);
+    if (place.file === path) return place;
+    report({
+      kind: "entry_skipped",
+      message: "skipped a log file: it belongs to another session",
+    });
+  } catch (error) {
+    if (!StateCorruptError.is(error) && !StateTooNewError.is(error)) throw error;
+    report({
+      kind: "entry_skipped",
+      message: `skipped a log file: ${error.message}`,
+      cause: error,
+    });
+  }
+  return null;
+}
+
+/** Decodes a line; null, after a report, when it is not a record, unless its write may still be under way. */
 export function recordIn(log: OpenLog, line: LogLine, report: ReportSink): LogRecord | null {
   const text = line.bytes.toString("utf8");
   const record = decodeRecord(log.slot, text, line.start);

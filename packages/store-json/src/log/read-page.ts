@@ -6,7 +6,7 @@ import { type OpenLog, recordIn } from "./open-log.js";
 import { repeatedIds } from "./repeated-ids.js";
 
 /**
- * The records a range asks for, oldest first. Reads what is returned and a little before it, never the whole file.
+ * Returns the records of a range, oldest first. Reads those and a little before them, never the whole file.
  *
  * Of records with one id the first counts, so that paging visits each once.
  */

@@ -2,14 +2,14 @@ import type { EncodedRecord } from "./log-record-line.js";
 import type { OpenLog } from "./open-log.js";
 import { claimedIds, isRecordAt, REPEAT_BYTES, repeatsFrom } from "./repeated-ids.js";
 
-/** More ids of one log are not kept: up to 200 bytes of memory each. */
+/** Ids cached per log: up to 200 bytes of memory each. */
 const MAX_IDS = 2_000;
 
 /** The ids in the last part of a log file, as far as this process has seen it. */
 export class SeenIds {
-  /** Which file they are from. */
+  /** Unique id of the file they are from. */
   readonly file: string | undefined;
-  /** By id, where its line starts; oldest first. */
+  /** Offset of the line of each id; oldest first. */
   readonly #starts = new Map<string, number>();
   #seenTo = -1;
 
@@ -18,10 +18,10 @@ export class SeenIds {
   }
 
   /**
-   * Reads what is new in the file.
+   * Reads the lines added to the file since.
    *
-   * @param trustedFrom - what is before this offset does not count
-   * @param bytes - how much is to be appended: as much of it may be there already, from an append that was cut short
+   * @param trustedFrom - lines before this offset are ignored
+   * @param bytes - size of the append: as much may be there already, from an append that was cut short
    */
   async catchUp(log: OpenLog, trustedFrom: number, bytes: number): Promise<void> {
     if (this.#seenTo === log.size) return;
@@ -29,17 +29,17 @@ export class SeenIds {
     const from = Math.max(this.#seenTo, trustedFrom, recent);
     const { starts, end } = await claimedIds(log.handle, from, log.size);
     for (const [id, start] of starts) this.#keep(id, start);
-    // A line that has not ended is looked at again: its rest may be on its way.
+    // A line that has not ended is read again: its write may be under way.
     this.#seenTo = end;
   }
 
-  /** Whether the file holds a whole record with this id. */
+  /** Tells whether the file holds a whole record with this id. */
   async holds(log: OpenLog, id: string): Promise<boolean> {
     const start = this.#starts.get(id);
     return start !== undefined && isRecordAt(log, id, start);
   }
 
-  /** These were written, one after the other, and the first line starts at `start`. */
+  /** Adds records that were written one after the other, the first at `start`. */
   wrote(records: readonly EncodedRecord[], start: number): void {
     let end = start;
     for (const { id, line } of records) {

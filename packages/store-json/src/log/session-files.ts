@@ -4,20 +4,20 @@ import { inParallel } from "../io/in-parallel.js";
 import { isMissing } from "../io/io-error.js";
 import { blobsName, isLogName } from "./log-place.js";
 
-/** The file of a session's log, as it was when it was looked at. */
+/** The file of a session's log, as of a listing. */
 export interface SessionFile {
   readonly path: string;
   readonly name: string;
   readonly size: number;
   readonly writtenMs: number;
-  /** Directory of its long texts; null when there is none. */
+  /** Directory of its blobs; null when there is none. */
   readonly blobs: string | null;
 }
 
-/** Files looked at side by side. */
+/** Files read in parallel. */
 const PARALLEL = 16;
 
-/** The log files in a directory, the one written to last first; none where there is no such directory. */
+/** Returns the log files in a directory, most recently updated first; none when it does not exist. */
 export async function sessionFiles(directory: string): Promise<SessionFile[]> {
   const names = await listing(directory);
   const all = new Set(names);
@@ -27,7 +27,7 @@ export async function sessionFiles(directory: string): Promise<SessionFile[]> {
   return files.filter((file) => file !== null).sort(compareFiles);
 }
 
-/** A log file; null when it is not there, or no longer. */
+/** Returns a log file; null when it does not exist. */
 export async function sessionFile(
   directory: string,
   name: string,
@@ -44,7 +44,7 @@ export async function sessionFile(
   }
 }
 
-/** The one written to last first; of those written to at once always in the same order. */
+/** Orders files, most recently updated first; of those updated at the same time, by name. */
 export function compareFiles(
   one: Pick<SessionFile, "writtenMs" | "name">,
   other: Pick<SessionFile, "writtenMs" | "name">,
@@ -53,8 +53,8 @@ export function compareFiles(
   return one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
 }
 
-/** The names in a directory; none where there is no such directory. */
-export async function listing(directory: string): Promise<string[]> {
+/** Returns the names in a directory; none when it does not exist. */
+async function listing(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch (error) {

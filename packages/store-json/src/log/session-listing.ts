@@ -9,19 +9,18 @@ import {
 } from "@holdfast/core/store-kit";
 import type { ReportSink } from "../report.js";
 import { logDirectory } from "./log-place.js";
-import { withFile } from "./open-log.js";
-import { placeOfFile } from "./place-of-file.js";
+import { placeOfFile, withFile } from "./open-log.js";
 import { compareFiles, type SessionFile, sessionFiles } from "./session-files.js";
 
-/** Where a page ended. */
+/** Last entry of a page. */
 type Position = Pick<SessionFile, "writtenMs" | "name">;
 
-/** How long the pages after the first go by what the first one found, whatever is written to meanwhile. */
-const SCAN_LASTS_MS = 30_000;
+/** Time for which later pages reuse the scan of the first one, whatever is written meanwhile. */
+const SCAN_TTL_MS = 30_000;
 /** Larger scans are not kept. */
 const SCAN_KEPT = 50_000;
 
-/** Lists the sessions that have a log, the one written to last first, by the times of their files. */
+/** Lists the sessions that have a log, most recently updated first, by the times of their files. */
 export class SessionListing {
   readonly #root: string;
   readonly #report: ReportSink;
@@ -59,7 +58,7 @@ export class SessionListing {
     const directory = logDirectory(this.#root, { agentId, userId, sessionId: "" });
     const kept = this.#scan;
     if (cursor !== undefined && kept?.directory === directory)
-      if (performance.now() - kept.at < SCAN_LASTS_MS) return kept.files;
+      if (performance.now() - kept.at < SCAN_TTL_MS) return kept.files;
     const files = await sessionFiles(directory);
     this.#scan = files.length > SCAN_KEPT ? undefined : { directory, at: performance.now(), files };
     return files;
@@ -84,7 +83,7 @@ function readCursor(cursor: string): Position {
     const [writtenMs, name] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     if (typeof writtenMs === "number" && typeof name === "string") return { writtenMs, name };
   } catch {
-    // Falls through to the one error for every cursor that is none.
+    // Falls through to the error for any invalid cursor.
   }
-  throw new InvalidInputError("the cursor is not one of this log's listings");
+  throw new InvalidInputError("the cursor does not come from a listing of this log");
 }

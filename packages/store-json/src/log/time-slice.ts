@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Long enough to get on, short enough that others do not notice. */
+/** Time before other work gets a turn. */
 const SLICE_MS = 8;
 
-/** Lets others run every few milliseconds of a long piece of work, and stops it when it is no longer wanted. */
+/** Gives other work a turn every few milliseconds of a long task, and stops the task when its signal is aborted. */
 export class TimeSlice {
   readonly #signal: AbortSignal | undefined;
   #began: number = performance.now();
@@ -22,26 +22,5 @@ export class TimeSlice {
     await setImmediate();
     this.#signal?.throwIfAborted();
     this.#began = performance.now();
-  }
-
-  /**
-   * Waits for something that goes on elsewhere, no longer than it is wanted.
-   *
-   * @throws the reason of the signal, once it is aborted
-   */
-  async unlessAborted<T>(work: Promise<T>): Promise<T> {
-    const signal = this.#signal;
-    signal?.throwIfAborted();
-    if (signal === undefined) return work;
-    let onAbort: (() => void) | undefined;
-    try {
-      const aborted = new Promise<never>((_, reject) => {
-        onAbort = () => reject(signal.reason);
-        signal.addEventListener("abort", onAbort);
-      });
-      return await Promise.race([work, aborted]);
-    } finally {
-      if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-    }
   }
 }

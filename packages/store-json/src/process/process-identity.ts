@@ -3,21 +3,21 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { ioCode } from "../io/io-error.js";
 
-/** Which process this is, for others of the host to see whether it still runs. */
+/** Identifies a process, so that others on the host can tell whether it still runs. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, as the system counts; a later process with the same number has another. */
+  /** Start time in the system's clock ticks; a later process with the same pid has another. */
   readonly start: string | null;
-  /** Where its number means something: one boot of one machine, and one pid namespace (container) on it. */
+  /** Scope of the pid: one boot of one machine, and one pid namespace (container) on it. */
   readonly host: string;
 }
 
-/** This process. */
+/** Identity of this process. */
 export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, start: startIn(readOr("/proc/self/stat", "")), host: ownHost() };
 }
 
-/** Whether a process runs; `unknown` for one whose number means nothing here. */
+/** Tells whether a process runs; `unknown` for one whose pid has no meaning here. */
 export async function processState(
   { pid, start, host }: ProcessIdentity,
   here: ProcessIdentity,
@@ -26,7 +26,7 @@ export async function processState(
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, as somebody else's.
+    // EPERM: it runs, as another user.
     if (ioCode(error) === "ESRCH") return "dead";
   }
   if (start === null) return "alive";

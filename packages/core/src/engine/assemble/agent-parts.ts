@@ -6,11 +6,14 @@ import type { Model } from "../../ports/model.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
 import type { Slot } from "../../slot/slot.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+import type { Arrivals } from "../session/enter-session.js";
+import type { Lifecycle } from "../session/lifecycle.js";
+import type { StateCache } from "../session/state-cache.js";
+import type { ToolBox } from "../tools/tool-box.js";
 import type { AgentSettings } from "./agent-options.js";
 import type { Hooks } from "./compose.js";
-import type { ToolBox } from "./tool-box.js";
 
-/** Everything an agent is made of once it is built. Holds configuration only, nothing about any session. */
+/** Everything an agent is made of once it is built, and what its calls share. Holds nothing that has to survive. */
 export interface AgentParts extends DistributedStore {
   readonly settings: AgentSettings;
   readonly model: Model;
@@ -24,10 +27,14 @@ export interface AgentParts extends DistributedStore {
   readonly hooks: Hooks;
   /** What plugins put right behind the base of the system prompt. */
   readonly promptSections: Hooks["onSystemPrompt"];
-  readonly onStart: readonly (() => Promise<void>)[];
   readonly onClose: readonly (() => void | Promise<void>)[];
   readonly onDelete: readonly ((slot: Slot) => Promise<void>)[];
   readonly onDeleteUser: readonly ((userId: string) => Promise<void>)[];
+  /** States saved last by this process. */
+  readonly cache: StateCache;
+  /** The plugins' start, and the calls in flight. */
+  readonly lifecycle: Lifecycle;
+  readonly arrivals: Arrivals;
   slotOf(ctx: RuntimeContext): Slot;
   now(): Date;
   /** Hands an event to the program; what it throws is ignored. */
@@ -39,4 +46,19 @@ export interface AgentParts extends DistributedStore {
 /** An event of background work, which has no place in a call's sequence. */
 export function backgroundEvent(slot: Slot, callId: string, body: EventBody): AgentEvent {
   return { ...body, slot, callId, seq: 0, background: true };
+}
+
+/** Returns a function that hands events to listeners in their order; what one throws is ignored. */
+export function observer(
+  listeners: Iterable<(event: AgentEvent) => unknown>,
+): (event: AgentEvent) => void {
+  return (event) => {
+    for (const listen of listeners)
+      try {
+        const returned = listen(event);
+        if (returned instanceof Promise) returned.catch(() => undefined);
+      } catch {
+        // A watcher's fault must not fail the call it watches.
+      }
+  };
 }

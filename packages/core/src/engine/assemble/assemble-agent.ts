@@ -16,20 +16,20 @@ import { checkSlot, type Slot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
 import { OUTPUT_TOOL } from "../loop/structured-output.js";
-import { resetEquippedTools } from "../tools/tool-groups.js";
+import { Arrivals } from "../session/enter-session.js";
+import { Lifecycle } from "../session/lifecycle.js";
+import { StateCache } from "../session/state-cache.js";
+import { strictestGuard } from "../tools/acting.js";
+import { resetEquippedTools, ToolBox } from "../tools/tool-box.js";
 import {
   type AgentSettings,
   type ReActAgentOptions,
   readSettings,
   throwProblems,
 } from "./agent-options.js";
-import { type AgentParts, backgroundEvent } from "./agent-parts.js";
+import { type AgentParts, backgroundEvent, observer } from "./agent-parts.js";
 import { collectHooks } from "./compose.js";
-import { forwardTo } from "./forward-to.js";
-import { observer } from "./observer.js";
-import { pluginState } from "./plugin-state.js";
-import { strictestGuard } from "./strictest-guard.js";
-import { ToolBox } from "./tool-box.js";
+import { forwardTo, pluginState } from "./plugin-state.js";
 
 /**
  * Turns options into an agent's parts: resolves ports, runs the plugins' `setup`, checks everything.
@@ -45,11 +45,11 @@ export function assembleAgent(options: ReActAgentOptions): AgentParts {
   for (const name of ["model", "fallbackModel"] as const)
     if ((name === "model" || options[name]) && typeof options[name]?.stream !== "function")
       problems.push(`${name}: must have a stream function, got ${showValue(options[name])}`);
-  const bench = new Workbench(options, settings, problems);
-  for (const plugin of options.plugins ?? []) bench.install(plugin);
-  bench.fillPorts();
-  bench.checkRequired();
-  const parts = bench.parts();
+  const assembly = new Assembly(options, settings, problems);
+  for (const plugin of options.plugins ?? []) assembly.install(plugin);
+  assembly.fillPorts();
+  assembly.checkRequired();
+  const parts = assembly.parts();
   throwProblems(problems);
   return parts;
 }
@@ -58,7 +58,7 @@ export function assembleAgent(options: ReActAgentOptions): AgentParts {
 const storePorts = ["stateStore", "log", "keyValue", "gate", "signals"] as const;
 
 /** Collects what plugins and the user bring while an agent is put together. */
-class Workbench {
+class Assembly {
   readonly #options: ReActAgentOptions;
   readonly #settings: AgentSettings;
   readonly #problems: string[];
@@ -174,7 +174,9 @@ class Workbench {
       toolGroups: this.#groups,
       hooks: collectHooks(this.#middleware),
       promptSections: this.#promptSections,
-      onStart: this.#onStart,
+      cache: new StateCache(settings.stateCache),
+      lifecycle: new Lifecycle(settings.name, this.#onStart),
+      arrivals: new Arrivals(),
       onClose: this.#onClose.reverse(),
       onDelete: this.#onDelete,
       onDeleteUser: this.#onDeleteUser,

@@ -1,7 +1,7 @@
 import type { Middleware } from "../../middleware/middleware.js";
 
-/** Runs `core` inside the hooks, the first of them outermost. */
-export function onion<S, R>(
+/** Runs `core` inside the hooks, the first of them outermost: each calls `next` for what is inside it. */
+export function compose<S, R>(
   hooks: readonly ((step: S, next: () => R) => R)[],
   step: S,
   core: () => R,

@@ -2,12 +2,12 @@ import { isContextOverflow } from "../../errors/context-overflow.js";
 import { ConfigurationError } from "../../errors/errors.js";
 import type { JsonObject } from "../../json/json.js";
 import type { CompactionCause, CompactionResult, RequestPrompt } from "../../ports/compactor.js";
-import { onion } from "../assemble/compose.js";
-import { writeAhead } from "../save/write-ahead.js";
-import { type CallScope, stepOf } from "./call-scope.js";
+import { compose } from "../assemble/compose.js";
+import { type CallScope, stepOf } from "../call-scope.js";
+import { writeAhead } from "../save/save-session.js";
 import { errorName } from "./model-call.js";
 
-/** What is asked of the Compactor. */
+/** Request to the Compactor. */
 export interface CompactionOrder {
   readonly cause: CompactionCause;
   readonly force: boolean;
@@ -34,7 +34,7 @@ export async function compactContext(
     isOverflow: (error) => isContextOverflow(error, settings.overflowPatterns),
     dropping: async (messages) => {
       await writeAhead(scope);
-      await onion(
+      await compose(
         hooks.onContextDrop,
         Object.assign(stepOf(scope), { messages }),
         async () => undefined,
@@ -46,9 +46,8 @@ export async function compactContext(
   return result;
 }
 
-/** Before a round of reasoning: a compactor that fails is an event, and the request is tried as it is. */
+/** Compacts before a round of reasoning: a compactor that fails is an event, and the request is tried as it is. */
 export async function compactBeforeStep(scope: CallScope, prompt: RequestPrompt): Promise<void> {
-  if (!scope.parts.compactor?.proactive) return;
   try {
     await compactContext(scope, { cause: "step", force: false, prompt });
   } catch (error) {

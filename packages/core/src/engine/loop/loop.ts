@@ -3,12 +3,12 @@ import { createMessage } from "../../message/create-message.js";
 import type { Message } from "../../message/message.js";
 import { textOf, toolCallsOf } from "../../message/read-message.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
-import { writeAhead } from "../save/write-ahead.js";
+import type { CallScope } from "../call-scope.js";
+import { saveStep, writeAhead } from "../save/save-session.js";
 import { CallStopped } from "../session/stop-switch.js";
 import { type Acted, act } from "../tools/acting.js";
 import { closeCalls, openCallsOf } from "../tools/close-calls.js";
 import type { Resumption } from "../tools/resume.js";
-import type { CallScope } from "./call-scope.js";
 import { fitReply } from "./fit-reply.js";
 import { type Reasoned, reason } from "./reasoning.js";
 import { StructuredOutput } from "./structured-output.js";
@@ -24,26 +24,22 @@ export type LoopEnd =
   | { readonly reason: "structured_output"; readonly message: Message; readonly output: unknown };
 
 /** Reason, act, reason … until the model has answered, somebody has to be asked, or the limit is reached. */
-export async function runLoop(
-  scope: CallScope,
-  resumption: Resumption,
-  input: readonly Message[],
-): Promise<LoopEnd> {
-  const { session, parts } = scope;
+export async function runLoop(scope: CallScope, resumption: Resumption): Promise<LoopEnd> {
+  const { session, parts, newInput } = scope;
   if (resumption.calls.length > 0) {
     const acted = await act(scope, resumption.calls, resumption.approved);
     scope.stop.check();
     const end = endAfter(scope, acted);
     if (end) {
       // Behind open calls the input waits in the context: requests put the results where they belong.
-      for (const message of input) session.say(message);
+      for (const message of newInput) session.say(message);
       return end;
     }
-    await scope.stepDone();
+    await saveStep(scope);
   }
   const still = openCallsOf(session.state);
   if (still.length > 0) return stillWaiting(scope, still);
-  for (const message of input) session.say(message);
+  for (const message of newInput) session.say(message);
   const output = scope.ctx.output
     ? new StructuredOutput(scope.ctx.output, hasResponseFormat(parts), scope.slot)
     : null;
@@ -74,7 +70,7 @@ export async function runLoop(
     scope.stop.check();
     const end = endAfter(scope, acted);
     if (end) return end;
-    await scope.stepDone();
+    await saveStep(scope);
   }
 }
 

@@ -3,9 +3,9 @@ import type { Usage } from "../../message/message.js";
 import type { ModelCallStep } from "../../middleware/middleware.js";
 import type { Model, ModelChunk, ModelRequest } from "../../ports/model.js";
 import { uuidv7 } from "../../slot/uuid.js";
-import { onion } from "../assemble/compose.js";
+import { compose } from "../assemble/compose.js";
+import { type CallScope, stepOf } from "../call-scope.js";
 import { CallStopped } from "../session/stop-switch.js";
-import { type CallScope, stepOf } from "./call-scope.js";
 import type { ReplyDraft } from "./reply-draft.js";
 
 /** One attempt at one model. */
@@ -45,7 +45,7 @@ export async function callModel(scope: CallScope, attempt: ModelAttempt): Promis
   };
   const step: ModelCallStep = Object.assign(stepOf(scope), { ...about, model, request });
   try {
-    const chunks = onion(scope.parts.hooks.onModelCall, step, () => model.stream(step.request));
+    const chunks = compose(scope.parts.hooks.onModelCall, step, () => model.stream(step.request));
     for await (const chunk of untilStopped(scope, chunks)) emitChunk(scope, chunk, draft);
     if (draft.finish === null)
       throw new ModelError(`model ${model.id} ended its stream without a finish chunk`, {

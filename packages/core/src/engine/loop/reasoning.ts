@@ -1,28 +1,43 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { asContextOverflow } from "../../errors/context-overflow.js";
 import { type ContextOverflowError, EmptyReplyError, ModelError } from "../../errors/errors.js";
+import type { JsonObject } from "../../json/json.js";
+import { createMessage } from "../../message/create-message.js";
 import type { HintBlock, Message } from "../../message/message.js";
 import type { ReasoningStep } from "../../middleware/middleware.js";
 import type { RequestPrompt } from "../../ports/compactor.js";
-import type { Model } from "../../ports/model.js";
+import type { Model, ModelRequest, ToolChoice, ToolSchema } from "../../ports/model.js";
 import { describeSlot } from "../../slot/slot.js";
-import { onion } from "../assemble/compose.js";
+import type { Tool } from "../../tool/tool.js";
+import { compose } from "../assemble/compose.js";
+import { type CallScope, stepOf } from "../call-scope.js";
 import { closeCalls } from "../tools/close-calls.js";
-import { type CallScope, stepOf } from "./call-scope.js";
+import { activeTools } from "../tools/tool-box.js";
 import { compactBeforeStep, compactContext } from "./compact-context.js";
 import { fitReply } from "./fit-reply.js";
 import { callModel } from "./model-call.js";
-import { buildRequest, promptOf, type RequestExtras } from "./model-request.js";
 import { ReplyDraft } from "./reply-draft.js";
 
-/** What a round of reasoning is for. */
+/** Parts of one request beyond the session's context. */
+export interface RequestExtras {
+  /** Goes to the tail of this request only. */
+  readonly hints: readonly HintBlock[];
+  /** Protocol messages of this call that never enter the context. */
+  readonly transient: readonly Message[];
+  /** Offered beside the session's tools; null offers none at all. */
+  readonly tools: readonly ToolSchema[] | null;
+  readonly toolChoice?: ToolChoice | undefined;
+  readonly output?: JsonObject | undefined;
+}
+
+/** Settings of a round of reasoning. */
 export interface ReasoningOptions extends Omit<RequestExtras, "hints"> {
   readonly iteration: number;
   readonly purpose: string;
   readonly hints: readonly HintBlock[];
 }
 
-/** What came of a round of reasoning. */
+/** Result of a round of reasoning. */
 export interface Reasoned {
   /** Not yet in the context. */
   readonly message: Message;
@@ -31,7 +46,7 @@ export interface Reasoned {
 }
 
 /**
- * One round of reasoning: hooks, then a model call with all its second chances.
+ * Runs one round of reasoning: the hooks, then a model call with its retries, fallback and overflow recovery.
  *
  * When the call is stopped in mid-reply, what had arrived is kept in the context.
  */
@@ -45,7 +60,7 @@ export async function reason(scope: CallScope, options: ReasoningOptions): Promi
       stopRequested = true;
     },
   });
-  const message = await onion(scope.parts.hooks.onReasoning, step, () =>
+  const message = await compose(scope.parts.hooks.onReasoning, step, () =>
     answer(scope, { ...options, hints }),
   );
   return { message, stopRequested };
@@ -56,10 +71,10 @@ interface Question extends ReasoningOptions {
   readonly prompt: RequestPrompt;
 }
 
-/** A reply that says something: an empty one gets one reminder. */
+/** Returns a reply that says something: an empty one gets one reminder. */
 async function answer(scope: CallScope, asked: ReasoningOptions): Promise<Message> {
   const options: Question = { ...asked, prompt: await promptOf(scope, asked.tools) };
-  await compactBeforeStep(scope, options.prompt);
+  if (scope.parts.compactor?.proactive) await compactBeforeStep(scope, options.prompt);
   const first = await askWithFallback(scope, options);
   if (!first.isEmpty()) return first.message(scope.parts.now());
   const reminder: HintBlock = {
@@ -144,7 +159,7 @@ function isRetryable(error: unknown): boolean {
   return ModelError.is(error) && error.retryable;
 }
 
-/** What a stopped model had said so far stays in the conversation; its calls will not run. */
+/** Keeps what a stopped model had said so far in the conversation; its calls will not run. */
 function keepPartial(scope: CallScope, draft: ReplyDraft): void {
   if (draft.isEmpty() || scope.stop.kind === "shutdown") return;
   const message = draft.message(scope.parts.now());
@@ -152,4 +167,54 @@ function keepPartial(scope: CallScope, draft: ReplyDraft): void {
   for (const block of message.content)
     if (block.type === "tool_call") scope.session.state.openCalls[block.id] = "pending";
   closeCalls(scope.session);
+}
+
+/**
+ * Returns what the model is sent besides the messages. Made once for a round of reasoning, so that its retries have the
+ * same prefix.
+ */
+export async function promptOf(
+  scope: CallScope,
+  tools: RequestExtras["tools"],
+): Promise<RequestPrompt> {
+  const { parts, session, slot, ctx } = scope;
+  const { state } = session;
+  let system = parts.settings.systemPrompt;
+  for (const append of [...parts.promptSections, ...parts.hooks.onSystemPrompt])
+    system = await append(system, { slot, ctx, state });
+  if (tools === null) return { system, tools: [] };
+  const offered = activeTools(state, parts.tools, parts.toolGroups).map(schemaOf);
+  return { system, tools: [...offered, ...tools] };
+}
+
+/** Builds a request out of the context as it is now. Nothing it adds is ever persisted. */
+function buildRequest(
+  scope: CallScope,
+  prompt: RequestPrompt,
+  extras: RequestExtras,
+): ModelRequest {
+  const { messages, repairs } = scope.session.state.pairedContext();
+  if (repairs.length > 0) scope.emit({ type: "repaired", repairs });
+  const tail: Message[] = [...extras.transient];
+  if (extras.hints.length > 0) tail.push(createMessage("user", extras.hints));
+  return {
+    ...prompt,
+    messages: [...messages, ...tail],
+    ...(extras.toolChoice !== undefined && { toolChoice: extras.toolChoice }),
+    ...(extras.output !== undefined && { output: extras.output }),
+    signal: scope.stop.signal,
+  };
+}
+
+const schemas = new WeakMap<Tool, ToolSchema>();
+
+/** One object per tool, so that what is computed about it can be remembered. */
+function schemaOf(tool: Tool): ToolSchema {
+  let schema = schemas.get(tool);
+  if (!schema) {
+    const { name, description, inputSchema } = tool;
+    schema = Object.freeze({ name, description, inputSchema });
+    schemas.set(tool, schema);
+  }
+  return schema;
 }

@@ -6,7 +6,7 @@ import { textOf, toolCallsOf } from "../../message/read-message.js";
 import type { ToolChoice, ToolSchema } from "../../ports/model.js";
 import { describeSlot, type Slot } from "../../slot/slot.js";
 import { jsonSchemaOf, type ToolInputSchema, validateInput } from "../../tool/input-schema.js";
-import { textResult } from "../tools/close-calls.js";
+import { textResult } from "../tools/tool-results.js";
 
 /** Name of the tool that carries the output where the model has no response format. */
 export const OUTPUT_TOOL = "generate_response";

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from "../../json/json.js";
+import { REMEMBERED_CALLS } from "../session/finished-calls.js";
 
 /** Sections that both sides may grow without contradicting each other: lists of entries with a `callId`. */
 const growing = new Set(["finishedCalls"]);
 
 /**
- * Three-way merge of state heads, section by section: whoever changed a section wins, and when both did, and
+ * Three-way merge of state heads, section by section: the side that changed a section wins; when both did,
  * differently, the merge fails.
  *
  * @returns the merged head, or the name of the section both sides changed
@@ -37,5 +38,5 @@ function union(mine: JsonValue | undefined, theirs: JsonValue | undefined): Json
     if (Array.isArray(list))
       for (const entry of list as readonly JsonObject[])
         entries.set(String(entry["callId"]), entry);
-  return [...entries.values()].slice(-16);
+  return [...entries.values()].slice(-REMEMBERED_CALLS);
 }

@@ -4,7 +4,6 @@ import {
   StoreError,
   UnknownOutcomeError,
 } from "../../errors/store-errors.js";
-import type { EventBody } from "../../events/agent-event.js";
 import type { JsonObject } from "../../json/json.js";
 import type { Message } from "../../message/message.js";
 import { messageBytes } from "../../message/read-message.js";
@@ -12,23 +11,26 @@ import type { StateWrite } from "../../ports/agent-state-store.js";
 import type { CallOutcome, LogDraft } from "../../ports/conversation-log.js";
 import { describeSlot, slotText } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
-import { AgentState } from "../../state/agent-state.js";
+import { LiveState } from "../../state/live-state.js";
+import { withDeadline } from "../../store-kit/deadline.js";
 import { retryWrite, saveWithRetry } from "../../store-kit/save-with-retry.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
+import type { CallScope } from "../call-scope.js";
 import type { OpenSession } from "../session/open-session.js";
-import type { StateCache } from "../session/state-cache.js";
 import { mergeHeads } from "./merge-heads.js";
 
 /** How a session is saved. */
 export interface SaveOptions {
-  /** The last save of this holder: the lease goes back and the state into the cache. */
+  /** The last save of this holder: where the store can, the lease goes back with it; the state goes into the cache. */
   readonly final: boolean;
   /** How the call ended, for the log. */
   readonly outcome?: CallOutcome | undefined;
   /** Whether `merge-append` may be used: not after step saves, nor for calls that resumed open calls. */
   readonly mergeable?: boolean | undefined;
-  emit(event: EventBody): void;
 }
+
+/** The part of a call's scope that a save needs. */
+export type SavedScope = Pick<CallScope, "parts" | "session" | "emit">;
 
 /** How long a call that failed tries to say so in the log. */
 const maxRecordMs = 5_000;
@@ -39,46 +41,41 @@ const maxMerges = 8;
 /**
  * Writes what changed: log records first or with the state, then the state, compare-and-set on the revision.
  *
- * A final save gives the lease back whatever happens.
- *
  * @throws StateConflictError when somebody else saved and the policy does not resolve it
  */
-export async function saveSession(
-  parts: AgentParts,
-  cache: StateCache,
-  session: OpenSession,
-  options: SaveOptions,
-): Promise<void> {
+export async function saveSession(scope: SavedScope, options: SaveOptions): Promise<void> {
+  const { parts, session } = scope;
   try {
     session.gather();
     if (options.outcome) session.log.callEnd(options.outcome);
     const drafts = session.log.drafts;
     if (!parts.fused.log) await appendLog(parts, session, drafts);
     try {
-      await commit(parts, session, options, drafts);
+      await commit(scope, options, drafts);
     } catch (error) {
       if (!StateConflictError.is(error)) throw error;
-      await resolveConflict(parts, session, options, drafts, error);
+      await resolveConflict(scope, options, drafts, error);
     }
     session.log.written(parts.fused.log ? drafts.length : 0);
     session.hasSavedSteps ||= !options.final;
     if (options.final)
-      cache.put(slotText(session.slot), session.state.successor(), session.revision as string);
+      parts.cache.put(
+        slotText(session.slot),
+        session.state.successor(),
+        session.revision as string,
+      );
   } catch (error) {
     session.hasSavedSteps ||= !options.final && UnknownOutcomeError.is(error);
     if (options.final) {
       const lost = StoreError.is(error) && error.errorClass === "CONFLICT";
-      await recordUnsaved(parts, session, lost ? "conflict" : "error");
+      await recordUnsaved(scope, lost ? "conflict" : "error");
     }
     throw error;
-  } finally {
-    if (options.final) await session.lease.release().catch(() => undefined);
   }
 }
 
 async function commit(
-  parts: AgentParts,
-  session: OpenSession,
+  { parts, session, emit }: SavedScope,
   options: SaveOptions,
   drafts: readonly LogDraft[],
   rewrite = false,
@@ -105,7 +102,7 @@ async function commit(
     deadlineMs: parts.settings.saveDeadlineMs,
   });
   state.markSaved(described);
-  options.emit({
+  emit({
     type: "state_saved",
     bytes:
       headBytes +
@@ -130,12 +127,12 @@ async function appendLog(
 }
 
 async function resolveConflict(
-  parts: AgentParts,
-  session: OpenSession,
+  scope: SavedScope,
   options: SaveOptions,
   drafts: readonly LogDraft[],
   conflict: StateConflictError,
 ): Promise<void> {
+  const { parts, session } = scope;
   const policy = parts.settings.conflictPolicy;
   if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true))
     throw conflict;
@@ -150,7 +147,7 @@ async function resolveConflict(
     }
     session.revision = stored?.revision ?? null;
     try {
-      await commit(parts, session, options, drafts, policy === "overwrite");
+      await commit(scope, options, drafts, policy === "overwrite");
       return;
     } catch (error) {
       if (!StateConflictError.is(error)) throw error;
@@ -163,10 +160,10 @@ async function resolveConflict(
 /** The stored state with this call's messages behind it; heads merged section by section. */
 function mergeAppend(
   session: OpenSession,
-  mine: AgentState,
+  mine: LiveState,
   stored: { head: JsonObject; messages: readonly Message[] },
   conflict: StateConflictError,
-): AgentState {
+): LiveState {
   const head = JSON.parse(JSON.stringify(mine.head())) as JsonObject;
   const merged = mergeHeads(session.baseHead, head, stored.head);
   if ("conflict" in merged)
@@ -174,8 +171,8 @@ function mergeAppend(
       `${describeSlot(session.slot)}: another call and this one both changed ${merged.conflict}, which cannot be merged`,
       { cause: conflict },
     );
-  const state = AgentState.fromParts({ head: merged.head, messages: stored.messages });
-  if (Object.keys(AgentState.fromParts(stored).openCalls).length > 0)
+  const state = LiveState.fromParts({ head: merged.head, messages: stored.messages });
+  if (Object.keys(LiveState.fromParts(stored).openCalls).length > 0)
     throw new StateConflictError(
       `${describeSlot(session.slot)}: another call left tool calls open, and messages cannot be appended behind them`,
       { cause: conflict },
@@ -191,8 +188,7 @@ function mergeAppend(
 
 /** What happened goes into the log also when it was not committed; as well as that can be done now. */
 export async function recordUnsaved(
-  parts: AgentParts,
-  session: OpenSession,
+  { parts, session }: SavedScope,
   outcome: CallOutcome,
 ): Promise<void> {
   session.gather();
@@ -202,4 +198,43 @@ export async function recordUnsaved(
   await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
     deadlineMs: Math.min(parts.settings.saveDeadlineMs, maxRecordMs),
   }).catch(() => undefined);
+}
+
+/** Saves the steps so far, with `persistence: "step"`. */
+export async function saveStep(scope: CallScope): Promise<void> {
+  const { parts, session, callId, newInput } = scope;
+  if (parts.settings.persistence !== "step") return;
+  session.gather();
+  session.state.unfinishedRun = {
+    callId,
+    messageIds: [...session.said.keys()],
+    before: session.baseHead,
+    ...(newInput.some(({ id }) => !session.said.has(id)) && { inputUnsaid: true }),
+  };
+  await saveSession(scope, { final: false });
+}
+
+/** As long as any command of a store may take. */
+const maxWriteAheadMs = 5_000;
+
+/**
+ * Writes what the log has not seen yet before the call ends: what has left the context, or never was in it whole, can then
+ * be found by the agent's own tools within the same call.
+ *
+ * Where it fails, nothing is lost: the records are written with the next save. A call that was stopped is being saved, while
+ * a compaction that does not heed its signal may still run.
+ */
+export async function writeAhead({ parts, session, stop }: CallScope): Promise<void> {
+  if (stop.kind !== null) return;
+  session.gather();
+  const drafts = [...session.log.drafts];
+  if (drafts.length === 0) return;
+  const { slot } = session;
+  const noAnswer = () => new UnknownOutcomeError(`the log of ${describeSlot(slot)} gave no answer`);
+  try {
+    await withDeadline(() => parts.log.append(slot, drafts), maxWriteAheadMs, noAnswer);
+    session.log.written(drafts.length);
+  } catch {
+    // The save, which has to succeed, will tell.
+  }
 }

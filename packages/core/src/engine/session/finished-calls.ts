@@ -3,7 +3,7 @@ import type { AgentReply, PendingCall } from "../../events/agent-reply.js";
 import { createMessage } from "../../message/create-message.js";
 import type { Message } from "../../message/message.js";
 import { textOf } from "../../message/read-message.js";
-import type { AgentState } from "../../state/agent-state.js";
+import type { LiveState } from "../../state/live-state.js";
 import type { FinishedCall } from "../../state/sections.js";
 import { withBlobs } from "../../store-kit/log/with-blobs.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
@@ -19,7 +19,7 @@ const maxLookBack = 100_000;
 
 /** Notes how a call ended, when its caller named it. */
 export function rememberReply(
-  state: AgentState,
+  state: LiveState,
   callId: string | undefined,
   reply: AgentReply,
 ): void {
@@ -28,12 +28,12 @@ export function rememberReply(
 }
 
 /** Notes that a call left its input in the context but no reply: repeated, it goes on from there. */
-export function rememberUnfinished(state: AgentState, callId: string | undefined): void {
+export function rememberUnfinished(state: LiveState, callId: string | undefined): void {
   if (callId !== undefined) remember(state, { callId, messageId: "", reason: "error" });
 }
 
 /** Whether a call with this id began and came to no reply. */
-export function wasCutShort(state: AgentState, callId: string | undefined): boolean {
+export function wasCutShort(state: LiveState, callId: string | undefined): boolean {
   return state.finishedCalls.some((call) => call.callId === callId && isUnfinished(call));
 }
 
@@ -42,7 +42,7 @@ function isUnfinished({ reason }: FinishedCall): boolean {
   return reason === "shutdown" || reason === "error";
 }
 
-function remember(state: AgentState, finished: FinishedCall): void {
+function remember(state: LiveState, finished: FinishedCall): void {
   state.finishedCalls = [
     ...state.finishedCalls.filter(({ callId }) => callId !== finished.callId),
     finished,

@@ -12,15 +12,34 @@ export interface ActiveCall {
   cut(): void;
 }
 
-/** Counts the calls in flight of one agent and stops them in order. */
+/** Starts one agent, counts its calls in flight, and stops them in order. */
 export class Lifecycle {
   readonly #name: string;
+  readonly #onStart: readonly (() => Promise<void>)[];
+  #startsRun = 0;
+  #started: Promise<void> | undefined;
   readonly #active = new Map<object, ActiveCall>();
   #state: LifecycleState = "running";
   #idle: (() => void)[] = [];
 
-  constructor(name: string) {
+  /** @param onStart - what plugins do before the first call, in order */
+  constructor(name: string, onStart: readonly (() => Promise<void>)[]) {
     this.#name = name;
+    this.#onStart = onStart;
+  }
+
+  /** Runs every `onStart` once; after a failure the next call goes on with the one that failed. */
+  start(): Promise<void> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #start(): Promise<void> {
+    for (; this.#startsRun < this.#onStart.length; this.#startsRun++)
+      await this.#onStart[this.#startsRun]?.();
   }
 
   get state(): LifecycleState {

@@ -6,14 +6,14 @@ import type { CompactionResult } from "../../ports/compactor.js";
 import { checkId, describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
 import type { AgentState } from "../../state/agent-state.js";
-import { backgroundEvent } from "../assemble/agent-parts.js";
-import type { CallHost } from "../call.js";
-import { type CallScope, UsageMeter } from "../loop/call-scope.js";
+import { type AgentParts, backgroundEvent } from "../assemble/agent-parts.js";
+import { type CallScope, UsageMeter } from "../call-scope.js";
 import { compactContext } from "../loop/compact-context.js";
-import { promptOf } from "../loop/model-request.js";
+import { promptOf } from "../loop/reasoning.js";
 import { saveSession } from "../save/save-session.js";
 import { closeCalls, openCallsOf } from "../tools/close-calls.js";
-import { acquire, type OpenOptions, OpenSession } from "./open-session.js";
+import { type EntryOptions, withLease, withSession } from "./enter-session.js";
+import type { OpenSession } from "./open-session.js";
 import { CallStopped, StopSwitch } from "./stop-switch.js";
 
 /** Edits a state in place; when it returns an `AgentState`, that one is stored instead. */
@@ -21,10 +21,10 @@ export type StateEdit = (state: AgentState) => unknown;
 
 /** Work on sessions that is not a turn; it waits for its turn at the gate like any call. */
 export class Maintenance {
-  readonly #host: CallHost;
+  readonly #parts: AgentParts;
 
-  constructor(host: CallHost) {
-    this.#host = host;
+  constructor(parts: AgentParts) {
+    this.#parts = parts;
   }
 
   /** Lets `edit` change a state, or return another one, and saves the result. */
@@ -61,7 +61,7 @@ export class Maintenance {
 
   /** Answers tool calls that wait for somebody as interrupted; false when none waits. */
   async closeOpenCalls(slot: Slot, message: Message | undefined): Promise<boolean> {
-    const stored = await this.#host.parts.stateStore.load(slot);
+    const stored = await this.#parts.stateStore.load(slot);
     const open = stored === null || stored === "unchanged" ? {} : stored.head["openCalls"];
     if (Object.keys(open ?? {}).length === 0) return false;
     return this.#inSession(slot, async (session, save) => {
@@ -76,24 +76,21 @@ export class Maintenance {
 
   /** The state is not read: what cannot be read can be deleted all the same. */
   async delete(slot: Slot): Promise<boolean> {
-    const { parts, cache } = this.#host;
-    return this.#visit(async (visit) => {
-      const lease = await this.#arrive(slot, () => acquire(parts, slot, visit));
-      try {
-        cache.take(slotText(slot));
+    const parts = this.#parts;
+    return this.#visit(slot, (visit) =>
+      withLease(parts, slot, visit, async () => {
+        parts.cache.take(slotText(slot));
         // The log goes last but one: while it is there, a half-deleted session can still be explained.
         const existed = await parts.stateStore.delete(slot);
         const logged = await parts.log.delete(slot);
         for (const run of parts.onDelete) await run(slot);
         return existed || logged;
-      } finally {
-        await lease.release().catch(() => undefined);
-      }
-    }, slot);
+      }),
+    );
   }
 
   async deleteUser(userId: string): Promise<number> {
-    const { parts } = this.#host;
+    const parts = this.#parts;
     checkId(userId, "userId");
     const { agentId } = parts.settings;
     let deleted = 0;
@@ -126,34 +123,28 @@ export class Maintenance {
     return deleted;
   }
 
-  /** Behind the calls that were made before. */
-  #arrive<T>(slot: Slot, enter: () => Promise<T>): Promise<T> {
-    return this.#host.order.arrive(slotText(slot), async () => undefined, enter);
-  }
-
+  /** Runs `work` on the open session, behind the calls that were made before. */
   async #inSession<T>(
     slot: Slot,
     work: (session: OpenSession, save: () => Promise<void>, scope: CallScope) => Promise<T>,
   ): Promise<T> {
-    const { parts, cache } = this.#host;
-    return this.#visit(async (visit) => {
-      const session = await this.#arrive(slot, () => OpenSession.open(parts, cache, slot, visit));
-      const { stop, emit } = visit;
-      const save = async () => {
-        stop.check();
-        await saveSession(parts, cache, session, { final: true, outcome: "committed", emit });
-      };
-      try {
-        return await stop.race(work(session, save, scopeOf(this.#host, session, visit)));
-      } finally {
-        await session.lease.release().catch(() => undefined);
-      }
-    }, slot);
+    const parts = this.#parts;
+    return this.#visit(slot, (visit) =>
+      withSession(parts, slot, visit, (session) => {
+        const scope = scopeOf(parts, session, visit);
+        const save = async () => {
+          visit.stop.check();
+          await saveSession(scope, { final: true, outcome: "committed" });
+        };
+        return visit.stop.race(work(session, save, scope));
+      }),
+    );
   }
 
   /** A piece of work that a shutdown waits for, as long as it waits for calls. */
-  async #visit<T>(work: (visit: Visit) => Promise<T>, slot: Slot): Promise<T> {
-    const { parts, lifecycle } = this.#host;
+  async #visit<T>(slot: Slot, work: (visit: Visit) => Promise<T>): Promise<T> {
+    const parts = this.#parts;
+    const { lifecycle } = parts;
     const callId = uuidv7();
     const stop = new StopSwitch();
     const leave = new AbortController();
@@ -167,7 +158,7 @@ export class Maintenance {
       cut: () => stop.stop("shutdown"),
     });
     try {
-      await this.#host.start();
+      await lifecycle.start();
       return await work({
         callId,
         stop,
@@ -183,11 +174,11 @@ export class Maintenance {
 }
 
 /** What a piece of work at a slot goes by. */
-interface Visit extends OpenOptions {
+interface Visit extends EntryOptions {
   readonly stop: StopSwitch;
 }
 
-function scopeOf({ parts }: CallHost, session: OpenSession, visit: Visit): CallScope {
+function scopeOf(parts: AgentParts, session: OpenSession, visit: Visit): CallScope {
   const { slot } = session;
   const { callId, stop, emit } = visit;
   const ctx = RuntimeContext.of({ ...slot, callId, signal: stop.signal });
@@ -198,15 +189,16 @@ function scopeOf({ parts }: CallHost, session: OpenSession, visit: Visit): CallS
     slot,
     ctx,
     callId,
+    idempotencyKey: undefined,
     stop,
     usage: new UsageMeter(),
+    newInput: [],
     emit,
     checkpoint: () => undefined,
-    stepDone: async () => undefined,
   };
 }
 
 /** By form: the state may come from another copy of this package. */
 function isState(value: unknown): value is AgentState {
-  return typeof value === "object" && value !== null && "contextDelta" in value;
+  return typeof value === "object" && value !== null && "contextMutable" in value;
 }

@@ -1,4 +1,4 @@
-import { LeaseLostError, SessionBusyError, StateCorruptError } from "../../errors/index.js";
+import { LeaseLostError, StateCorruptError } from "../../errors/store-errors.js";
 import type { EventBody } from "../../events/agent-event.js";
 import type { JsonObject } from "../../json/json.js";
 import type { Message } from "../../message/message.js";
@@ -6,36 +6,24 @@ import { repairToolPairs } from "../../message/repair-tool-pairs.js";
 import type { Revision } from "../../ports/agent-state-store.js";
 import type { LogMark } from "../../ports/conversation-log.js";
 import type { Lease } from "../../ports/session-gate.js";
-import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
-import { AgentState, type StateParts } from "../../state/agent-state.js";
-import { longestTimerMs } from "../../store-kit/deadline.js";
-import { isRolledBack } from "../../store-kit/revision.js";
-import type { AgentParts } from "../assemble/agent-parts.js";
+import { describeSlot, type Slot } from "../../slot/slot.js";
+import { LiveState, type StoredParts } from "../../state/live-state.js";
 import { LogBatch } from "../save/log-batch.js";
 import { closeCalls, openCallsOf } from "../tools/close-calls.js";
-import { Arrival } from "./arrival.js";
 import { rememberUnfinished } from "./finished-calls.js";
-import type { CachedState, StateCache } from "./state-cache.js";
-
-/** How to get hold of a session. */
-export interface OpenOptions {
-  readonly callId: string;
-  /** Leaves the queue. */
-  readonly signal?: AbortSignal | undefined;
-  readonly wait?: boolean | undefined;
-  readonly queueTimeoutMs?: number | undefined;
-  /** Take back the step saves of a run that died, instead of going on from them. */
-  readonly takeBackUnfinished?: boolean | undefined;
-  /** Called when another call holds the slot. */
-  onWait?(): void;
-  emit(event: EventBody): void;
-}
 
 /** A session's state and where in the store it comes from. */
 export interface OpenedState {
-  readonly state: AgentState;
+  readonly state: LiveState;
   /** Null when nothing is stored. */
   readonly revision: Revision | null;
+}
+
+/** How to put right what a crash left. */
+export interface TidyOptions {
+  /** Take back the step saves of a run that died, instead of going on from them. */
+  readonly takeBackUnfinished?: boolean | undefined;
+  emit(event: EventBody): void;
 }
 
 /** A slot while this process holds its lease: the state, where it came from, and what the log has not seen yet. */
@@ -43,7 +31,7 @@ export class OpenSession {
   readonly slot: Slot;
   readonly lease: Lease;
   readonly log: LogBatch;
-  state: AgentState;
+  state: LiveState;
   /** The stored revision `state` is based on; null when nothing is stored. */
   revision: Revision | null;
   /** What was said since the session was opened, by id, in order. */
@@ -52,10 +40,10 @@ export class OpenSession {
   hasSavedSteps = false;
   #baseHead: JsonObject;
 
-  private constructor(slot: Slot, lease: Lease, log: LogBatch, loaded: OpenedState) {
+  constructor(slot: Slot, lease: Lease, loaded: OpenedState, callId: string, now: () => Date) {
     this.slot = slot;
     this.lease = lease;
-    this.log = log;
+    this.log = new LogBatch(callId, now);
     this.state = loaded.state;
     this.revision = loaded.revision;
     this.#baseHead = plainHead(loaded.state);
@@ -64,58 +52,6 @@ export class OpenSession {
   /** The head before anything was changed here: what a rollback and a merge go back to. */
   get baseHead(): JsonObject {
     return this.#baseHead;
-  }
-
-  /**
-   * Waits for the slot's turn and loads its state.
-   *
-   * @throws SessionBusyError | StoreError | whatever `options.signal` was aborted with
-   */
-  static async open(
-    parts: AgentParts,
-    cache: StateCache,
-    slot: Slot,
-    options: OpenOptions,
-  ): Promise<OpenSession> {
-    const key = slotText(slot);
-    let candidate: CachedState | undefined;
-    const known = () => {
-      candidate = cache.peek(key);
-      return candidate?.revision;
-    };
-    const arrival = new Arrival(options);
-    const lease = await acquire(parts, slot, arrival.options, known);
-    arrival.entered();
-    try {
-      const answer =
-        lease.loaded === undefined ? await parts.stateStore.load(slot, known()) : lease.loaded;
-      cache.take(key);
-      const log = new LogBatch(options.callId, parts.now);
-      if (answer === "unchanged" && candidate) {
-        arrival.loaded(candidate, "cache");
-        return new OpenSession(slot, lease, log, candidate);
-      }
-      const loaded = answer === "unchanged" ? await parts.stateStore.load(slot) : answer;
-      if (candidate && isRolledBack(candidate.revision, loadedRevision(loaded)))
-        options.emit({
-          type: "store_rolled_back",
-          known: candidate.revision,
-          stored: loadedRevision(loaded),
-        });
-      if (loaded === null || loaded === "unchanged") {
-        const fresh = { state: AgentState.create(slot), revision: null };
-        arrival.loaded(fresh, "new");
-        return new OpenSession(slot, lease, log, fresh);
-      }
-      const found = { state: stateOf(slot, loaded), revision: loaded.revision };
-      arrival.loaded(found, "store");
-      const session = new OpenSession(slot, lease, log, found);
-      session.#tidy(options);
-      return session;
-    } catch (error) {
-      await lease.release().catch(() => undefined);
-      throw error;
-    }
   }
 
   /** Adds something newly said to the context; `original` is what the log keeps of it. */
@@ -159,9 +95,9 @@ export class OpenSession {
   }
 
   /** Puts right what a crash left. None of it is part of the call that finds it. */
-  #tidy(options: OpenOptions): void {
-    this.#settleUnfinished(options.takeBackUnfinished ?? false);
-    this.#repair(options.emit);
+  tidy(entry: TidyOptions): void {
+    this.#settleUnfinished(entry.takeBackUnfinished ?? false);
+    this.#repair(entry.emit);
     this.gather();
     this.said.clear();
     this.#baseHead = plainHead(this.state);
@@ -187,7 +123,7 @@ export class OpenSession {
   }
 
   /** Calls that were running have an unknown outcome; everything else unpaired that is not listed is repaired. */
-  #repair(emit: OpenOptions["emit"]): void {
+  #repair(emit: TidyOptions["emit"]): void {
     const { state } = this;
     closeCalls(this, (callState) => callState === "started");
     const open = new Set(openCallsOf(state).map(({ call }) => call.id));
@@ -204,8 +140,8 @@ export class OpenSession {
  *
  * @throws StateCorruptError also when it is another session's
  */
-export function stateOf(slot: Slot, loaded: StateParts): AgentState {
-  const state = AgentState.fromParts(loaded);
+export function stateOf(slot: Slot, loaded: StoredParts): LiveState {
+  const state = LiveState.fromParts(loaded);
   if (state.sessionId !== slot.sessionId || state.userId !== slot.userId)
     throw new StateCorruptError(
       `the store returned the state of another session for ${describeSlot(slot)}`,
@@ -213,48 +149,6 @@ export function stateOf(slot: Slot, loaded: StateParts): AgentState {
   return state;
 }
 
-function plainHead(state: AgentState): JsonObject {
+function plainHead(state: LiveState): JsonObject {
   return JSON.parse(JSON.stringify(state.head())) as JsonObject;
-}
-
-function loadedRevision(loaded: { revision: Revision } | "unchanged" | null): Revision {
-  return loaded === null || loaded === "unchanged" ? "0.none" : loaded.revision;
-}
-
-/** Waits for the slot's turn. */
-export async function acquire(
-  parts: AgentParts,
-  slot: Slot,
-  options: OpenOptions,
-  known?: () => Revision | undefined,
-): Promise<Lease> {
-  const { queueTimeoutMs, signal } = options;
-  const leave = new AbortController();
-  const forward = () => leave.abort(signal?.reason);
-  if (signal?.aborted) forward();
-  signal?.addEventListener("abort", forward, { once: true });
-  const giveUp = () => {
-    const waited = `busy for ${queueTimeoutMs} ms (queueTimeoutMs)`;
-    leave.abort(new SessionBusyError(`${describeSlot(slot)} was ${waited}`));
-  };
-  const timer =
-    queueTimeoutMs === undefined
-      ? undefined
-      : setTimeout(giveUp, Math.min(queueTimeoutMs, longestTimerMs));
-  try {
-    return await parts.gate.acquire(slot, {
-      callId: options.callId,
-      known,
-      signal: leave.signal,
-      wait: options.wait,
-      maxQueue: parts.settings.maxQueue,
-      onWait: (ahead) => {
-        options.emit({ type: "queue_wait", ahead });
-        options.onWait?.();
-      },
-    });
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", forward);
-  }
 }

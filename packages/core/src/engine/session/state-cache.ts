@@ -1,9 +1,9 @@
 import type { Revision } from "../../ports/agent-state-store.js";
-import type { AgentState } from "../../state/agent-state.js";
+import type { LiveState } from "../../state/live-state.js";
 
 /** A state exactly as the store holds it under `revision`. */
 export interface CachedState {
-  readonly state: AgentState;
+  readonly state: LiveState;
   readonly revision: Revision;
 }
 
@@ -49,7 +49,7 @@ export class StateCache {
     this.#bytes -= entry.bytes;
   }
 
-  put(key: string, state: AgentState, revision: Revision): void {
+  put(key: string, state: LiveState, revision: Revision): void {
     this.take(key);
     const bytes = state.contextBytes() + 1_024;
     if (this.#maxSessions === 0 || bytes > this.#maxBytes) return;

@@ -1,15 +1,15 @@
 import type { PendingCall } from "../../events/agent-reply.js";
-import { createMessage } from "../../message/create-message.js";
-import type { Message, ToolCallBlock, ToolResultBlock } from "../../message/message.js";
+import type { ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import type { ActingStep, ToolCallStep } from "../../middleware/middleware.js";
-import { uuidv7 } from "../../slot/uuid.js";
+import type { ToolDecision, ToolGuard } from "../../ports/tool-guard.js";
+import { validateInput } from "../../tool/input-schema.js";
 import type { Tool } from "../../tool/tool.js";
-import { onion } from "../assemble/compose.js";
-import { type CallScope, stepOf } from "../loop/call-scope.js";
-import { textResult } from "./close-calls.js";
-import { fitResults } from "./fit-results.js";
-import { judgeCall, type Verdict } from "./judge-call.js";
+import { compose } from "../assemble/compose.js";
+import { type CallScope, stepOf } from "../call-scope.js";
+import { saveStep } from "../save/save-session.js";
 import { CallSuspended, runTool } from "./run-tool.js";
+import { activeTools } from "./tool-box.js";
+import { addResults, emitResult, textResult } from "./tool-results.js";
 
 /** What came of running tool calls. */
 export interface Acted {
@@ -57,7 +57,7 @@ export async function act(
   if (asking.length > 0) {
     for (const { toolCallId } of asking) openCalls[toolCallId] = "asking";
     for (const { call } of runnable) openCalls[call.id] = "allowed";
-    addResults(scope, calls, results, results);
+    addResults(scope, inOrder(calls, results));
     scope.emit({ type: "permission_ask", pending: asking });
     return { pending: asking, reason: "permission_asking", stopRequested: false };
   }
@@ -75,7 +75,7 @@ async function runAll(
   let stopRequested = false;
   const { openCalls } = scope.session.state;
   for (const { call } of runnable) openCalls[call.id] = "started";
-  if (runnable.length > 0) await scope.stepDone();
+  if (runnable.length > 0) await saveStep(scope);
   const step: ActingStep = Object.assign(stepOf(scope), {
     calls: runnable.map(({ call }) => call),
     stop: () => {
@@ -84,7 +84,7 @@ async function runAll(
   });
   const told = new Set<string>();
   try {
-    const ran = await onion(scope.parts.hooks.onActing, step, async () => {
+    const ran = await compose(scope.parts.hooks.onActing, step, async () => {
       const settled = await allSettled(
         runnable.map((one) => runOne(scope, one, originals, suspended)),
       );
@@ -98,7 +98,7 @@ async function runAll(
     }
   } catch (error) {
     // The call fails; what its tools have done all the same stays known.
-    addResults(scope, calls, originals, originals);
+    addResults(scope, inOrder(calls, originals));
     throw error;
   }
   const pending = suspended.filter(({ toolCallId }) => !results.has(toolCallId));
@@ -106,7 +106,12 @@ async function runAll(
   for (const { call } of runnable)
     if (!results.has(call.id) && openCalls[call.id] !== "pending")
       results.set(call.id, textResult(call, "A middleware left the result out.", "error"));
-  addResults(scope, calls, results, originals);
+  const added = inOrder(calls, results);
+  addResults(
+    scope,
+    added,
+    added.map((result) => originals.get(result.toolCallId) ?? result),
+  );
   return { pending, reason: pending.length > 0 ? "tool_suspended" : null, stopRequested };
 }
 
@@ -127,7 +132,7 @@ async function runOne(
   const step = Object.assign(stepOf(scope), { call, tool });
   let result: ToolResultBlock;
   try {
-    result = await onion(scope.parts.hooks.onToolCall, step, async () => {
+    result = await compose(scope.parts.hooks.onToolCall, step, async () => {
       const original = await runTool({
         tool,
         call,
@@ -155,7 +160,7 @@ async function runOne(
   return result;
 }
 
-/** What the `onToolResult` hooks make of a result. */
+/** Runs a result through the `onToolResult` hooks. */
 export async function refineResult(
   scope: CallScope,
   step: ToolCallStep,
@@ -166,36 +171,76 @@ export async function refineResult(
   return refined;
 }
 
-/** Tells whoever watches what came of a call; `durationMs` is 0 for one that did not run. */
-export function emitResult(
-  scope: CallScope,
-  { toolCallId, name, state }: ToolResultBlock,
-  durationMs = 0,
-): void {
-  scope.emit({ type: "tool_result", toolCallId, name, state, durationMs });
-}
-
-/** One message with the results that are there, in the order of the calls; the log keeps the originals. */
-function addResults(
-  scope: CallScope,
+function inOrder(
   calls: readonly ToolCallBlock[],
   results: ReadonlyMap<string, ToolResultBlock>,
-  originals: ReadonlyMap<string, ToolResultBlock>,
-): void {
-  const { openCalls } = scope.session.state;
-  const present = calls.flatMap((call) => results.get(call.id) ?? []);
-  if (present.length === 0) return;
-  const id = uuidv7();
-  const make = (blocks: readonly ToolResultBlock[]): Message =>
-    createMessage("tool", blocks, { id, createdAt: scope.parts.now() });
-  const original = make(
-    calls.flatMap((call) => originals.get(call.id) ?? results.get(call.id) ?? []),
-  );
-  const changed = present.some((result) => result !== (originals.get(result.toolCallId) ?? result));
-  const message = fitResults(
-    changed ? make(present) : original,
-    scope.parts.settings.limits.messageBytes,
-  );
-  scope.session.say(message, original);
-  for (const { toolCallId } of present) delete openCalls[toolCallId];
+): readonly ToolResultBlock[] {
+  return calls.flatMap((call) => results.get(call.id) ?? []);
+}
+
+/** Decision about a call: it may run, must ask, or is answered already. */
+type Verdict =
+  | { readonly kind: "answered"; readonly result: ToolResultBlock }
+  | { readonly kind: "ask"; readonly pending: PendingCall }
+  | { readonly kind: "run"; readonly tool: Tool; readonly input: unknown };
+
+/**
+ * Finds the tool, checks the input and asks the guards.
+ *
+ * A call that cannot run is answered with words the model can act on, before any person is asked about it.
+ */
+async function judgeCall(
+  scope: CallScope,
+  call: ToolCallBlock,
+  approved: boolean,
+): Promise<Verdict> {
+  const { parts, session, ctx } = scope;
+  const offered = activeTools(session.state, parts.tools, parts.toolGroups);
+  const tool = offered.find(({ name }) => name === call.name);
+  if (!tool) {
+    const text = parts.tools.get(call.name)
+      ? `${call.name} is switched off in this session.`
+      : `There is no tool ${call.name}. There are: ${offered.map(({ name }) => name).join(", ") || "none"}.`;
+    return { kind: "answered", result: textResult(call, text, "error") };
+  }
+  const validation = await validateInput(tool.input, call.input);
+  if (validation.problem !== undefined)
+    return {
+      kind: "answered",
+      result: textResult(call, `Invalid input for ${call.name}: ${validation.problem}`, "error"),
+    };
+  const decision = await parts.guard.check({ call, tool, ctx });
+  if (decision.decision === "deny")
+    return { kind: "answered", result: textResult(call, decision.reason, "denied") };
+  if (decision.decision === "ask" && !approved)
+    return {
+      kind: "ask",
+      pending: {
+        toolCallId: call.id,
+        name: call.name,
+        input: call.input,
+        state: "asking",
+        reason: decision.reason,
+        ...(decision.suggestions && { suggestions: decision.suggestions }),
+      },
+    };
+  return { kind: "run", tool, input: validation.value };
+}
+
+/** Combines guards into one: deny before ask before allow. All of them are told which rules a person wants remembered. */
+export function strictestGuard(guards: readonly ToolGuard[]): ToolGuard {
+  return {
+    async check(call) {
+      let strictest: ToolDecision = { decision: "allow" };
+      for (const guard of guards) {
+        const decision = await guard.check(call);
+        if (decision.decision === "deny") return decision;
+        if (decision.decision === "ask") strictest = decision;
+      }
+      return strictest;
+    },
+    async remember(call, rules) {
+      for (const guard of guards) await guard.remember?.(call, rules);
+    },
+  };
 }

@@ -8,6 +8,7 @@ import type {
 import { toolCallsOf } from "../../message/read-message.js";
 import type { AgentState } from "../../state/agent-state.js";
 import type { OpenCallState } from "../../state/sections.js";
+import { textResult } from "./tool-results.js";
 
 /** What {@link closeCalls} needs of a session. */
 interface CallCloser {
@@ -43,19 +44,4 @@ export function closeCalls(
   }
   if (results.length > 0)
     session.say(createMessage("tool", results, { createdAt: session.log.now() }));
-}
-
-/** A result that is one text. */
-export function textResult(
-  call: ToolCallBlock,
-  text: string,
-  state: ToolResultState,
-): ToolResultBlock {
-  return {
-    type: "tool_result",
-    toolCallId: call.id,
-    name: call.name,
-    output: [{ type: "text", text }],
-    state,
-  };
 }

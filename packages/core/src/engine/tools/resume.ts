@@ -1,14 +1,14 @@
 import { InvalidInputError, PendingConfirmationError } from "../../errors/errors.js";
 import type { JsonValue } from "../../json/json.js";
-import { adoptMessage, createMessage } from "../../message/create-message.js";
+import { adoptMessage } from "../../message/create-message.js";
 import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import { describeSlot } from "../../slot/slot.js";
 import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
-import { type CallScope, stepOf } from "../loop/call-scope.js";
-import { emitResult, refineResult } from "./acting.js";
-import { openCallsOf, textResult } from "./close-calls.js";
-import { fitResults } from "./fit-results.js";
+import { type CallScope, stepOf } from "../call-scope.js";
+import { refineResult } from "./acting.js";
+import { openCallsOf } from "./close-calls.js";
 import { toOutput } from "./run-tool.js";
+import { addResults, emitResult, textResult } from "./tool-results.js";
 
 /** Which calls of an earlier message run before the model is asked again. */
 export interface Resumption {
@@ -66,7 +66,6 @@ async function takeConfirmations(
           "denied",
         ),
       );
-      delete session.state.openCalls[call.id];
       continue;
     }
     if (confirmation.input !== undefined) {
@@ -76,7 +75,8 @@ async function takeConfirmations(
     await rememberRules(scope, call, confirmation);
     session.state.openCalls[call.id] = "allowed";
   }
-  if (denied.length > 0) addResults(scope, denied);
+  addResults(scope, denied);
+  for (const result of denied) emitResult(scope, result);
   session.mark({
     name: "confirm",
     details: {
@@ -88,7 +88,6 @@ async function takeConfirmations(
 }
 
 async function takeResults(scope: CallScope, results: readonly ExternalResult[]): Promise<void> {
-  const { session } = scope;
   const calls = waitingCalls(scope, results, "pending");
   const originals = results.map((result): ToolResultBlock => {
     const call = calls.get(result.toolCallId) as ToolCallBlock;
@@ -106,7 +105,7 @@ async function takeResults(scope: CallScope, results: readonly ExternalResult[])
     ),
   );
   addResults(scope, taken, originals);
-  for (const { toolCallId } of results) delete session.state.openCalls[toolCallId];
+  for (const result of taken) emitResult(scope, result);
 }
 
 /** A result from outside meets the same `onToolResult` hooks as one from inside. */
@@ -118,21 +117,6 @@ async function refined(
   const tool = scope.parts.tools.get(call.name);
   if (!tool) return original;
   return refineResult(scope, Object.assign(stepOf(scope), { call, tool }), original);
-}
-
-/** One message with results that come from outside; the log keeps the originals. */
-function addResults(
-  scope: CallScope,
-  results: readonly ToolResultBlock[],
-  originals: readonly ToolResultBlock[] = results,
-): void {
-  const { parts, session } = scope;
-  const original = createMessage("tool", originals, { createdAt: parts.now() });
-  const { id, createdAt } = original;
-  const isChanged = results.some((result, index) => result !== originals[index]);
-  const message = isChanged ? createMessage("tool", results, { id, createdAt }) : original;
-  session.say(fitResults(message, parts.settings.limits.messageBytes), original);
-  for (const result of results) emitResult(scope, result);
 }
 
 /** The calls that are answered, by id. */

@@ -11,7 +11,7 @@ import { outputProblem } from "../../message/message-problem.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
 import { isExplicitToolResult, isSuspended, type Tool } from "../../tool/tool.js";
 import type { StopSwitch } from "../session/stop-switch.js";
-import { textResult } from "./close-calls.js";
+import { textResult } from "./tool-results.js";
 
 /** Thrown through the hooks of a tool call whose answer comes from outside. */
 export class CallSuspended extends Error {

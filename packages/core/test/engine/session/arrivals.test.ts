@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ArrivalOrder } from "../../../src/engine/session/arrival-order.js";
+import { Arrivals } from "../../../src/engine/session/enter-session.js";
 
 test("calls enter in the order in which they came, however long each one prepares", async () => {
   await fc.assert(
@@ -8,7 +8,7 @@ test("calls enter in the order in which they came, however long each one prepare
       fc.scheduler(),
       fc.array(fc.constantFrom("ok", "fails"), { maxLength: 12 }),
       async (scheduler, preparations) => {
-        const order = new ArrivalOrder();
+        const order = new Arrivals();
         const entered: number[] = [];
         const arrivals = preparations.map((preparation, index) =>
           order
@@ -32,7 +32,7 @@ test("calls enter in the order in which they came, however long each one prepare
 });
 
 test("who waits in the queue does not keep the next one from joining it", async () => {
-  const order = new ArrivalOrder();
+  const order = new Arrivals();
   let leave = () => {};
   const first = order.arrive(
     "slot",
@@ -53,7 +53,7 @@ test("who waits in the queue does not keep the next one from joining it", async 
 });
 
 test("one session's calls do not wait for another's", async () => {
-  const order = new ArrivalOrder();
+  const order = new Arrivals();
   void order.arrive(
     "one",
     () => new Promise(() => {}),

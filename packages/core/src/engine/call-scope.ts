@@ -1,0 +1,59 @@
+import type { RuntimeContext } from "../context/runtime-context.js";
+import type { EventBody } from "../events/agent-event.js";
+import type { Message, Usage } from "../message/message.js";
+import type { Step } from "../middleware/middleware.js";
+import { addUsage } from "../plugin-kit/add-usage.js";
+import type { Slot } from "../slot/slot.js";
+import type { AgentState } from "../state/agent-state.js";
+import type { AgentParts } from "./assemble/agent-parts.js";
+import type { OpenSession } from "./session/open-session.js";
+import type { StopSwitch } from "./session/stop-switch.js";
+
+/** What the steps of one running call share, from the moment it holds its session. */
+export interface CallScope {
+  readonly parts: AgentParts;
+  readonly session: OpenSession;
+  readonly slot: Slot;
+  readonly ctx: RuntimeContext;
+  readonly callId: string;
+  /** The same id when the caller chose it: then the call is remembered, and a repeat is recognised. */
+  readonly idempotencyKey: string | undefined;
+  readonly stop: StopSwitch;
+  readonly usage: UsageMeter;
+  /** Messages of the input that are new to the session; known once the call has looked at its state. */
+  newInput: readonly Message[];
+  emit(event: EventBody): void;
+  /** Throws when the call has to end here: stopped, lease lost, or the agent is draining. */
+  checkpoint(): void;
+}
+
+/** Returns the part of a hook's argument that is the same everywhere. */
+export function stepOf(scope: CallScope): Step {
+  return {
+    slot: scope.slot,
+    ctx: scope.ctx,
+    get state(): AgentState {
+      return scope.session.state;
+    },
+    signal: scope.stop.signal,
+    emit: (event) => {
+      // A helper call's tokens are the call's too.
+      if (event.type === "model_call_end") scope.usage.add(event.usage);
+      scope.emit(event);
+    },
+    mark: (mark) => scope.session.mark(mark),
+  };
+}
+
+/** Adds up what the model calls of one call used. */
+export class UsageMeter {
+  #total: Usage = { inputTokens: 0, outputTokens: 0 };
+
+  add(usage: Usage): void {
+    this.#total = addUsage(this.#total, usage);
+  }
+
+  total(): Usage {
+    return this.#total;
+  }
+}
