@@ -98,6 +98,16 @@ test("the architecture page names every folder of core and of its engine", () =>
   expect(unnamed.map(({ name }) => name)).toEqual([]);
 });
 
+test("the path of a call names files that are there", () => {
+  const architecture = readFileSync(join(root, "docs/architecture.md"), "utf8");
+  const [, path = ""] = architecture.split(/^## The path of a call$/m);
+  const files = [...(path.split(/^## /m)[0] ?? "").matchAll(/`([\w/-]+\.ts)`/g)].map(
+    ([, file = ""]) => (file.startsWith("packages/") ? file : `packages/core/src/${file}`),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
 test("the documents are found", () => {
   for (const document of ["README.md", "docs/guarantees.md", "packages/core/README.md"])
     expect(documents).toContain(document);
