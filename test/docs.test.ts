@@ -37,7 +37,7 @@ describe.each(documents)("%s", (document) => {
   });
 
   test("names only commands whose test files are there", () => {
-    const files = [...text.matchAll(/^npx vitest run (.+)$/gm)].flatMap(
+    const files = [...text.matchAll(/\bnpx vitest run ([^`\n]+)/g)].flatMap(
       (match) => match[1]?.split(" ") ?? [],
     );
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
@@ -69,6 +69,43 @@ test("every promise, and the section about moving sessions, names its command", 
     "An",
   ]);
   for (const section of sections) expect(section).toMatch(/^npx vitest run /m);
+});
+
+test("every package is in the layers, in the map, and on the front page if it is published", () => {
+  const architecture = readFileSync(join(root, "docs/architecture.md"), "utf8");
+  const map = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+  const frontPage = readFileSync(join(root, "README.md"), "utf8");
+  for (const name of readdirSync(join(root, "packages"))) {
+    const manifest = readFileSync(join(root, "packages", name, "package.json"), "utf8");
+    expect(architecture).toContain(`\`${name}\``);
+    expect(map).toContain(`| \`packages/${name}\` `);
+    if (!("private" in JSON.parse(manifest)))
+      expect(frontPage).toContain(`| [\`@holdfast/${name}\`](packages/${name}) `);
+  }
+  for (const name of foldersIn("examples")) {
+    expect(map).toContain(`| \`${name}\` `);
+    expect(frontPage).toContain(`](${name})`);
+  }
+});
+
+test("the architecture page names every folder of core and of its engine", () => {
+  const architecture = readFileSync(join(root, "docs/architecture.md"), "utf8");
+  const folders = ["packages/core/src", "packages/core/src/engine"].flatMap((folder) =>
+    readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory()),
+  );
+  expect(folders.length).toBeGreaterThan(15);
+  const unnamed = folders.filter(({ name }) => !new RegExp(`[\`/]${name}[\`/]`).test(architecture));
+  expect(unnamed.map(({ name }) => name)).toEqual([]);
+});
+
+test("the path of a call names files that are there", () => {
+  const architecture = readFileSync(join(root, "docs/architecture.md"), "utf8");
+  const [, path = ""] = architecture.split(/^## The path of a call$/m);
+  const files = [...(path.split(/^## /m)[0] ?? "").matchAll(/`([\w/-]+\.ts)`/g)].map(
+    ([, file = ""]) => (file.startsWith("packages/") ? file : `packages/core/src/${file}`),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
 test("the documents are found", () => {

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -9,7 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { anthropicServer, type WireRequest, type WireServer } from "@holdfast/provider-rigs";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -23,8 +25,17 @@ function firstExample(text: string): string | null {
   return /^```ts\n(.*?)^```$/ms.exec(text)?.[1] ?? null;
 }
 
-/** Runs a module where the workspace's packages resolve, with a state home of its own and servers at hand. */
-function run(source: string): { status: number | null; stdout: string; stderr: string } {
+interface Finished {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a module where the workspace's packages resolve, with a state home of its own and servers at hand. A provider's
+ * client finds `provider` by its environment variables, so that an example with a real provider runs word for word.
+ */
+async function run(source: string, provider: WireServer): Promise<Finished> {
   const base = join(root, "test", ".holdfast");
   mkdirSync(base, { recursive: true });
   const directory = mkdtempSync(join(base, "readme-"));
@@ -32,18 +43,38 @@ function run(source: string): { status: number | null; stdout: string; stderr: s
   writeFileSync(join(directory, "example.mjs"), source);
   // The conformance kit asks VITEST which runner it runs under; the example is a plain program.
   const { VITEST: _, ...env } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["example.mjs"], {
+  const child = spawn(process.execPath, ["example.mjs"], {
     cwd: directory,
     env: {
       ...env,
       HOLDFAST_STATE_HOME: join(directory, "state"),
       REDIS_URL: inject("redisUrl"),
       MYSQL_URL: inject("mysqlUrl"),
+      ANTHROPIC_BASE_URL: provider.url,
+      ANTHROPIC_API_KEY: "key",
     },
-    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
     timeout: 30_000,
   });
-  return { status, stdout, stderr };
+  const status = new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { status: await status, stdout, stderr };
+}
+
+/** A provider on loopback that calls the tool of the front page once and then answers. */
+function weatherProvider(): Promise<WireServer> {
+  return anthropicServer((request) =>
+    hasToolResult(request)
+      ? { text: "Yes, take an umbrella: it rains in Oslo." }
+      : { toolCalls: [{ name: "weather", input: { city: "Oslo" } }] },
+  );
+}
+
+function hasToolResult({ body }: WireRequest): boolean {
+  return JSON.stringify(body).includes('"type":"tool_result"');
 }
 
 describe.each(readmes)("the first example of %s", (name) => {
@@ -55,9 +86,19 @@ describe.each(readmes)("the first example of %s", (name) => {
     expect((example ?? "").trimEnd().split("\n").length).toBeLessThan(20);
   });
 
-  test("runs as it stands and prints something", { timeout: 60_000 }, () => {
-    const { status, stdout, stderr } = run(example ?? "");
+  test("runs as it stands and prints something", { timeout: 60_000 }, async () => {
+    await using provider = await weatherProvider();
+    const { status, stdout, stderr } = await run(example ?? "", provider);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout.trim()).not.toBe("");
   });
+});
+
+test("the front page's example asks a real provider, whose answer it prints", async () => {
+  await using provider = await weatherProvider();
+  const example = firstExample(readFileSync(join(root, "README.md"), "utf8"));
+  const { stdout } = await run(example ?? "", provider);
+  expect(provider.requests).toHaveLength(2);
+  expect(JSON.stringify(provider.requests[1]?.body)).toContain("4 degrees and rain in Oslo");
+  expect(stdout).toBe("Yes, take an umbrella: it rains in Oslo.\n");
 });

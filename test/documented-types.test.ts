@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { Source } from "./declared-types.js";
+
+/** What a page or the source says, by the name of an event or a type: fields with their types, or values. */
+type Described = Readonly<Record<string, readonly string[]>>;
+
+function pageText(name: string): string {
+  return readFileSync(fileURLToPath(new URL(`../docs/${name}`, import.meta.url)), "utf8");
+}
+
+/** Reads the tables of a part of the page: the code of the first cell, and each code of the last one. */
+function tablesIn(markdown: string): Described {
+  const rows = markdown.matchAll(/^\| `(\w+)` .*(?<!\\)\| (.*?) *\|$/gm);
+  return Object.fromEntries(
+    [...rows].map(([, name = "", cell = ""]) => [
+      name,
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code.replaceAll("\\|", "|")),
+    ]),
+  );
+}
+
+/** One sentence per difference between the page and the source. */
+function differences(documented: Described, declared: Described): string[] {
+  return [...new Set([...Object.keys(declared), ...Object.keys(documented)])].flatMap((name) => {
+    const fields = documented[name];
+    const actual = declared[name];
+    if (fields === undefined) return [`the page lacks ${name}`];
+    if (actual === undefined) return [`the page has ${name}, which the source does not`];
+    return [
+      ...actual
+        .filter((field) => !fields.includes(field))
+        .map((field) => `the page lacks ${field} of ${name}`),
+      ...fields
+        .filter((field) => !actual.includes(field))
+        .map((field) => `the page has ${field} of ${name}, which the source does not`),
+    ];
+  });
+}
+
+/** Reads the table under a header: `name: type` of each row, or the name alone of one without a column of types. */
+function fieldTable(page: string, header: string): string[] {
+  const [, rows = ""] = page.split(new RegExp(`^\\| ${header} +\\|.*\\n\\|[ |-]+\\n`, "m"));
+  const [table = ""] = rows.split("\n\n");
+  return [...table.matchAll(/^\| `([\w?]+)` +\| (?:`([^`]+)` +\|)?/gm)].map(
+    ([, name = "", type]) =>
+      type === undefined ? name : `${name}: ${type.replaceAll("\\|", "|")}`,
+  );
+}
+
+const [eventPart = "", typePart = ""] = pageText("events.md").split(/^## Types$/m);
+const events = Source.of("EventBody");
+const declaredEvents: Described = {
+  ...events.union("EventBody"),
+  EventEnvelope: events.describe("EventEnvelope"),
+};
+
+describe("docs/events.md", () => {
+  test("has every event with its fields, and no other", () => {
+    expect(differences(tablesIn(eventPart), declaredEvents)).toEqual([]);
+  });
+
+  test("explains the types of the fields", () => {
+    const message = Source.of("Usage");
+    const declared: Described = {
+      Usage: message.describe("Usage"),
+      DataSource: message.describe("DataSource"),
+      ToolResultState: message.describe("ToolResultState"),
+      PendingCall: Source.of("PendingCall").describe("PendingCall"),
+      Repair: Source.of("Repair").describe("Repair"),
+      CompactionCause: Source.of("CompactionCause").describe("CompactionCause"),
+    };
+    expect(differences(tablesIn(typePart), declared)).toEqual([]);
+  });
+
+  test("would be found wrong if an event or a field were missing, left over or of another type", () => {
+    const source: Described = { saved: ["bytes: number", "final: boolean"], lost: [] };
+    const table: Described = { saved: ["bytes: string"], gone: [] };
+    expect(differences(table, source)).toEqual([
+      "the page lacks bytes: number of saved",
+      "the page lacks final: boolean of saved",
+      "the page has bytes: string of saved, which the source does not",
+      "the page lacks lost",
+      "the page has gone, which the source does not",
+    ]);
+  });
+});
+
+describe("docs/replies.md", () => {
+  const page = pageText("replies.md");
+  const reply = Source.of("PendingCall");
+  const input = Source.of("Confirmation");
+
+  test.each([
+    ["field", reply.describe("ReplyBase")],
+    ["field of a pending call", reply.describe("PendingCall")],
+    ["field of a confirmation", input.describe("Confirmation")],
+    ["field of a result", input.describe("ExternalResult")],
+  ])("has every %s, and no other", (header, declared) => {
+    expect(fieldTable(page, header)).toEqual(declared);
+  });
+
+  test("has every reason, and no other", () => {
+    const declared = reply.describe("AgentReply").join();
+    const reasons = [...declared.matchAll(/reason: ((?:"\w+"(?: \| )?)+)/g)]
+      .flatMap(([, values = ""]) => values.split(" | "))
+      .map((value) => value.replaceAll('"', ""));
+    expect(fieldTable(page, "reason").sort()).toEqual(reasons.sort());
+  });
+});
+
+describe("docs/log.md", () => {
+  const page = pageText("log.md");
+  const log = Source.of("LogRecord");
+  const [records = "", blobs = ""] = page.split(/^## Blobs$/m);
+
+  test("has every field of a record and of a blob, and no other", () => {
+    const declared = [...log.describe("LogDraft"), ...log.describe("LogRecord")];
+    expect(fieldTable(records, "field")).toEqual(declared);
+    expect(fieldTable(blobs, "field")).toEqual(log.describe("BlobReference"));
+  });
+
+  test("has every outcome, and no other", () => {
+    const declared = log.describe("CallOutcome").join().replaceAll('"', "").split(" | ");
+    expect(fieldTable(page, "outcome").sort()).toEqual(declared.sort());
+  });
+});
+
+describe("docs/middleware.md", () => {
+  const page = pageText("middleware.md");
+  const middleware = Source.of("Middleware");
+
+  test("has every hook, and no other", () => {
+    const declared = middleware.names("Middleware").filter((name) => name !== "name");
+    expect(fieldTable(page, "hook").sort()).toEqual(declared.toSorted());
+  });
+
+  test("has every field of a step, and no other", () => {
+    expect(fieldTable(page, "field")).toEqual(middleware.describe("Step"));
+  });
+
+  test("has every member of the plugin host, and no other", () => {
+    const declared = Source.of("PluginHost").names("PluginHost");
+    expect(fieldTable(page, "`host.`")).toEqual(declared);
+  });
+});
