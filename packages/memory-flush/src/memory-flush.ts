@@ -6,7 +6,7 @@ import {
   type PluginHost,
   type Slot,
 } from "@holdfast/core";
-import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { BoundedMap, type FileNamespace } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
 import { believable } from "./clock-skew.js";
 import { consolidate } from "./consolidation/consolidate.js";
@@ -22,9 +22,10 @@ import {
   readOptions,
 } from "./memory-flush-options.js";
 import type { MemoryParts } from "./memory-parts.js";
-import { BoundedMap } from "./schedule/bounded-map.js";
 import { Schedule } from "./schedule/schedule.js";
-import { memoryTools } from "./tools/memory-tools.js";
+import { memoryGetTool } from "./tools/memory-get.js";
+import { memorySaveTool } from "./tools/memory-save.js";
+import { memorySearchTool } from "./tools/memory-search.js";
 
 const advice = "add a workspace, which brings one, or pass one";
 /** Model requests of this agent that may be under way in the background, of each kind. */
@@ -68,8 +69,10 @@ function setUp(host: PluginHost, settings: MemoryFlushSettings): void {
     const { files, now, counter, agentId } = parts;
     const { maxTokens } = settings.consolidation;
     const saved = (namespace: FileNamespace): void => memory.consolidate(namespace);
-    for (const tool of memoryTools({ files, now, counter, maxTokens, agentId, saved }))
-      host.tool(tool);
+    const toolParts = { files, now, counter, maxTokens, agentId, saved };
+    host.tool(memorySearchTool(toolParts));
+    host.tool(memoryGetTool(toolParts));
+    host.tool(memorySaveTool(toolParts));
   }
   host.onDelete((slot) => memory.forgetSession(slot));
   host.onDeleteUser((userId) => memory.forgetUser(userId));
@@ -99,7 +102,7 @@ class Memory {
   readonly #flushes: Schedule<Slot>;
   readonly #consolidations: Schedule<FileNamespace>;
   /** When the other sessions of a user were last looked at. */
-  readonly #lookedAround = new BoundedMap<number>(10_000);
+  readonly #lookedAround = new BoundedMap<string, number>({ maxEntries: 10_000 });
 
   constructor(parts: MemoryParts) {
     this.#parts = parts;

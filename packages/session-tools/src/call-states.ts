@@ -1,7 +1,7 @@
 import type { CallOutcome, ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
 import { type Caller, isSame } from "./caller.js";
-import type { WorkClock } from "./work-clock.js";
 
 /** What is said about a record whose call did not simply succeed. */
 const remarks: Readonly<Record<CallOutcome, string>> = {
@@ -21,7 +21,7 @@ export class CallStates {
   constructor(
     log: Pick<ConversationLog, "read">,
     caller: Caller,
-    clock: WorkClock,
+    clock: YieldingClock,
     includeDiscarded: boolean | undefined,
   ) {
     // The end of a long call is far, and a log in memory never lets others run.

@@ -1,4 +1,5 @@
 import { InvalidInputError, type RuntimeContext, type Slot } from "@holdfast/core";
+import { callSlot } from "@holdfast/core/plugin-kit";
 import { checkId } from "@holdfast/core/store-kit";
 
 /** In whose name a tool reads: from the running call, never from what the model wrote. */
@@ -16,14 +17,8 @@ export interface Wish {
 }
 
 /** Who called a tool of this agent. */
-export function callerOf(agentId: string, ctx: RuntimeContext): Caller {
-  const { userId, sessionId } = ctx.agentState ?? ctx;
-  if (sessionId === undefined) throw new TypeError("session tools need a session");
-  return {
-    slot: { agentId, userId, sessionId },
-    callId: ctx.callId,
-    signal: ctx.signal ?? new AbortController().signal,
-  };
+export function callerOf(agentId: string, ctx: RuntimeContext, signal: AbortSignal): Caller {
+  return { slot: callSlot(agentId, ctx), callId: ctx.callId, signal };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import type { LogRange } from "@holdfast/core/store-kit";
-import type { WorkClock } from "./work-clock.js";
 
 /** Records read at a time; each may have hundreds of kilobytes. */
 const PAGE = 25;
@@ -13,7 +13,7 @@ export async function* records(
   log: Pick<ConversationLog, "read">,
   slot: Slot,
   { before, after }: Pick<LogRange, "before" | "after">,
-  clock: WorkClock,
+  clock: YieldingClock,
 ): AsyncGenerator<LogRecord> {
   const isForward = after !== undefined;
   let from = isForward ? after : before;

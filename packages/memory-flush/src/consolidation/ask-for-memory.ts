@@ -1,5 +1,11 @@
 import type { EventBody, Usage } from "@holdfast/core";
-import { addUsage, askModel, isContextOverflow, type ModelAnswer } from "@holdfast/core/plugin-kit";
+import {
+  addUsage,
+  askModel,
+  isContextOverflow,
+  type ModelAnswer,
+  noUsage,
+} from "@holdfast/core/plugin-kit";
 import { MEMORY_FILE } from "../files/memory-files.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { fitsTokens, linePieces } from "../quote/cut-text.js";
@@ -56,7 +62,7 @@ export async function askForMemory(
   const pieces = linePieces(memory, material, counter, MAX_PIECES);
   const rest = memory.slice(pieces.join("").length);
   const steps = pieces.map((text) => [{ path: MEMORY_FILE, text }]);
-  let sofar: NewMemory = { text: "", usage: { inputTokens: 0, outputTokens: 0 } };
+  let sofar: NewMemory = { text: "", usage: noUsage };
   for (const pages of rest === "" ? [...steps, question.pages] : steps) {
     const next = await putTogether(parts, { ...question, memory: sofar.text, pages });
     sofar = { text: next.text, usage: addUsage(sofar.usage, next.usage) };
@@ -74,7 +80,7 @@ async function putTogether(parts: MemoryParts, question: MemoryQuestion): Promis
     parts.settings.consolidation.maxTokens,
   );
   const counter = parts.counter();
-  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  let usage = noUsage;
   const ask = async (request: Parameters<typeof askOnce>[2]): Promise<ModelAnswer> => {
     const answer = await askOnce(parts, question, request);
     usage = addUsage(usage, answer.usage);

@@ -1,5 +1,5 @@
 import { SessionBusyError, StateConflictError, type Usage } from "@holdfast/core";
-import { addUsage, type FileNamespace } from "@holdfast/core/plugin-kit";
+import { addUsage, type FileNamespace, noUsage } from "@holdfast/core/plugin-kit";
 import { type Lease, uuidv7 } from "@holdfast/core/store-kit";
 import { believable } from "../clock-skew.js";
 import { failureOf, MemoryFailure } from "../failure-of.js";
@@ -27,7 +27,6 @@ const BUSY_MS = 30_000;
 const LEAST_BUSY_MS = 200;
 /** When to try again after a failure that is not the model's. */
 const OUTAGE_MS = 300_000;
-const nothingUsed: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /**
  * Puts a user's new notes into `MEMORY.md` when it is time, and old notes away: one process at a time, under a lease. Never
@@ -88,7 +87,7 @@ class Consolidation {
   readonly #forced: boolean;
   readonly #stops: readonly AbortSignal[];
   readonly #entries: UserEntries;
-  #usage = nothingUsed;
+  #usage = noUsage;
 
   constructor(
     parts: MemoryParts,

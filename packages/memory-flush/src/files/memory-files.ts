@@ -1,7 +1,6 @@
 import type { Filesystem } from "@holdfast/core";
-import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
+import { type FileInfo, type FileNamespace, KeyedQueue } from "@holdfast/core/plugin-kit";
 import { plainLine } from "../quote/plain-text.js";
-import { KeyedQueue } from "./keyed-queue.js";
 
 /** Tier 2: what is known, put in order. */
 export const MEMORY_FILE = "MEMORY.md";

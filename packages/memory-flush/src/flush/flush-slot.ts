@@ -1,5 +1,5 @@
-import { ModelError, type Slot, StateConflictError, type Usage } from "@holdfast/core";
-import { addUsage, isContextOverflow } from "@holdfast/core/plugin-kit";
+import { ModelError, type Slot, StateConflictError } from "@holdfast/core";
+import { addUsage, isContextOverflow, noUsage } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
 import { failureOf } from "../failure-of.js";
 import { archivePath, dayPath } from "../files/memory-files.js";
@@ -31,7 +31,6 @@ const MAX_REQUESTS = 8;
 const HALVINGS = 7;
 /** When to try again what failed and nobody else may ask for. */
 const UNASKED_MS = 60_000;
-const nothingUsed: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /**
  * Takes facts from what was said in a session since it was last flushed, and notes them. Reads the log, not the context, so
@@ -84,7 +83,7 @@ class Flush {
   readonly #callId: string;
   readonly #signal: AbortSignal;
   readonly #claim: SlotClaim;
-  #usage = nothingUsed;
+  #usage = noUsage;
   #entries = 0;
 
   constructor(

@@ -1,6 +1,6 @@
+import { BoundedMap } from "@holdfast/core/plugin-kit";
 import { longestTimerMs, sleep } from "@holdfast/core/store-kit";
 import { believable } from "../clock-skew.js";
-import { BoundedMap } from "./bounded-map.js";
 
 /** What a piece of work says when it is done. */
 export interface Outcome {
@@ -51,9 +51,9 @@ export class Schedule<T> {
   /** Those that wait for their time, and those that are next, in the order in which they began to. */
   readonly #timed = new Set<Job<T>>();
   readonly #queued = new Set<Job<T>>();
-  readonly #notBefore = new BoundedMap<{ readonly at: number; readonly saidAt: number }>(
-    MAX_REMEMBERED,
-  );
+  readonly #notBefore = new BoundedMap<string, { readonly at: number; readonly saidAt: number }>({
+    maxEntries: MAX_REMEMBERED,
+  });
   #running = 0;
   #isClosed = false;
   /** Whether what waits for its time is done before the end. */

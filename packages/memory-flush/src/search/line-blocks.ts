@@ -1,3 +1,5 @@
+import { characterStart } from "@holdfast/core/plugin-kit";
+
 /** Some lines of a file. */
 export interface LineBlock {
   /** Number of the first line, from 1. */
@@ -43,13 +45,6 @@ function blockEnd(bytes: Buffer, at: number): number {
   if (most >= bytes.length) return bytes.length;
   const lineFeed = bytes.lastIndexOf(LINE_FEED, most - 1);
   return lineFeed < at ? characterStart(bytes, most) : lineFeed + 1;
-}
-
-/** `at`, or the beginning of the character that it is within; bytes that are no text have none. */
-function characterStart(bytes: Buffer, at: number): number {
-  for (let start = at; start > at - 4; start--)
-    if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
-  return at;
 }
 
 function countLineFeeds(bytes: Buffer, from: number, to: number): number {

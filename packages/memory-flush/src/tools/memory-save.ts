@@ -1,16 +1,14 @@
 import type { Tool } from "@holdfast/core";
-import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { type FileNamespace, failedResult, KeyedQueue, reasonOf } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import { memorySlot } from "../consolidation/memory-slot.js";
-import { KeyedQueue } from "../files/keyed-queue.js";
 import { dayPath, MAX_DAY_BYTES, MEMORY_FILE } from "../files/memory-files.js";
 import { factKey } from "../search/fact-key.js";
 import { notesIn } from "../search/note-reader.js";
 import { excerpt } from "./excerpt.js";
 import { memoryAddition } from "./memory-addition.js";
-import { memoryTool, reasonOf, refused } from "./memory-tool.js";
-import type { MemoryToolParts } from "./memory-tool-parts.js";
+import { type MemoryToolParts, memoryTool } from "./memory-tool.js";
 import { noteItems, plainLines } from "./note-items.js";
 
 const MAX_CHARS = 2_000;
@@ -41,17 +39,17 @@ async function save(
   const plain = plainLines(content);
   const chars = plain.join("\n").length;
   if (chars > MAX_CHARS)
-    return refused(
+    return failedResult(
       `The content has ${chars} characters; at most ${MAX_CHARS} can be saved at once. Nothing was saved: shorten it, or save it in parts.`,
     );
   const items = noteItems(plain);
-  if (items.length === 0) return refused("The content has no text; nothing was saved.");
+  if (items.length === 0) return failedResult("The content has no text; nothing was saved.");
   const memory = await readMemory(parts, namespace);
   const fresh = freshItems(items, memory.text);
   if (fresh.length === 0) return `${MEMORY_FILE} already says so; nothing was written.`;
   const today = await parts.files.readBytes(namespace, dayPath(parts.now()));
   if (today !== null && today.length >= MAX_DAY_BYTES)
-    return refused("Today's notes are full; nothing was saved. More can be saved tomorrow.");
+    return failedResult("Today's notes are full; nothing was saved. More can be saved tomorrow.");
   const lines = fresh.map((item) => `- ${item}\n`).join("");
   const title = `saved in session ${JSON.stringify(namespace.sessionId)}`;
   const path = await parts.files.appendNotes(namespace, parts.now(), title, lines);

@@ -1,9 +1,9 @@
 import type { Tool } from "@holdfast/core";
+import { failedResult } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { type MemoryFind, type MemoryFinds, searchMemory } from "../search/search-memory.js";
 import { excerpt } from "./excerpt.js";
-import { memoryTool, refused } from "./memory-tool.js";
-import type { MemoryToolParts } from "./memory-tool-parts.js";
+import { type MemoryToolParts, memoryTool } from "./memory-tool.js";
 
 const DEFAULT_RESULTS = 10;
 const MAX_RESULTS = 50;
@@ -32,7 +32,7 @@ export function memorySearchTool({ agentId, files }: MemoryToolParts): Tool {
     async run({ query, maxResults = DEFAULT_RESULTS }, { namespace, signal }) {
       const found = await searchMemory(files, namespace, { query, maxResults, signal });
       if (found.terms.length === 0)
-        return refused("The query has no word to look for: give it letters or digits.");
+        return failedResult("The query has no word to look for: give it letters or digits.");
       return answer(found, maxResults);
     },
   });

@@ -1,17 +1,17 @@
 import { type ConversationLog, InvalidInputError, type Slot } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import type { CallStates } from "../call-states.js";
 import type { Caller } from "../caller.js";
 import { type Arguments, howTo, sessionArguments } from "../how-to.js";
 import type { SessionToolsSettings } from "../session-tools-options.js";
 import { HISTORY } from "../tool-names.js";
-import type { WorkClock } from "../work-clock.js";
 
 /** What it takes to read a session. */
 export interface Reading {
   readonly log: ConversationLog;
   readonly slot: Slot;
   readonly caller: Caller;
-  readonly clock: WorkClock;
+  readonly clock: YieldingClock;
   readonly states: CallStates;
   readonly settings: SessionToolsSettings;
 }

@@ -1,5 +1,5 @@
 import type { LogRecord } from "@holdfast/core";
-import { cutIndex } from "@holdfast/core/plugin-kit";
+import { cutText } from "@holdfast/core/plugin-kit";
 import type { MessageRecord } from "../message-record.js";
 
 /** Characters of a name that are shown. */
@@ -16,18 +16,14 @@ export function messageHead(record: MessageRecord, remark: string): string {
 export function messageOrigin({ at, message }: MessageRecord, remark: string): string {
   const { role, name } = message;
   // The log does not check what it keeps.
-  const said = typeof name === "string" ? ` ${JSON.stringify(cut(name, NAME_CHARS))}` : "";
-  return `${cut(String(role), NAME_CHARS)}${said}, ${at}${remark}`;
+  const said = typeof name === "string" ? ` ${JSON.stringify(cutText(name, NAME_CHARS))}` : "";
+  return `${cutText(String(role), NAME_CHARS)}${said}, ${at}${remark}`;
 }
 
 /** A mark in one line; null for those that only say how a call ended. */
 export function markLine({ seq, at, mark }: LogRecord, remark: string): string | null {
   if (mark === undefined || mark.name === "call_end") return null;
   const details =
-    mark.details === undefined ? "" : `: ${cut(JSON.stringify(mark.details), DETAIL_CHARS)}`;
-  return `[${seq}] (${cut(mark.name, NAME_CHARS)}), ${at}${remark}${details}`;
-}
-
-function cut(text: string, chars: number): string {
-  return text.length > chars ? `${text.slice(0, cutIndex(text, chars))}…` : text;
+    mark.details === undefined ? "" : `: ${cutText(JSON.stringify(mark.details), DETAIL_CHARS)}`;
+  return `[${seq}] (${cutText(mark.name, NAME_CHARS)}), ${at}${remark}${details}`;
 }

@@ -1,4 +1,5 @@
 import { type ConversationLog, type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import { messageProblem } from "@holdfast/core/store-kit";
 import type { CallStates } from "../call-states.js";
 import { isMessage, type MessageRecord } from "../message-record.js";
@@ -6,7 +7,6 @@ import { BlobPaths } from "../render/blob-paths.js";
 import { BlobReader } from "../render/blob-reader.js";
 import { PartList } from "../render/part-list.js";
 import { readPage } from "../render/read-page.js";
-import type { WorkClock } from "../work-clock.js";
 
 /** How many records are looked at for what the user said first. */
 const RECORDS = 10;
@@ -18,7 +18,7 @@ export interface OpeningRequest {
   readonly log: ConversationLog;
   readonly slot: Slot;
   readonly states: CallStates;
-  readonly clock: WorkClock;
+  readonly clock: YieldingClock;
 }
 
 /** When a session began and the first line of what its user said first, as the end of a row. */

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ConversationLog, type Slot, StateCorruptError } from "@holdfast/core";
-import { cutIndex } from "@holdfast/core/plugin-kit";
+import { cutIndex, type YieldingClock } from "@holdfast/core/plugin-kit";
 import { describeSlot } from "@holdfast/core/store-kit";
-import type { WorkClock } from "../work-clock.js";
 
 /** Characters that are hashed at once, before others may work. */
 const HASH_CHARS = 262_144;
@@ -11,10 +10,10 @@ const HASH_CHARS = 262_144;
 export class BlobReader {
   readonly #log: Pick<ConversationLog, "readBlob">;
   readonly #slot: Slot;
-  readonly clock: WorkClock;
+  readonly clock: YieldingClock;
   #last: { readonly ref: string; readonly text: string } | undefined;
 
-  constructor(log: Pick<ConversationLog, "readBlob">, slot: Slot, clock: WorkClock) {
+  constructor(log: Pick<ConversationLog, "readBlob">, slot: Slot, clock: YieldingClock) {
     this.#log = log;
     this.#slot = slot;
     this.clock = clock;

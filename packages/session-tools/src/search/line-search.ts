@@ -1,5 +1,4 @@
-import { InvalidInputError } from "@holdfast/core";
-import { cutIndex } from "@holdfast/core/plugin-kit";
+import { compileRegex, cutIndex } from "@holdfast/core/plugin-kit";
 import { RE2JS } from "re2js";
 import type { Place } from "./locate-text.js";
 
@@ -9,8 +8,6 @@ const WINDOW_CHARS: readonly [number, number] = [1_024, 8_192];
 const WINDOW_COST = 100_000;
 /** Windows of a long line overlap by one part in so many. A match up to that long is found wherever it lies. */
 const OVERLAP_PART = 4;
-/** Steps of the largest program; an expression that repeats a great deal has a large one. */
-const MAX_PROGRAM_SIZE = 500;
 
 /** A line, or a window of one that is too long to be searched at once. */
 export interface LineWindow {
@@ -28,7 +25,10 @@ export class LineSearch {
 
   /** @throws InvalidInputError for an expression that is none or too costly */
   constructor(pattern: string) {
-    this.#pattern = compile(pattern);
+    this.#pattern = compileRegex(pattern, {
+      compile: (text) => RE2JS.compile(text),
+      name: "query",
+    });
     const [least, most] = WINDOW_CHARS;
     const affordable = Math.ceil(WINDOW_COST / this.#pattern.programSize());
     this.windowChars = Math.min(most, Math.max(least, affordable));
@@ -58,31 +58,4 @@ export class LineSearch {
 /** 1 when a text may be cut behind its first unit, 0 when that is half of a pair. */
 function cutDifference(text: string): number {
   return text.length < 2 ? 1 : cutIndex(text, 1);
-}
-
-function compile(pattern: string): RE2JS {
-  if (repeatsOf(pattern) > MAX_PROGRAM_SIZE) throw tooCostly();
-  let compiled: RE2JS;
-  try {
-    compiled = RE2JS.compile(pattern);
-  } catch (error) {
-    throw new InvalidInputError(
-      `the query is no regular expression of RE2 (${error instanceof Error ? error.message : String(error)}); look-around and back-references are not supported`,
-      { cause: error },
-    );
-  }
-  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw tooCostly();
-  return compiled;
-}
-
-/** The sum of all `{n}` and `{n,m}`, each of which is at least as many steps of the program. */
-function repeatsOf(pattern: string): number {
-  const braces = pattern.replace(/\\./gs, "").matchAll(/\{(\d+)(?:,(\d*))?\}/g);
-  let sum = 0;
-  for (const [, least, most] of braces) sum += Math.max(Number(least), Number(most ?? 0));
-  return sum;
-}
-
-function tooCostly(): InvalidInputError {
-  return new InvalidInputError("the query has or repeats too much to be searched for; simplify it");
 }

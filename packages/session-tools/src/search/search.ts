@@ -1,8 +1,8 @@
 import type { ConversationLog, Slot } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import type { CallStates } from "../call-states.js";
 import type { SessionScope } from "../caller.js";
 import type { MessageRecord } from "../message-record.js";
-import type { WorkClock } from "../work-clock.js";
 import type { SearchPosition } from "./search-position.js";
 
 /** What to look for, and where. */
@@ -13,7 +13,7 @@ export interface Search {
   /** Go on behind this. */
   readonly from: SearchPosition | undefined;
   readonly states: CallStates;
-  readonly clock: WorkClock;
+  readonly clock: YieldingClock;
   readonly signal: AbortSignal;
 }
 

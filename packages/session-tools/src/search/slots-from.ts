@@ -1,6 +1,6 @@
 import { type ConversationLog, InvalidInputError, type Slot } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import type { SessionScope } from "../caller.js";
-import type { WorkClock } from "../work-clock.js";
 import type { SearchPosition } from "./search-position.js";
 
 /**
@@ -12,7 +12,7 @@ export async function* slotsFrom(
   log: Pick<ConversationLog, "sessions">,
   { agentId, userId, sessionId }: SessionScope,
   from: SearchPosition | undefined,
-  clock: WorkClock,
+  clock: YieldingClock,
 ): AsyncGenerator<Slot> {
   if (sessionId !== undefined) {
     yield { agentId, userId, sessionId };
