@@ -3,7 +3,7 @@ import { type SafeToolOptions, safeTool, YieldingClock } from "@holdfast/core/pl
 import { type Caller, callerOf } from "./caller.js";
 import type { SessionToolsSettings } from "./session-tools-options.js";
 
-/** What every session tool works with. */
+/** Parts of the session tools. */
 export interface SessionToolParts {
   readonly log: ConversationLog;
   /** The agent that has the tools. */

@@ -3,10 +3,10 @@ import { type ConversationLog, type Slot, StateCorruptError } from "@holdfast/co
 import { cutIndex, type YieldingClock } from "@holdfast/core/plugin-kit";
 import { describeSlot } from "@holdfast/core/store-kit";
 
-/** Characters that are hashed at once, before others may work. */
+/** Characters that are hashed before other work may run. */
 const HASH_CHARS = 262_144;
 
-/** Reads the long strings of a session, and holds no more than one of them. */
+/** Reads the blobs of a session, and holds no more than one of them. */
 export class BlobReader {
   readonly #log: Pick<ConversationLog, "readBlob">;
   readonly #slot: Slot;
@@ -19,7 +19,7 @@ export class BlobReader {
     this.clock = clock;
   }
 
-  /** @throws StateCorruptError when it is missing or is not what was stored */
+  /** Returns the text of a blob. @throws StateCorruptError when it is missing or does not match its hash */
   async read(ref: string): Promise<string> {
     if (this.#last?.ref === ref) return this.#last.text;
     this.#last = undefined;
@@ -30,7 +30,7 @@ export class BlobReader {
     return text;
   }
 
-  /** As core's `blobRef`, with breaks: a long text takes a while. */
+  /** Computes core's `blobRef`, yielding to other work: a long text takes a while. */
   async #refOf(text: string): Promise<string> {
     const hash = createHash("sha256");
     for (let start = 0; start < text.length; ) {

@@ -1,29 +1,29 @@
 import { compileRegex, cutIndex } from "@holdfast/core/plugin-kit";
 import { RE2JS } from "re2js";
-import type { Place } from "./locate-text.js";
+import type { TextRange } from "./locate-text.js";
 
-/** Least and most characters that are searched at once, before others may work. */
+/** Least and most characters that are searched before other work may run. */
 const WINDOW_CHARS: readonly [number, number] = [1_024, 8_192];
-/** What is searched at once may cost this much: characters times steps of the expression's program. */
+/** Cost of the search of one window: characters times steps of the expression's program. */
 const WINDOW_COST = 100_000;
-/** Windows of a long line overlap by one part in so many. A match up to that long is found wherever it lies. */
+/** Windows of a long line overlap by this fraction (1/n); a match of up to that length is found wherever it is. */
 const OVERLAP_PART = 4;
 
 /** A line, or a window of one that is too long to be searched at once. */
 export interface LineWindow {
   readonly text: string;
-  /** Otherwise its first character is only there for what stands in front of a match. */
+  /** When false, the first character is only context for a match after it. */
   readonly isLineStart: boolean;
   readonly isLineEnd: boolean;
 }
 
-/** Looks for a regular expression in linear time. */
+/** Searches lines for a regular expression, in linear time. */
 export class LineSearch {
   readonly #pattern: RE2JS;
   /** Lines longer than this are searched in windows. */
   readonly windowChars: number;
 
-  /** @throws InvalidInputError for an expression that is none or too costly */
+  /** @throws InvalidInputError for an expression that is invalid or too expensive */
   constructor(pattern: string) {
     this.#pattern = compileRegex(pattern, {
       compile: (text) => RE2JS.compile(text),
@@ -34,13 +34,13 @@ export class LineSearch {
     this.windowChars = Math.min(most, Math.max(least, affordable));
   }
 
-  /** The first match, or null; one that the next window sees better is left to it. */
-  find({ text, isLineStart, isLineEnd }: LineWindow): Place | null {
+  /** Finds the first match, or null; a match that may continue past the window is left to the next one. */
+  find({ text, isLineStart, isLineEnd }: LineWindow): TextRange | null {
     const line = isLineEnd && text.endsWith("\r") ? text.slice(0, -1) : text;
-    // The first character may be a pair; a match cannot begin within it.
+    // The first character may be a surrogate pair; a match cannot begin within it.
     const from = isLineStart ? 0 : 2 - cutDifference(line);
     if (from > line.length) return null;
-    // Whether there is a match is known much sooner than where.
+    // Testing for a match is much faster than finding where it is.
     if (!this.#pattern.test(line)) return null;
     const matcher = this.#pattern.matcher(line);
     if (!matcher.find(from)) return null;
@@ -49,13 +49,13 @@ export class LineSearch {
     return isUnsure && start > this.overlapStart(line) ? null : { start, end };
   }
 
-  /** Where the next window of a line begins, within this one. */
+  /** Returns the index at which the next window of a line begins. */
   overlapStart(window: string): number {
     return cutIndex(window, window.length - Math.floor(this.windowChars / OVERLAP_PART));
   }
 }
 
-/** 1 when a text may be cut behind its first unit, 0 when that is half of a pair. */
+/** Returns 1 when a text may be cut after its first unit, 0 when that is half of a surrogate pair. */
 function cutDifference(text: string): number {
   return text.length < 2 ? 1 : cutIndex(text, 1);
 }
