@@ -8,13 +8,11 @@ import {
 } from "@holdfast/core";
 import { BoundedMap, type FileNamespace } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
-import { believable } from "./clock-skew.js";
 import { consolidate } from "./consolidation/consolidate.js";
-import { memorySlot } from "./consolidation/memory-slot.js";
 import { UserEntries } from "./consolidation/user-entries.js";
-import { MemoryFiles } from "./files/memory-files.js";
+import { MemoryFiles, memorySlot } from "./files/memory-files.js";
+import { abandonedSessions } from "./flush/abandoned-sessions.js";
 import { type FlushOutcome, flushSlot } from "./flush/flush-slot.js";
-import { otherSessions } from "./flush/other-sessions.js";
 import { SlotEntries } from "./flush/slot-entries.js";
 import {
   type MemoryFlushOptions,
@@ -22,6 +20,7 @@ import {
   readOptions,
 } from "./memory-flush-options.js";
 import type { MemoryParts } from "./memory-parts.js";
+import { plausibleTime } from "./schedule/due-time.js";
 import { Schedule } from "./schedule/schedule.js";
 import { memoryGetTool } from "./tools/memory-get.js";
 import { memorySaveTool } from "./tools/memory-save.js";
@@ -165,10 +164,10 @@ class Memory {
     const { throttleMs } = this.#parts.settings;
     if (throttleMs === null || slot.userId === null || this.#flushes.isClosed) return;
     const now = this.#parts.now().getTime();
-    const last = believable(this.#lookedAround.get(slot.userId) ?? 0, now);
+    const last = plausibleTime(this.#lookedAround.get(slot.userId) ?? 0, now);
     if (now < last + (throttleMs || LOOK_AROUND_MS)) return;
     this.#lookedAround.set(slot.userId, now);
-    for (const other of await otherSessions(this.#parts, slot)) this.flush(other, false);
+    for (const other of await abandonedSessions(this.#parts, slot)) this.flush(other, false);
   }
 
   /** The files go here too: work that was under way may have written some after others deleted them. */

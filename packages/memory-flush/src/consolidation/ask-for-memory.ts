@@ -1,16 +1,10 @@
 import type { EventBody, Usage } from "@holdfast/core";
-import {
-  addUsage,
-  askModel,
-  isContextOverflow,
-  type ModelAnswer,
-  noUsage,
-} from "@holdfast/core/plugin-kit";
+import { addUsage, isContextOverflow, type ModelAnswer, noUsage } from "@holdfast/core/plugin-kit";
+import { askInTime, type TimedQuestion } from "../ask-in-time.js";
 import { MEMORY_FILE } from "../files/memory-files.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { fitsTokens, linePieces } from "../quote/cut-text.js";
 import { tokenShares } from "../token-shares.js";
-import { withinTime } from "../within-time.js";
 import { consolidationRequest, shorterRequest } from "./consolidation-request.js";
 import type { NotesPage } from "./new-notes.js";
 import { fitMemory, readMemoryAnswer } from "./read-memory-answer.js";
@@ -81,8 +75,13 @@ async function putTogether(parts: MemoryParts, question: MemoryQuestion): Promis
   );
   const counter = parts.counter();
   let usage = noUsage;
-  const ask = async (request: Parameters<typeof askOnce>[2]): Promise<ModelAnswer> => {
-    const answer = await askOnce(parts, question, request);
+  // Several times what fits: a longer text is no longer an answer.
+  const maxChars = Math.max(20_000, parts.settings.consolidation.maxTokens * 20);
+  const ask = async (request: TimedQuestion["request"]): Promise<ModelAnswer> => {
+    const { stops, emit } = question;
+    const answer = await askInTime(parts, {
+      ...{ request, purpose: "consolidation", maxChars, stops, emit },
+    });
     usage = addUsage(usage, answer.usage);
     return answer;
   };
@@ -115,19 +114,4 @@ function shorterOf(
   } catch {
     return first;
   }
-}
-
-function askOnce(
-  { model, settings }: MemoryParts,
-  { stops, emit }: MemoryQuestion,
-  request: ReturnType<typeof consolidationRequest>,
-): Promise<ModelAnswer> {
-  const { maxTokens } = settings.consolidation;
-  return withinTime(settings.timeoutMs, stops, (signal) =>
-    askModel({
-      ...{ model, request, purpose: "consolidation", signal, emit },
-      // Several times what fits: a longer one is not an answer any more.
-      maxChars: Math.max(20_000, maxTokens * 20),
-    }),
-  );
 }

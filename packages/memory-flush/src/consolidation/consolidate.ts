@@ -1,14 +1,13 @@
 import { SessionBusyError, StateConflictError, type Usage } from "@holdfast/core";
 import { addUsage, type FileNamespace, noUsage } from "@holdfast/core/plugin-kit";
 import { type Lease, uuidv7 } from "@holdfast/core/store-kit";
-import { believable } from "../clock-skew.js";
-import { failureOf, MemoryFailure } from "../failure-of.js";
+import { memorySlot } from "../files/memory-files.js";
+import { failureOf, MemoryFailure } from "../memory-failure.js";
 import type { MemoryParts } from "../memory-parts.js";
-import { retryPauseMs } from "../retry-pause.js";
+import { plausibleTime, retryBackoffMs } from "../schedule/due-time.js";
 import type { Outcome } from "../schedule/schedule.js";
 import { tokenShares } from "../token-shares.js";
 import { askForMemory, type MemorySoFar } from "./ask-for-memory.js";
-import { memorySlot } from "./memory-slot.js";
 import { type NewNotes, newNotes, unconsumedDays } from "./new-notes.js";
 import { isTidyDue, tidyUp } from "./tidy-up.js";
 import { type StoredUserEntry, UserEntries, type UserEntry } from "./user-entries.js";
@@ -76,8 +75,8 @@ async function outlook(
 }
 
 function dueAt({ settings, now }: MemoryParts, { consolidatedAt, failures }: UserEntry): number {
-  const pauseMs = Math.max(settings.consolidation.minGapMs, retryPauseMs(failures));
-  return believable(consolidatedAt + pauseMs, now().getTime() + pauseMs);
+  const pauseMs = Math.max(settings.consolidation.minGapMs, retryBackoffMs(failures));
+  return plausibleTime(consolidatedAt + pauseMs, now().getTime() + pauseMs);
 }
 
 class Consolidation {

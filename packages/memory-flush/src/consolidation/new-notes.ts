@@ -1,7 +1,6 @@
 import type { TokenCounter } from "@holdfast/core";
 import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
-import { dayPath, type MemoryFiles } from "../files/memory-files.js";
-import { withoutNoteEnds } from "../files/note-end.js";
+import { dayPath, type MemoryFiles, withoutNoteEnds } from "../files/memory-files.js";
 import { cutMiddle } from "../quote/cut-text.js";
 import type { UserEntry } from "./user-entries.js";
 

@@ -1,6 +1,6 @@
 import type { TokenCounter } from "@holdfast/core";
 import type { ModelAnswer } from "@holdfast/core/plugin-kit";
-import { MemoryFailure } from "../failure-of.js";
+import { MemoryFailure } from "../memory-failure.js";
 import { anyHeadOf, headOf } from "../quote/cut-text.js";
 import { plainText } from "../quote/plain-text.js";
 

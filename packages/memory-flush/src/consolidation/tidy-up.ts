@@ -1,10 +1,10 @@
 import { SessionBusyError, type Slot } from "@holdfast/core";
 import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
-import { believable } from "../clock-skew.js";
 import { dayPath } from "../files/memory-files.js";
 import { SlotEntries } from "../flush/slot-entries.js";
 import type { MemoryParts } from "../memory-parts.js";
+import { plausibleTime } from "../schedule/due-time.js";
 import { type StoredUserEntry, UserEntries, type UserEntry } from "./user-entries.js";
 
 const DAY_MS = 86_400_000;
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** Whether this agent has not tidied up for a day. */
 export function isTidyDue(parts: MemoryParts, { tidied }: UserEntry): boolean {
   const now = parts.now().getTime();
-  return now - believable(tidied[keyOf(parts)] ?? 0, now) >= DAY_MS;
+  return now - plausibleTime(tidied[keyOf(parts)] ?? 0, now) >= DAY_MS;
 }
 
 /** Moves notes of long ago to the archive and deletes logs of long ago; by whoever holds the user's lease. */

@@ -1,5 +1,6 @@
-import type { Filesystem } from "@holdfast/core";
+import type { Filesystem, Slot } from "@holdfast/core";
 import { type FileInfo, type FileNamespace, KeyedQueue } from "@holdfast/core/plugin-kit";
+import { slotKey } from "@holdfast/core/store-kit";
 import { plainLine } from "../quote/plain-text.js";
 
 /** Tier 2: what is known, put in order. */
@@ -13,6 +14,7 @@ export const PREVIOUS_MEMORY_FILE = "memory/archive/MEMORY-previous.md";
 /** Most bytes of a day's notes. */
 export const MAX_DAY_BYTES = 262_144;
 
+const NOTE_END = /^<!-- flush [0-9a-f-]{36} -->\n?/gm;
 const DAY_NAME = /^memory\/\d{4}-\d{2}-\d{2}\.md$/;
 
 /**
@@ -125,8 +127,8 @@ export class MemoryFiles {
     return this.#filesystem.write(namespace, path, encode(text));
   }
 
-  #change<T>({ userId, sessionId }: FileNamespace, change: () => Promise<T>): Promise<T> {
-    return this.#changes.run(userId === null ? `0${sessionId}` : `1${userId}`, change);
+  #change<T>(namespace: FileNamespace, change: () => Promise<T>): Promise<T> {
+    return this.#changes.run(slotKey(memorySlot(namespace)), change);
   }
 }
 
@@ -149,4 +151,26 @@ function isContinued(base: string, current: string): boolean {
 
 function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);
+}
+
+/**
+ * What a memory goes by in leases and watermarks: the user, or the session where there is none, whichever agent is at work,
+ * because that is whose files they are.
+ */
+export function memorySlot({ userId, sessionId }: FileNamespace): Slot {
+  return {
+    agentId: "holdfast.memory",
+    userId,
+    sessionId: userId === null ? sessionId : "memory",
+  };
+}
+
+/** The last line of a note made by a flush: with it there, the note was written whole. Not seen where Markdown is shown. */
+export function noteEnd(id: string): string {
+  return `<!-- flush ${id} -->`;
+}
+
+/** Notes without the ends that {@link noteEnd} makes. */
+export function withoutNoteEnds(text: string): string {
+  return text.replace(NOTE_END, "");
 }

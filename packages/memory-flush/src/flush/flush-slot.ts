@@ -1,11 +1,10 @@
 import { ModelError, type Slot, StateConflictError } from "@holdfast/core";
 import { addUsage, isContextOverflow, noUsage } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
-import { failureOf } from "../failure-of.js";
-import { archivePath, dayPath } from "../files/memory-files.js";
-import { noteEnd } from "../files/note-end.js";
+import { archivePath, dayPath, noteEnd } from "../files/memory-files.js";
+import { failureOf } from "../memory-failure.js";
 import type { MemoryParts } from "../memory-parts.js";
-import { retryPauseMs } from "../retry-pause.js";
+import { retryBackoffMs } from "../schedule/due-time.js";
 import type { Outcome } from "../schedule/schedule.js";
 import { tokenShares } from "../token-shares.js";
 import { askForFacts } from "./ask-for-facts.js";
@@ -63,7 +62,7 @@ export async function flushSlot(
     await claim?.failed().catch(() => undefined);
     const pauseMs = Math.max(
       throttleMs,
-      retryPauseMs(failures),
+      retryBackoffMs(failures),
       // No call will ask for it again.
       order.forced || claim === undefined ? UNASKED_MS : 0,
     );

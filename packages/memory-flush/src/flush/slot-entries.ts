@@ -1,10 +1,8 @@
 import { type KeyValueStore, type Slot, StateConflictError } from "@holdfast/core";
 import { slotKey, uuidv7 } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import { believable } from "../clock-skew.js";
-import { retryPauseMs } from "../retry-pause.js";
-import { SlotClaim } from "./slot-claim.js";
-import { entryValue, type SlotEntry } from "./slot-entry.js";
+import { plausibleTime, retryBackoffMs } from "../schedule/due-time.js";
+import { entryValue, SlotClaim, type SlotEntry } from "./slot-claim.js";
 
 const NAMESPACE = ["memory-flush", "slots"];
 /** How long a claim outlives the request it is for. */
@@ -78,7 +76,9 @@ export class SlotEntries {
     return values.map((stored) => {
       const { flushedAt, lookedAt, failures, hasMore, claim } = readEntry(stored?.value);
       const isUnfinished = failures > 0 || hasMore || claim !== undefined;
-      return isUnfinished ? 0 : Math.max(believable(flushedAt, now), believable(lookedAt, now));
+      return isUnfinished
+        ? 0
+        : Math.max(plausibleTime(flushedAt, now), plausibleTime(lookedAt, now));
     });
   }
 
@@ -97,10 +97,10 @@ function readEntry(value: unknown): SlotEntry {
 /** The first moment at which a session may be flushed. */
 function earliest(entry: SlotEntry, now: number, terms: ClaimTerms): number {
   const { throttleMs, timeoutMs, forced } = terms;
-  const pauseMs = Math.max(forced ? 0 : throttleMs, retryPauseMs(entry.failures));
-  const throttled = believable(entry.flushedAt + pauseMs, now + pauseMs);
+  const pauseMs = Math.max(forced ? 0 : throttleMs, retryBackoffMs(entry.failures));
+  const throttled = plausibleTime(entry.flushedAt + pauseMs, now + pauseMs);
   const holdMs = entry.claim?.holdMs ?? timeoutMs + MARGIN_MS;
-  const held = believable(entry.claim?.until ?? 0, now + holdMs);
+  const held = plausibleTime(entry.claim?.until ?? 0, now + holdMs);
   // Whoever holds it is mostly done long before the claim ends.
   return held > now ? Math.max(throttled, Math.min(held, now + BUSY_MS)) : throttled;
 }

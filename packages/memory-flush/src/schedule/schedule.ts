@@ -1,6 +1,6 @@
 import { BoundedMap } from "@holdfast/core/plugin-kit";
 import { longestTimerMs, sleep } from "@holdfast/core/store-kit";
-import { believable } from "../clock-skew.js";
+import { plausibleTime } from "./due-time.js";
 
 /** What a piece of work says when it is done. */
 export interface Outcome {
@@ -133,7 +133,7 @@ export class Schedule<T> {
   #waitMs(key: string): number {
     const now = this.#options.now();
     const { at, saidAt } = this.#notBefore.get(key) ?? { at: 0, saidAt: 0 };
-    return believable(saidAt, now) === saidAt ? at - now : 0;
+    return plausibleTime(saidAt, now) === saidAt ? at - now : 0;
   }
 
   #arm(job: Job<T>, waitMs: number): void {

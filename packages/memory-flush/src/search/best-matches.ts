@@ -1,5 +1,5 @@
-import { factKey } from "./fact-key.js";
 import { type Match, newerFirst } from "./ranking.js";
+import { factKey } from "./words.js";
 
 /** Scores closer than this part of the best one are taken for equal. */
 const STEPS = 20;

@@ -2,17 +2,29 @@ import type { Tool } from "@holdfast/core";
 import { type FileNamespace, failedResult, KeyedQueue, reasonOf } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import { memorySlot } from "../consolidation/memory-slot.js";
-import { dayPath, MAX_DAY_BYTES, MEMORY_FILE } from "../files/memory-files.js";
-import { factKey } from "../search/fact-key.js";
+import { dayPath, MAX_DAY_BYTES, MEMORY_FILE, memorySlot } from "../files/memory-files.js";
+import { plainText } from "../quote/plain-text.js";
 import { notesIn } from "../search/note-reader.js";
+import { factKey } from "../search/words.js";
 import { excerpt } from "./excerpt.js";
-import { memoryAddition } from "./memory-addition.js";
 import { type MemoryToolParts, memoryTool } from "./memory-tool.js";
-import { noteItems, plainLines } from "./note-items.js";
 
 const MAX_CHARS = 2_000;
 const MAX_SHOWN_CHARS = 200;
+
+const HEADING = /^ {0,3}#{1,6}[ \t]+(.*)$/gm;
+
+/** Where saved facts wait until they are merged: under the last heading of the file they could mean something else. */
+const SAVED_HEADING = "Recently saved";
+/** Anything that some reader takes for the end of a line. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+/** Parts words, but must not be in a file: control characters, halves of characters, marks of annotations. */
+const UNFIT = /[\p{Cc}\p{Surrogate}\uFFF9-\uFFFB]/gu;
+/** Marks of a list, however often. */
+const LIST_MARKS = /^(?:[-*+•] |[-*+•]$)+/;
+const NUMBERED = /^\d{1,9}[.)] /;
+/** What would be a heading, the fence of code or a rule at the beginning of a list item. */
+const BLOCK_MARK = /^(?:#|`{3}|~{3}|([-_*=])(?: ?\1){2,}$)/;
 
 const input = z.object({
   content: z.string().describe(`What to remember, at most ${MAX_CHARS} characters`),
@@ -103,4 +115,36 @@ function freshItems(items: readonly string[], memory: string): string[] {
     known.add(key);
     return !isKnown;
   });
+}
+
+/** What to append to the text of `MEMORY.md` to add list items to it. */
+function memoryAddition(memory: string, items: string): string {
+  const heading = [...memory.matchAll(HEADING)].at(-1)?.[1]?.trim();
+  const lineEnd = memory === "" || memory.endsWith("\n") ? "" : "\n";
+  if (heading === undefined || heading === SAVED_HEADING) return `${lineEnd}${items}`;
+  return `${lineEnd}\n## ${SAVED_HEADING}\n\n${items}`;
+}
+
+/** The lines of a text that have something to see, trimmed, without what a file of notes should not hold. */
+function plainLines(text: string): string[] {
+  return text
+    .split(LINE_END)
+    .map((line) => plainText(line.replace(UNFIT, " ")).replace(/\s+/g, " ").trim())
+    .filter((line) => line !== "");
+}
+
+/**
+ * Lines as the texts of list items of one line each: a list becomes its items, other lines go with the one before. Nothing
+ * in them is a heading or another entry of the file they are written to.
+ */
+function noteItems(lines: readonly string[]): string[] {
+  const items: string[] = [];
+  for (const line of lines) {
+    const content = line.replace(LIST_MARKS, "");
+    if (content === "") continue;
+    const isItem = content !== line || NUMBERED.test(content);
+    if (items.length === 0 || isItem) items.push(content);
+    else items.push(`${items.pop()} ${content}`);
+  }
+  return items.map((item) => (BLOCK_MARK.test(item) ? `\\${item}` : item));
 }

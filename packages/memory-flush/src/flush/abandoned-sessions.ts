@@ -13,7 +13,7 @@ const SLACK_MS = 300_000;
  * Other sessions of a user that were written to last and then not looked at any more, because the process that should have
  * died.
  */
-export async function otherSessions(
+export async function abandonedSessions(
   parts: MemoryParts,
   { userId, sessionId }: Slot,
 ): Promise<Slot[]> {
