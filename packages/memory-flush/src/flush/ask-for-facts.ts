@@ -20,7 +20,7 @@ import { plainLine } from "../quote/plain-text.js";
 import { tokenShares } from "../token-shares.js";
 import { flushRequest } from "./flush-request.js";
 
-/** More than the longest list that is kept. */
+/** Longer than any list that is kept. */
 const MAX_ANSWER_CHARS = 40_000;
 
 const MAX_FACTS = 50;
@@ -30,13 +30,13 @@ const ITEM = /^\s*(?:[-*•+–]|\d{1,3}[.)])\s+(\S.*)$/su;
 /** A part of a conversation to pick facts from. */
 export interface FactQuestion {
   readonly slot: Slot;
-  /** Each quoted. */
+  /** Quoted messages. */
   readonly messages: readonly string[];
   readonly signal: AbortSignal;
   emit(event: EventBody): void;
 }
 
-/** The facts that were found, without those that are known word for word, and what it cost. */
+/** New facts, without those that are known word for word, and the tokens they cost. */
 export interface Facts {
   readonly facts: string[];
   readonly usage: Usage;
@@ -45,7 +45,7 @@ export interface Facts {
 /**
  * Asks the model for the facts in a part of a conversation.
  *
- * @throws MemoryFailure when today's notes are full: what is not noted now is noted another day
+ * @throws MemoryFailure when today's notes are full: the facts are noted on another day
  */
 export async function askForFacts(parts: MemoryParts, question: FactQuestion): Promise<Facts> {
   const { settings, files, model } = parts;
@@ -71,7 +71,7 @@ export async function askForFacts(parts: MemoryParts, question: FactQuestion): P
   return { facts, usage: answer.usage };
 }
 
-/** A `MEMORY.md` that is refused, because it is a link or too large, is not known; it must not keep facts from being noted. */
+/** Returns the memory; empty when the file is refused (a link, too large), which must not prevent facts from being noted. */
 async function knownMemory(files: MemoryFiles, slot: Slot): Promise<string> {
   try {
     return await files.readMemory(slot);
@@ -81,10 +81,10 @@ async function knownMemory(files: MemoryFiles, slot: Slot): Promise<string> {
   }
 }
 
-/** The facts in an answer: its list items, each once. What is no list is no memory. */
+/** Reads the facts from an answer: its list items, each once. Other text is ignored. */
 export function readFacts(answer: Pick<ModelAnswer, "text" | "isCutOff" | "isTooLong">): string[] {
   const lines = answer.text.split(/\r\n|\r|\n/);
-  // Half a fact may say the opposite of the whole.
+  // Half a fact may say the opposite of the whole one.
   if (answer.isCutOff || answer.isTooLong) lines.pop();
   const facts = new Set<string>();
   for (const line of lines) {

@@ -7,34 +7,34 @@ import { type Note, NoteReader } from "./note-reader.js";
 import { Ranking } from "./ranking.js";
 import { TermQuery } from "./term-query.js";
 
-/** What to look for in a memory. */
+/** A search of a memory. */
 export interface MemorySearch {
   readonly query: string;
   readonly maxResults: number;
   readonly signal: AbortSignal;
-  /** How much text is looked at. @default 16 MB */
+  /** Most bytes that are searched. @default 16 MB */
   readonly maxBytes?: number | undefined;
 }
 
-/** A note that answers a query. */
+/** A note that matches a query. */
 export interface MemoryFind extends Note {
   readonly path: string;
 }
 
-/** What a search of a memory found, best first. */
+/** Results of a search, best first. */
 export interface MemoryFinds {
   readonly finds: readonly MemoryFind[];
-  /** The words that were looked for; without any, nothing is found. */
+  /** Terms of the query; without any, nothing is found. */
   readonly terms: readonly string[];
-  /** Whether the memory is larger than what was looked at; the oldest notes were left out. */
+  /** True when the memory was too large to be searched in full; the oldest notes were left out. */
   readonly isPartial: boolean;
 }
 
 const MAX_BYTES = 16_777_216;
 
 /**
- * Looks for notes with the words of a query. It reads what is there and keeps no index: a memory is small and changes
- * between two questions.
+ * Searches a memory for notes with the words of a query. Reads the files and keeps no index: a memory is small and changes
+ * between two searches.
  *
  * @throws what the signal was aborted with, and errors of the filesystem
  */
@@ -52,7 +52,7 @@ export async function searchMemory(
   let isPartial = false;
   let file = 0;
   for await (const { path, bytes } of memorySources(files, namespace)) {
-    // Of notes that do not fit, the end is the newest.
+    // The end of a file is the newest part.
     const from = Math.max(0, bytes.length - room);
     isPartial ||= from > 0;
     if (room === 0 && isPartial) break;

@@ -14,29 +14,29 @@ const MAX_SHOWN_CHARS = 200;
 
 const HEADING = /^ {0,3}#{1,6}[ \t]+(.*)$/gm;
 
-/** Where saved facts wait until they are merged: under the last heading of the file they could mean something else. */
+/** Heading of saved facts until they are merged: under the last heading of the file they could mean something else. */
 const SAVED_HEADING = "Recently saved";
-/** Anything that some reader takes for the end of a line. */
+/** Everything that some program takes for the end of a line. */
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
-/** Parts words, but must not be in a file: control characters, halves of characters, marks of annotations. */
+/** Characters that separate words but must not be in a file: controls, lone surrogates, annotation marks. */
 const UNFIT = /[\p{Cc}\p{Surrogate}\uFFF9-\uFFFB]/gu;
-/** Marks of a list, however often. */
+/** List marks, also repeated ones. */
 const LIST_MARKS = /^(?:[-*+•] |[-*+•]$)+/;
 const NUMBERED = /^\d{1,9}[.)] /;
-/** What would be a heading, the fence of code or a rule at the beginning of a list item. */
+/** Beginning of a list item that would make it a heading, a code fence or a rule. */
 const BLOCK_MARK = /^(?:#|`{3}|~{3}|([-_*=])(?: ?\1){2,}$)/;
 
 const input = z.object({
   content: z.string().describe(`What to remember, at most ${MAX_CHARS} characters`),
 });
 
-/** The tool `memory_save`. */
+/** Creates the tool `memory_save`. */
 export function memorySaveTool(parts: MemoryToolParts): Tool {
-  // Calls of one step run at once; each must see what the one before wrote.
+  // Calls of one step run in parallel; each must see what the one before wrote.
   const saves = new KeyedQueue();
   return memoryTool(parts.agentId, {
     name: "memory_save",
-    description: `Keeps a fact in the long-term memory, for later conversations too: a decision, a preference, something learnt. One fact per line as a list, each complete in itself; at most ${MAX_CHARS} characters.`,
+    description: `Saves facts to the long-term memory, for later conversations: a decision, a preference, something learnt. Write one fact per line as a list, each understandable on its own; at most ${MAX_CHARS} characters.`,
     input,
     run: ({ content }, { namespace }) =>
       saves.run(slotKey(memorySlot(namespace)), () => save(parts, namespace, content)),
@@ -73,7 +73,7 @@ async function save(
   return `Saved to ${path}${outcome}${known}\n${shown}`;
 }
 
-/** The notes make a fact durable, so a `MEMORY.md` that cannot be read does not stop it from being saved. */
+/** Reads `MEMORY.md`. A failure does not prevent a fact from being saved: the notes make it durable. */
 async function readMemory(
   { files }: MemoryToolParts,
   namespace: FileNamespace,
@@ -106,7 +106,7 @@ function notAdded(error: unknown): string {
   return `, so it is kept and memory_search finds it. It could not be added to ${MEMORY_FILE} (${reasonOf(error)}); it will be merged into it later.`;
 }
 
-/** What `memory` does not say in the same words, each once. */
+/** Returns the items that `memory` does not have in the same words, each once. */
 function freshItems(items: readonly string[], memory: string): string[] {
   const known = new Set(notesIn(memory).map((note) => factKey(note.text)));
   return items.filter((item) => {
@@ -117,7 +117,7 @@ function freshItems(items: readonly string[], memory: string): string[] {
   });
 }
 
-/** What to append to the text of `MEMORY.md` to add list items to it. */
+/** Returns the text to append to `MEMORY.md` to add list items to it. */
 function memoryAddition(memory: string, items: string): string {
   const heading = [...memory.matchAll(HEADING)].at(-1)?.[1]?.trim();
   const lineEnd = memory === "" || memory.endsWith("\n") ? "" : "\n";
@@ -125,7 +125,7 @@ function memoryAddition(memory: string, items: string): string {
   return `${lineEnd}\n## ${SAVED_HEADING}\n\n${items}`;
 }
 
-/** The lines of a text that have something to see, trimmed, without what a file of notes should not hold. */
+/** Returns the visible lines of a text, trimmed, without characters that notes must not have. */
 function plainLines(text: string): string[] {
   return text
     .split(LINE_END)
@@ -134,8 +134,8 @@ function plainLines(text: string): string[] {
 }
 
 /**
- * Lines as the texts of list items of one line each: a list becomes its items, other lines go with the one before. Nothing
- * in them is a heading or another entry of the file they are written to.
+ * Turns lines into list items of one line each: a list becomes its items, other lines are joined to the one before. No item
+ * can be taken for a heading or another entry of the file.
  */
 function noteItems(lines: readonly string[]): string[] {
   const items: string[] = [];

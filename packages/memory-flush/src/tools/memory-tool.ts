@@ -7,7 +7,7 @@ import {
 } from "@holdfast/core/plugin-kit";
 import type { MemoryFiles } from "../files/memory-files.js";
 
-/** What the memory's tools work with. */
+/** Parts of the memory's tools. */
 export interface MemoryToolParts {
   readonly files: MemoryFiles;
   /** The agent's clock. */
@@ -20,7 +20,7 @@ export interface MemoryToolParts {
   saved(namespace: FileNamespace): void;
 }
 
-/** What a tool of the memory is told about the call it runs in. */
+/** The call that a tool of the memory runs in. */
 export interface MemoryToolContext {
   /** Whose memory; from the session, never from what the model wrote. */
   readonly namespace: FileNamespace;

@@ -1,27 +1,27 @@
 import { characterStart, lineStart } from "@holdfast/core/plugin-kit";
 
-/** Which lines to show, from 1, and how much at most. */
+/** Range of lines, from 1, and limits of the page. */
 export interface LineRequest {
   readonly startLine: number;
-  /** May be beyond the end. */
+  /** May be past the end. */
   readonly endLine: number;
   readonly maxLines: number;
   /** UTF-8 bytes of the page, numbers included. */
   readonly maxBytes: number;
 }
 
-/** Some lines of a text, numbered. */
+/** Numbered lines of a text. */
 export interface LinePage {
   /** Rows `<number>| <line>`, joined by a line feed. */
   readonly text: string;
   readonly lastLine: number;
-  /** How many bytes the last line has, when it fits no page and was cut. */
+  /** Bytes of the last line, when it was too long for a page and was cut. */
   readonly cutFrom?: number | undefined;
 }
 
 const LINE_FEED = 0x0a;
 
-/** Lines of a text in UTF-8; null when it has no such line. Rows without their number, joined by a line feed, are the text. */
+/** Returns numbered lines of a text in UTF-8, or null when there is no such line. Rows without their number are the text. */
 export function pageLines(text: Uint8Array, request: LineRequest): LinePage | null {
   const { startLine, endLine, maxLines, maxBytes } = request;
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);

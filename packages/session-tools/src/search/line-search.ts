@@ -12,7 +12,7 @@ const OVERLAP_PART = 4;
 /** A line, or a window of one that is too long to be searched at once. */
 export interface LineWindow {
   readonly text: string;
-  /** When false, the first character is only context for a match after it. */
+  /** If false, the first character is only context for a match after it. */
   readonly isLineStart: boolean;
   readonly isLineEnd: boolean;
 }
