@@ -2,47 +2,47 @@ import type { Model } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 
-/** When facts are taken from a conversation: after a call, at most once in a while, or after every one, or never. */
+/** Frequency of flushes after calls: at most once per `throttleMs` and session, after every call, or never. */
 export type FlushTrigger = { readonly throttleMs: number } | "always" | "never";
 
-/** How `MEMORY.md` is put in order. */
+/** Options of the consolidation of notes into `MEMORY.md`. */
 export interface ConsolidationOptions {
-  /** Least time between two for a user. @default 1_800_000 */
+  /** Least time between two consolidations of a user. @default 1_800_000 */
   readonly minGapMs?: number | undefined;
-  /** Most tokens of `MEMORY.md` afterwards. @default 4_000 */
+  /** Most tokens of `MEMORY.md` after a consolidation. @default 4_000 */
   readonly maxTokens?: number | undefined;
-  /** In place of the built-in instruction; how memory and notes are quoted stays. */
+  /** Replaces the built-in instruction; memory and notes are quoted in the same way. */
   readonly prompt?: string | undefined;
 }
 
-/** What {@link memoryFlush} can be told. */
+/** Options of {@link memoryFlush}. */
 export interface MemoryFlushOptions {
-  /** Reads conversations and writes memory. @default the agent's model */
+  /** Model that reads conversations and writes the memory. @default the agent's model */
   readonly model?: Model | undefined;
-  /** What is about to leave a context is flushed whatever this says. @default { throttleMs: 600_000 } */
+  /** Frequency of flushes after calls. Messages about to leave the context are always flushed. @default { throttleMs: 600_000 } */
   readonly flushTrigger?: FlushTrigger | undefined;
-  /** Rules of your own about what to keep, for example "no personal data"; they win over the built-in ones. */
+  /** Your own rules on what to note, for example "no personal data"; they override the built-in ones. */
   readonly flushPrompt?: string | undefined;
   readonly consolidation?: ConsolidationOptions | undefined;
-  /** Notes of days longer ago go to the archive, once `MEMORY.md` has them. @default 90 */
+  /** Age at which notes are archived, once they are merged into `MEMORY.md`. @default 90 */
   readonly dailyRetentionDays?: number | undefined;
-  /** Conversation logs of sessions that were quiet for longer are deleted. @default never */
+  /** Age since its last record at which the conversation log of a session is deleted. @default never */
   readonly sessionRetentionDays?: number | undefined;
-  /** Of one model request, and of what `close()` waits for. @default 120_000 */
+  /** Time limit of a model request, and of `close()`. @default 120_000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether `close()` also flushes and consolidates what the throttle and the gap still hold back: for programs that end when
-   * a conversation does. A server, whose sessions go on elsewhere, need not. @default false
+   * Lets `close()` also run the flushes and consolidations that the throttle and the gap delay: for programs that end with a
+   * conversation. A server, whose sessions continue elsewhere, does not need it. @default false
    */
   readonly finishOnClose?: boolean | undefined;
-  /** Whether the model gets `memory_search`, `memory_get` and `memory_save`. @default true */
+  /** Gives the model the tools `memory_search`, `memory_get` and `memory_save`. @default true */
   readonly tools?: boolean | undefined;
 }
 
 /** {@link MemoryFlushOptions} with defaults filled in. */
 export interface MemoryFlushSettings {
   readonly model: Model | undefined;
-  /** null: no call triggers a flush. */
+  /** Null when calls trigger no flush. */
   readonly throttleMs: number | null;
   readonly flushPrompt: string | undefined;
   readonly consolidation: {
@@ -85,7 +85,7 @@ const optionsSchema = z.strictObject({
   tools: z.boolean().default(true),
 });
 
-/** @throws ConfigurationError */
+/** Parses the options. @throws ConfigurationError */
 export function readOptions(options: MemoryFlushOptions): MemoryFlushSettings {
   const { flushTrigger, model, flushPrompt, sessionRetentionDays, ...rest } = parseOptions(
     optionsSchema,

@@ -6,15 +6,13 @@ import {
   type PluginHost,
   type Slot,
 } from "@holdfast/core";
-import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { BoundedMap, type FileNamespace } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
-import { believable } from "./clock-skew.js";
 import { consolidate } from "./consolidation/consolidate.js";
-import { memorySlot } from "./consolidation/memory-slot.js";
 import { UserEntries } from "./consolidation/user-entries.js";
-import { MemoryFiles } from "./files/memory-files.js";
+import { MemoryFiles, memorySlot } from "./files/memory-files.js";
+import { abandonedSessions } from "./flush/abandoned-sessions.js";
 import { type FlushOutcome, flushSlot } from "./flush/flush-slot.js";
-import { otherSessions } from "./flush/other-sessions.js";
 import { SlotEntries } from "./flush/slot-entries.js";
 import {
   type MemoryFlushOptions,
@@ -22,24 +20,26 @@ import {
   readOptions,
 } from "./memory-flush-options.js";
 import type { MemoryParts } from "./memory-parts.js";
-import { BoundedMap } from "./schedule/bounded-map.js";
-import { Schedule } from "./schedule/schedule.js";
-import { memoryTools } from "./tools/memory-tools.js";
+import { plausibleTime } from "./schedule/due-time.js";
+import { type RunOptions, Schedule } from "./schedule/schedule.js";
+import { memoryGetTool } from "./tools/memory-get.js";
+import { memorySaveTool } from "./tools/memory-save.js";
+import { memorySearchTool } from "./tools/memory-search.js";
 
 const advice = "add a workspace, which brings one, or pass one";
-/** Model requests of this agent that may be under way in the background, of each kind. */
+/** Most flushes, and most consolidations, that an agent runs at a time. */
 const MAX_RUNNING = 4;
-/** How often a user's other sessions are looked at where no throttle says. */
-const LOOK_AROUND_MS = 600_000;
+/** Least time between two checks for a user's abandoned sessions when there is no throttle. */
+const CHECK_MS = 600_000;
 
 /**
- * Long-term memory: takes durable facts from conversations, notes them in `memory/YYYY-MM-DD.md` and keeps them in order in
- * `MEMORY.md`.
+ * Adds long-term memory: extracts durable facts from conversations, notes them in `memory/YYYY-MM-DD.md` and consolidates them
+ * in `MEMORY.md`.
  *
- * - All of it happens in the background: no call waits for it or fails by it; `agent.close()` waits.
+ * - All work is done in the background: no call waits for it or fails because of it; `agent.close()` waits.
  * - Needs a `Filesystem`; a workspace brings one and shows `MEMORY.md` to the model.
  *
- * @throws ConfigurationError for options that are wrong
+ * @throws ConfigurationError naming every option that is wrong
  * @example
  * HarnessAgent.builder().name("assistant").model(model).use(memoryFlush()).build();
  */
@@ -59,7 +59,7 @@ function setUp(host: PluginHost, settings: MemoryFlushSettings): void {
   host.use({
     name: "memory-flush",
     async onContextDrop(step, next) {
-      // What is dropped is in the log by now: the compaction need not wait.
+      // The dropped messages are in the log by now, so the compaction need not wait.
       memory.flush(step.slot, true);
       await next();
     },
@@ -68,8 +68,10 @@ function setUp(host: PluginHost, settings: MemoryFlushSettings): void {
     const { files, now, counter, agentId } = parts;
     const { maxTokens } = settings.consolidation;
     const saved = (namespace: FileNamespace): void => memory.consolidate(namespace);
-    for (const tool of memoryTools({ files, now, counter, maxTokens, agentId, saved }))
-      host.tool(tool);
+    const toolParts = { files, now, counter, maxTokens, agentId, saved };
+    host.tool(memorySearchTool(toolParts));
+    host.tool(memoryGetTool(toolParts));
+    host.tool(memorySaveTool(toolParts));
   }
   host.onDelete((slot) => memory.forgetSession(slot));
   host.onDeleteUser((userId) => memory.forgetUser(userId));
@@ -93,21 +95,21 @@ function partsOf(host: PluginHost, settings: MemoryFlushSettings): MemoryParts {
   };
 }
 
-/** Says what is done when, in one process. */
+/** Decides when sessions are flushed and memories consolidated, in one process. */
 class Memory {
   readonly #parts: MemoryParts;
   readonly #flushes: Schedule<Slot>;
   readonly #consolidations: Schedule<FileNamespace>;
-  /** When the other sessions of a user were last looked at. */
-  readonly #lookedAround = new BoundedMap<number>(10_000);
+  /** Time of the last check for abandoned sessions, by user. */
+  readonly #checkedAt = new BoundedMap<string, number>({ maxEntries: 10_000 });
 
   constructor(parts: MemoryParts) {
     this.#parts = parts;
     const shared = { now: () => parts.now().getTime(), maxRunning: MAX_RUNNING };
-    this.#flushes = new Schedule({ ...shared, run: (slot, how) => this.#flush(slot, how) });
+    this.#flushes = new Schedule({ ...shared, run: (slot, options) => this.#flush(slot, options) });
     this.#consolidations = new Schedule({
       ...shared,
-      run: (namespace, how) => consolidate(parts, namespace, how),
+      run: (namespace, options) => consolidate(parts, namespace, options),
     });
   }
 
@@ -134,7 +136,7 @@ class Memory {
 
   async forgetUser(userId: string): Promise<void> {
     await this.#flushes.cancel((slot) => slot.userId === userId);
-    this.#lookedAround.delete(userId);
+    this.#checkedAt.delete(userId);
     await this.#forgetMemory({ agentId: this.#parts.agentId, userId, sessionId: "-" });
   }
 
@@ -145,30 +147,27 @@ class Memory {
     await this.#consolidations.close(Math.max(0, end - performance.now()), finishOnClose);
   }
 
-  async #flush(
-    slot: Slot,
-    how: { readonly forced: boolean; readonly signal: AbortSignal },
-  ): Promise<FlushOutcome> {
-    const outcome = await flushSlot(this.#parts, slot, how);
-    if (outcome.flushed && !how.signal.aborted) {
+  async #flush(slot: Slot, options: RunOptions): Promise<FlushOutcome> {
+    const outcome = await flushSlot(this.#parts, slot, options);
+    if (outcome.flushed && !options.signal.aborted) {
       this.consolidate(slot);
-      await this.#lookAround(slot).catch(() => undefined);
+      await this.#flushAbandoned(slot).catch(() => undefined);
     }
     return outcome;
   }
 
-  /** Flushes what a process that died could not. */
-  async #lookAround(slot: Slot): Promise<void> {
+  /** Flushes sessions of a process that died. */
+  async #flushAbandoned(slot: Slot): Promise<void> {
     const { throttleMs } = this.#parts.settings;
     if (throttleMs === null || slot.userId === null || this.#flushes.isClosed) return;
     const now = this.#parts.now().getTime();
-    const last = believable(this.#lookedAround.get(slot.userId) ?? 0, now);
-    if (now < last + (throttleMs || LOOK_AROUND_MS)) return;
-    this.#lookedAround.set(slot.userId, now);
-    for (const other of await otherSessions(this.#parts, slot)) this.flush(other, false);
+    const last = plausibleTime(this.#checkedAt.get(slot.userId) ?? 0, now);
+    if (now < last + (throttleMs || CHECK_MS)) return;
+    this.#checkedAt.set(slot.userId, now);
+    for (const other of await abandonedSessions(this.#parts, slot)) this.flush(other, false);
   }
 
-  /** The files go here too: work that was under way may have written some after others deleted them. */
+  /** Deletes the files, too: running work may have written some after the filesystem was cleared. */
   async #forgetMemory(namespace: FileNamespace): Promise<void> {
     const key = slotKey(memorySlot(namespace));
     await this.#consolidations.cancel((other) => slotKey(memorySlot(other)) === key);

@@ -10,7 +10,7 @@ import type {
 import type { MemoryFiles } from "./files/memory-files.js";
 import type { MemoryFlushSettings } from "./memory-flush-options.js";
 
-/** What flushes and consolidations work with. */
+/** Parts of flushes and consolidations. */
 export interface MemoryParts {
   readonly settings: MemoryFlushSettings;
   readonly agentId: string;

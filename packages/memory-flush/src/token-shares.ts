@@ -1,21 +1,21 @@
-/** How many tokens of a request go where. */
+/** Tokens of a request by use. */
 export interface TokenShares {
   /** The conversation, or new notes. */
   readonly material: number;
-  /** The memory, shown as what is known. */
+  /** The memory, shown as known facts. */
   readonly memory: number;
-  /** Notes, shown as what is known. */
+  /** Notes, shown as known facts. */
   readonly notes: number;
-  /** A memory that is to be written anew. */
+  /** A memory that is rewritten. */
   readonly oldMemory: number;
-  /** What it may have then. */
+  /** The new memory. */
   readonly newMemory: number;
 }
 
 const MOST_MATERIAL = 24_000;
 const MOST_NOTES = 4_000;
 
-/** Divides a model's window; a window that is not known counts as large enough. */
+/** Divides a model's context window; an unknown window counts as large enough. */
 export function tokenShares(window: number | undefined, memoryTokens: number): TokenShares {
   const part = (ratio: number): number =>
     window === undefined ? Number.POSITIVE_INFINITY : Math.max(64, Math.floor(window * ratio));

@@ -1,6 +1,6 @@
 import { isWellFormed } from "@holdfast/core/plugin-kit";
 import { expect, test } from "vitest";
-import { readFacts } from "../src/flush/read-facts.js";
+import { readFacts } from "../src/flush/ask-for-facts.js";
 
 const whole = { isCutOff: false, isTooLong: false };
 const facts = (text: string, how: Partial<typeof whole> = {}) =>

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { newNotes } from "../src/consolidation/new-notes.js";
 import type { UserEntry } from "../src/consolidation/user-entries.js";
-import { withoutNoteEnds } from "../src/files/note-end.js";
+import { withoutNoteEnds } from "../src/files/memory-files.js";
 import { headOf, linePieces, tailOf } from "../src/quote/cut-text.js";
 import { alice, DAY, MemoryWorld } from "./memory-world.js";
 

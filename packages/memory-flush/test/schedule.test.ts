@@ -1,6 +1,5 @@
 import { eventually } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { BoundedMap } from "../src/schedule/bounded-map.js";
 import { type Outcome, Schedule } from "../src/schedule/schedule.js";
 
 /** A schedule whose work ends when the test says so. */
@@ -161,13 +160,4 @@ describe("work in the background", () => {
     expect(one.schedule.size).toBe(0);
     expect(one.log).toEqual(["0"]);
   });
-});
-
-test("a bounded map forgets what was set longest ago", () => {
-  const map = new BoundedMap<number>(3);
-  for (const [key, value] of Object.entries({ a: 1, b: 2, c: 3 })) map.set(key, value);
-  map.set("a", 4);
-  map.set("d", 5);
-  expect(["a", "b", "c", "d"].map((key) => map.get(key))).toEqual([4, undefined, 3, 5]);
-  expect(map.size).toBe(3);
 });

@@ -9,9 +9,10 @@ import {
   type FileVisit,
   type SharedFiles,
   type ShellCommand,
+  showPath,
 } from "@holdfast/core/plugin-kit";
 import { checkSlot } from "@holdfast/core/store-kit";
-import { namespaceNames, showPath } from "@holdfast/workspace/filesystem-kit";
+import { namespaceNames } from "@holdfast/workspace/filesystem-kit";
 import { isHidden } from "./files/backing-files.js";
 import { SharedWorkingCopy } from "./files/shared-working-copy.js";
 import type { WorkingCopy } from "./files/working-copy.js";

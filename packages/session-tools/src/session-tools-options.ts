@@ -1,15 +1,15 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 
-/** What {@link sessionTools} can be told. */
+/** Options of {@link sessionTools}. */
 export interface SessionToolsOptions {
-  /** Characters of one answer, from 1,000 to 100,000. @default 20_000 */
+  /** Most characters of one answer, from 1,000 to 100,000. @default 20_000 */
   readonly maxPageChars?: number | undefined;
-  /** Characters of a message in an overview; at most half a page. @default 2_000, or a quarter of a smaller page */
+  /** Most characters of a message in an overview; at most half a page. @default 2_000, or a quarter of a smaller page */
   readonly previewChars?: number | undefined;
-  /** Largest image or file that is given back as such; larger ones are read as pages of base64. @default 700_000 */
+  /** Size of the largest image or file that is returned as such; larger ones are read as pages of base64. @default 700_000 */
   readonly maxDataBytes?: number | undefined;
-  /** How long one answer may take to look for; then it says how to go on. @default 8_000 */
+  /** Time limit of one answer; an answer that reaches it says how to continue. @default 8_000 */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ const optionsSchema = z
     error: "must be at most half of maxPageChars",
   });
 
-/** @throws ConfigurationError */
+/** Parses the options. @throws ConfigurationError */
 export function readOptions(options: SessionToolsOptions): SessionToolsSettings {
   const parsed = parseOptions(optionsSchema, options, "sessionTools");
   const quarter = Math.floor(parsed.maxPageChars / 4);

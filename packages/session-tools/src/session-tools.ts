@@ -5,8 +5,8 @@ import { sessionSearchTool } from "./search/session-search.js";
 import { readOptions, type SessionToolsOptions } from "./session-tools-options.js";
 
 /**
- * Tools with which an agent lists, reads and searches the conversations of the user it talks to: `session_list`,
- * `session_history` and `session_search`. They read the conversation log, so what left the context is there too.
+ * Adds tools with which an agent lists, reads and searches the conversations of its user: `session_list`,
+ * `session_history` and `session_search`. They read the conversation log, which also has what left the context.
  *
  * @throws ConfigurationError naming every option that is wrong
  * @example

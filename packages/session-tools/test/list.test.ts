@@ -6,7 +6,7 @@ function session(sessionId: string): Slot {
   return { ...ada, sessionId };
 }
 
-test("sessions are listed with their times and how they began, the one written to last first", async () => {
+test("sessions are listed with their times and how they began, most recently updated first", async () => {
   const tools = bench();
   await tools.say("Plan a trip\nto the sea", session("trip"));
   await tools.say(userMessage([{ type: "hint", text: "a summary", source: "summary" }]));

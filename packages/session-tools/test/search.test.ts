@@ -39,7 +39,7 @@ const kinds = [
 ] as const;
 
 describe.each(kinds)("a %s search", (_, kind) => {
-  test("finds text in all the user's sessions, the one written to last first, newest first", async () => {
+  test("finds text in all the user's sessions, most recently updated first, newest messages first", async () => {
     const tools = bench();
     await tools.say("needle 1");
     await tools.say("needle 2", two);

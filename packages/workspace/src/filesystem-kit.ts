@@ -24,6 +24,5 @@ export {
   type TreePath,
 } from "./filesystem/local/tree-path.js";
 export { namespaceNames } from "./filesystem/namespace-names.js";
-export { showPath } from "./filesystem/refusals.js";
 export { parentsOf } from "./filesystem/remote/file-key.js";
 export { LONGEST_TIMER_MS, startFailure } from "./filesystem/run-limited.js";

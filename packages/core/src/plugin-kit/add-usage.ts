@@ -1,6 +1,9 @@
 import type { Usage } from "../message/message.js";
 
-/** Two usages added up. */
+/** The usage of no request at all: what a sum starts from. */
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/** Adds up the tokens of two requests. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const cached =
     one.cachedInputTokens === undefined && other.cachedInputTokens === undefined

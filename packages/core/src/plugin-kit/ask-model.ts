@@ -3,6 +3,7 @@ import type { EventBody } from "../events/agent-event.js";
 import type { Usage } from "../message/message.js";
 import type { Model, ModelRequest } from "../ports/model.js";
 import { uuidv7 } from "../slot/uuid.js";
+import { noUsage } from "./add-usage.js";
 import { untilAborted } from "./until-aborted.js";
 
 /** A request for a text besides an agent's own steps, such as a summary. */
@@ -33,7 +34,6 @@ export interface ModelAnswer {
 
 /** Requests in all when the model fails in a way that is worth another try. */
 const ATTEMPTS = 2;
-const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /**
  * Asks a model for a text and tells whoever watches; once more when it fails in a way that is worth it.

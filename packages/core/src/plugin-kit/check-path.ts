@@ -1,8 +1,9 @@
 import { InvalidInputError } from "../errors/errors.js";
 import { isWellFormed } from "../json/well-formed.js";
+import { cutText } from "./cut-text.js";
 
 /**
- * The plain form of a workspace path: segments joined by `/`, without empty ones and `.`.
+ * Returns the plain form of a workspace path: segments joined by `/`, without empty ones and `.`.
  *
  * @throws InvalidInputError for an absolute path, `..`, NUL, a lone surrogate, and a path that names no file
  */
@@ -23,7 +24,11 @@ export function checkDirectoryPath(path: string): string {
   return segments.join("/");
 }
 
+/** Quotes a path for an error message, shortened when it is very long. */
+export function showPath(path: string): string {
+  return JSON.stringify(cutText(path, 128));
+}
+
 function refusal(path: string, problem: string): InvalidInputError {
-  const shown = path.length > 128 ? `${path.slice(0, 128)}…` : path;
-  return new InvalidInputError(`path ${JSON.stringify(shown)} ${problem}`);
+  return new InvalidInputError(`path ${showPath(path)} ${problem}`);
 }

@@ -5,7 +5,7 @@ export class KeyedQueue {
   /** Runs `work` once everything queued for `key` before it has settled; a failure does not stop the next. */
   run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key);
-    const result = before === undefined ? work() : before.then(work);
+    const result = before === undefined ? start(work) : before.then(work);
     const tail: Promise<void> = result.then(ignore, ignore).then(() => {
       if (this.#tails.get(key) === tail) this.#tails.delete(key);
     });
@@ -17,6 +17,11 @@ export class KeyedQueue {
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values());
   }
+}
+
+/** Runs work at once; what it throws becomes a rejection. */
+async function start<T>(work: () => Promise<T>): Promise<T> {
+  return work();
 }
 
 function ignore(): void {}

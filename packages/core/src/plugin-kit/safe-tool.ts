@@ -30,6 +30,7 @@ export function safeTool<S extends ToolInputSchema>({ run, ...options }: SafeToo
     ...options,
     async execute(input, ctx) {
       const signal = ctx.signal ?? new AbortController().signal;
+      signal.throwIfAborted();
       try {
         return await run(input, ctx, signal);
       } catch (error) {

@@ -1,15 +1,15 @@
 import type { EventBody, Usage } from "@holdfast/core";
-import { addUsage, askModel, isContextOverflow, type ModelAnswer } from "@holdfast/core/plugin-kit";
+import { addUsage, isContextOverflow, type ModelAnswer, noUsage } from "@holdfast/core/plugin-kit";
+import { askInTime, type TimedQuestion } from "../ask-in-time.js";
 import { MEMORY_FILE } from "../files/memory-files.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { fitsTokens, linePieces } from "../quote/cut-text.js";
 import { tokenShares } from "../token-shares.js";
-import { withinTime } from "../within-time.js";
 import { consolidationRequest, shorterRequest } from "./consolidation-request.js";
 import type { NotesPage } from "./new-notes.js";
 import { fitMemory, readMemoryAnswer } from "./read-memory-answer.js";
 
-/** What to put into a memory. */
+/** A memory, and the notes to merge into it. */
 export interface MemoryQuestion {
   readonly memory: string;
   readonly pages: readonly NotesPage[];
@@ -17,33 +17,33 @@ export interface MemoryQuestion {
   emit(event: EventBody): void;
 }
 
-/** A new memory that fits, and what it cost. */
+/** A new memory within its limit, and the tokens it cost. */
 export interface NewMemory {
   readonly text: string;
   readonly usage: Usage;
 }
 
-/** A {@link NewMemory}, or a part of one. */
-export interface MemorySoFar extends NewMemory {
-  /** It took many requests to put the memory itself together. */
+/** A {@link NewMemory}, or part of one. */
+export interface MergedMemory extends NewMemory {
+  /** True when the old memory was too long for one request and was rewritten in pieces. */
   readonly wasLong: boolean;
-  /** The memory was too long for one go: the rest of it stands behind, unread, and the notes are not in it. */
+  /** True when not all pieces were rewritten: the rest follows unchanged, and the notes are not merged yet. */
   readonly isPart: boolean;
 }
 
-/** Pieces of a long memory that are put together in one go. */
+/** Most pieces of a long memory that are rewritten in one consolidation. */
 const MAX_PIECES = 7;
 
 /**
- * Asks the model to put notes into a memory. One that is too long for a request, because somebody wrote it by hand, is put
- * together piece by piece first.
+ * Asks the model to merge notes into a memory. A memory that is too long for a request, because a person wrote it, is first
+ * rewritten piece by piece.
  *
  * @throws MemoryFailure for an answer that would lose memory
  */
 export async function askForMemory(
   parts: MemoryParts,
   question: MemoryQuestion,
-): Promise<MemorySoFar> {
+): Promise<MergedMemory> {
   const { settings, model } = parts;
   const counter = parts.counter();
   const { material, oldMemory } = tokenShares(
@@ -52,21 +52,21 @@ export async function askForMemory(
   );
   const { memory } = question;
   if (fitsTokens(memory, oldMemory, counter))
-    return { ...(await putTogether(parts, question)), wasLong: false, isPart: false };
+    return { ...(await mergeNotes(parts, question)), wasLong: false, isPart: false };
   const pieces = linePieces(memory, material, counter, MAX_PIECES);
   const rest = memory.slice(pieces.join("").length);
   const steps = pieces.map((text) => [{ path: MEMORY_FILE, text }]);
-  let sofar: NewMemory = { text: "", usage: { inputTokens: 0, outputTokens: 0 } };
+  let merged: NewMemory = { text: "", usage: noUsage };
   for (const pages of rest === "" ? [...steps, question.pages] : steps) {
-    const next = await putTogether(parts, { ...question, memory: sofar.text, pages });
-    sofar = { text: next.text, usage: addUsage(sofar.usage, next.usage) };
+    const next = await mergeNotes(parts, { ...question, memory: merged.text, pages });
+    merged = { text: next.text, usage: addUsage(merged.usage, next.usage) };
   }
-  const { text, usage } = sofar;
+  const { text, usage } = merged;
   return { text: text + rest, usage, wasLong: true, isPart: rest !== "" };
 }
 
-/** Once more when the answer is too long; what is still too long is cut. */
-async function putTogether(parts: MemoryParts, question: MemoryQuestion): Promise<NewMemory> {
+/** Asks once more when the answer is too long, and cuts what is still too long. */
+async function mergeNotes(parts: MemoryParts, question: MemoryQuestion): Promise<NewMemory> {
   const { memory, pages } = question;
   const { prompt } = parts.settings.consolidation;
   const { newMemory: maxTokens } = tokenShares(
@@ -74,9 +74,14 @@ async function putTogether(parts: MemoryParts, question: MemoryQuestion): Promis
     parts.settings.consolidation.maxTokens,
   );
   const counter = parts.counter();
-  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
-  const ask = async (request: Parameters<typeof askOnce>[2]): Promise<ModelAnswer> => {
-    const answer = await askOnce(parts, question, request);
+  let usage = noUsage;
+  // Several times what fits: a longer text is no longer an answer.
+  const maxChars = Math.max(20_000, parts.settings.consolidation.maxTokens * 20);
+  const ask = async (request: TimedQuestion["request"]): Promise<ModelAnswer> => {
+    const { stops, emit } = question;
+    const answer = await askInTime(parts, {
+      ...{ request, purpose: "consolidation", maxChars, stops, emit },
+    });
     usage = addUsage(usage, answer.usage);
     return answer;
   };
@@ -91,13 +96,13 @@ async function putTogether(parts: MemoryParts, question: MemoryQuestion): Promis
   return { text: fitMemory(shorter, maxTokens, counter), usage };
 }
 
-/** A model that cannot be shown its answer again cannot shorten it; it would be the same the next time. */
+/** Ignores a context overflow: a model that cannot be shown its answer again cannot shorten it, now or later. */
 function nullIfTooLong(error: unknown): null {
   if (isContextOverflow(error)) return null;
   throw error;
 }
 
-/** The second answer where it is of use, else the first. */
+/** Returns the second answer if it is valid and shorter, otherwise the first. */
 function shorterOf(
   first: string,
   second: ModelAnswer | null,
@@ -109,19 +114,4 @@ function shorterOf(
   } catch {
     return first;
   }
-}
-
-function askOnce(
-  { model, settings }: MemoryParts,
-  { stops, emit }: MemoryQuestion,
-  request: ReturnType<typeof consolidationRequest>,
-): Promise<ModelAnswer> {
-  const { maxTokens } = settings.consolidation;
-  return withinTime(settings.timeoutMs, stops, (signal) =>
-    askModel({
-      ...{ model, request, purpose: "consolidation", signal, emit },
-      // Several times what fits: a longer one is not an answer any more.
-      maxChars: Math.max(20_000, maxTokens * 20),
-    }),
-  );
 }

@@ -1,53 +1,44 @@
 import { SessionBusyError, StateConflictError, type Usage } from "@holdfast/core";
-import { addUsage, type FileNamespace } from "@holdfast/core/plugin-kit";
+import { addUsage, type FileNamespace, noUsage } from "@holdfast/core/plugin-kit";
 import { type Lease, uuidv7 } from "@holdfast/core/store-kit";
-import { believable } from "../clock-skew.js";
-import { failureOf, MemoryFailure } from "../failure-of.js";
+import { memorySlot } from "../files/memory-files.js";
+import { failureOf, MemoryFailure } from "../memory-failure.js";
 import type { MemoryParts } from "../memory-parts.js";
-import { retryPauseMs } from "../retry-pause.js";
-import type { Outcome } from "../schedule/schedule.js";
+import { plausibleTime, retryBackoffMs } from "../schedule/due-time.js";
+import type { Outcome, RunOptions } from "../schedule/schedule.js";
 import { tokenShares } from "../token-shares.js";
-import { askForMemory, type MemorySoFar } from "./ask-for-memory.js";
-import { memorySlot } from "./memory-slot.js";
+import { askForMemory, type MergedMemory } from "./ask-for-memory.js";
 import { type NewNotes, newNotes, unconsumedDays } from "./new-notes.js";
 import { isTidyDue, tidyUp } from "./tidy-up.js";
 import { type StoredUserEntry, UserEntries, type UserEntry } from "./user-entries.js";
 
-/** How a consolidation is run. */
-export interface ConsolidationOrder {
-  /** Whatever the least time between two. */
-  readonly forced: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** Requests for a new memory in one consolidation; what is left waits for the next. */
+/** Most merges of one consolidation; the remaining notes wait for the next. */
 const MAX_PASSES = 8;
-/** When to look again after somebody else's consolidation. */
+/** Delay before another attempt while another process consolidates. */
 const BUSY_MS = 30_000;
 const LEAST_BUSY_MS = 200;
-/** When to try again after a failure that is not the model's. */
+/** Delay after a failure that is not the model's. */
 const OUTAGE_MS = 300_000;
-const nothingUsed: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /**
- * Puts a user's new notes into `MEMORY.md` when it is time, and old notes away: one process at a time, under a lease. Never
- * rejects: a failure is an event, and the memory stays as it was.
+ * Merges a user's new notes into `MEMORY.md` when that is due, and archives old notes: one process at a time, under a lease.
+ * Never rejects: a failure is an event, and the memory is unchanged.
  */
 export async function consolidate(
   parts: MemoryParts,
   namespace: FileNamespace,
-  order: ConsolidationOrder,
+  options: RunOptions,
 ): Promise<Outcome> {
   const now = parts.now().getTime();
   const callId = uuidv7();
   try {
-    const { signal, forced } = order;
-    const { notesAt, isUntidy } = await outlook(parts, namespace, forced);
+    const { signal, forced } = options;
+    const { notesAt, isUntidy } = await dueWork(parts, namespace, forced);
     if ((notesAt === null || notesAt > now) && !isUntidy)
       return { notBefore: notesAt ?? 0, again: notesAt !== null };
     const lease = await parts.gate.acquire(memorySlot(namespace), { callId, wait: false, signal });
     try {
-      return await new Consolidation(parts, namespace, callId, order, lease).run();
+      return await new Consolidation(parts, namespace, callId, options, lease).run();
     } finally {
       await lease.release().catch(() => undefined);
     }
@@ -62,8 +53,8 @@ export async function consolidate(
   }
 }
 
-/** When there are notes to consolidate, and whether there may be something to put away. */
-async function outlook(
+/** Returns when there are notes to consolidate, and whether tidying is due. */
+async function dueWork(
   parts: MemoryParts,
   namespace: FileNamespace,
   forced: boolean,
@@ -77,8 +68,8 @@ async function outlook(
 }
 
 function dueAt({ settings, now }: MemoryParts, { consolidatedAt, failures }: UserEntry): number {
-  const pauseMs = Math.max(settings.consolidation.minGapMs, retryPauseMs(failures));
-  return believable(consolidatedAt + pauseMs, now().getTime() + pauseMs);
+  const pauseMs = Math.max(settings.consolidation.minGapMs, retryBackoffMs(failures));
+  return plausibleTime(consolidatedAt + pauseMs, now().getTime() + pauseMs);
 }
 
 class Consolidation {
@@ -88,13 +79,13 @@ class Consolidation {
   readonly #forced: boolean;
   readonly #stops: readonly AbortSignal[];
   readonly #entries: UserEntries;
-  #usage = nothingUsed;
+  #usage = noUsage;
 
   constructor(
     parts: MemoryParts,
     namespace: FileNamespace,
     callId: string,
-    { signal, forced }: ConsolidationOrder,
+    { signal, forced }: RunOptions,
     lease: Lease,
   ) {
     this.#parts = parts;
@@ -107,9 +98,9 @@ class Consolidation {
 
   async run(): Promise<Outcome> {
     const began = this.#parts.now().getTime();
-    // Another process may have been here since the outlook.
+    // Another process may have consolidated since the check.
     let stored = await this.#entries.get(this.#namespace);
-    // Here to tidy up, and notes that are not due yet may wait.
+    // Only tidying is due; there may be notes for later.
     let hasMore = true;
     if (this.#forced || dueAt(this.#parts, stored.entry) <= began) {
       hasMore = false;
@@ -145,7 +136,7 @@ class Consolidation {
         ...(merged?.isPart ? {} : notes.consumed),
       };
       const entry: UserEntry = { ...stored.entry, consumed, consolidatedAt: began, failures: 0 };
-      // Only now: killed before this, the notes are merged once more and none is lost.
+      // Only now: if the process is killed before this, the notes are merged again and none is lost.
       stored = await this.#entries.put(this.#namespace, stored, entry);
       if (merged?.wasLong) return { stored, hasMore: merged.isPart || notes.hasMore };
       notes = notes.hasMore ? await this.#newNotes(entry) : null;
@@ -153,7 +144,7 @@ class Consolidation {
     return { stored, hasMore: false };
   }
 
-  async #merge(stored: StoredUserEntry, notes: NewNotes): Promise<MemorySoFar> {
+  async #merge(stored: StoredUserEntry, notes: NewNotes): Promise<MergedMemory> {
     const { files } = this.#parts;
     const base = await files.readMemory(this.#namespace);
     const merged = await askForMemory(this.#parts, {
@@ -167,13 +158,13 @@ class Consolidation {
     return merged;
   }
 
-  /** Nothing may be written for somebody who took over, or who deleted the user. */
+  /** Prevents a write after another process took over, or after the user was deleted. */
   async #checkStillMine(stored: StoredUserEntry, notes: NewNotes): Promise<void> {
     const { version } = await this.#entries.get(this.#namespace);
     const days = new Set((await this.#parts.files.days(this.#namespace)).map(({ path }) => path));
     const isSame = version === stored.version;
     if (!isSame || Object.keys(notes.consumed).some((path) => !days.has(path)))
-      throw new MemoryFailure("the memory was changed by somebody else meanwhile");
+      throw new MemoryFailure("the memory was changed by another process meanwhile");
     for (const stop of this.#stops) stop.throwIfAborted();
   }
 
@@ -184,7 +175,7 @@ class Consolidation {
       const stored = await this.#entries.get(this.#namespace);
       const failures = stored.entry.failures + 1;
       const entry = { ...stored.entry, consolidatedAt: began, failures };
-      // For a user who was deleted meanwhile there is nothing to try again.
+      // A user who was deleted meanwhile needs no retry.
       const days = await this.#parts.files.days(this.#namespace);
       if (days.length === 0) return { notBefore: 0, again: false };
       await this.#entries.put(this.#namespace, stored, entry);

@@ -1,16 +1,15 @@
 import type { TokenCounter } from "@holdfast/core";
 import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
-import { dayPath, type MemoryFiles } from "../files/memory-files.js";
-import { withoutNoteEnds } from "../files/note-end.js";
+import { dayPath, type MemoryFiles, withoutNoteEnds } from "../files/memory-files.js";
 import { cutMiddle } from "../quote/cut-text.js";
 import type { UserEntry } from "./user-entries.js";
 
 /** Notes that `MEMORY.md` does not have yet. */
 export interface NewNotes {
   readonly pages: readonly NotesPage[];
-  /** Bytes of each of their files that are covered with these. */
+  /** Bytes of each file that are consumed once these notes are merged. */
   readonly consumed: Readonly<Record<string, number>>;
-  /** Whether there are more. */
+  /** True when there are more. */
   readonly hasMore: boolean;
 }
 
@@ -24,12 +23,12 @@ const NEWLINE = 0x0a;
 /** Lines up to this length are never cut. */
 const LONG_LINE_CHARS = 1_000;
 
-/** The days that have bytes which are not consumed. */
+/** Returns the days whose notes are not consumed, or not all of them. */
 export function unconsumedDays(days: readonly FileInfo[], { consumed }: UserEntry): FileInfo[] {
   return days.filter(({ path, bytes }) => bytes !== (consumed[path] ?? 0));
 }
 
-/** The oldest new notes of about `maxTokens`; null when there are none. */
+/** Reads the oldest new notes, up to about `maxTokens`; null when there are none. */
 export async function newNotes(
   files: MemoryFiles,
   namespace: FileNamespace,
@@ -45,10 +44,10 @@ export async function newNotes(
     const bytes = await files.readBytes(namespace, path);
     if (bytes === null) continue;
     const done = entry.consumed[path] ?? 0;
-    // Shorter than it was, or another line: somebody rewrote it, and it counts as new.
+    // Shorter than before, or no line ends here: the file was rewritten, and all of it is new.
     const isSame = done <= bytes.length && (done === 0 || bytes[done - 1] === NEWLINE);
     const start = isSame ? done : 0;
-    // Of today's file only whole lines: the last one may be half written.
+    // Only whole lines of today's file: the last one may be half written.
     const end = path < dayPath(now) ? bytes.length : bytes.lastIndexOf(NEWLINE) + 1;
     const take = endWithin(bytes, start, end, room, counter);
     if (take <= start) continue;
@@ -57,7 +56,7 @@ export async function newNotes(
     if (tokens > room && pages.length > 0) return { pages, consumed, hasMore: true };
     room -= tokens;
     consumed[path] = take;
-    // One line, longer than a request: nobody notes such a thing, but a program may have written it.
+    // A single line longer than a request: no flush writes that, but another program may have.
     const shown = tokens > maxTokens ? cutMiddle(text, Math.max(maxTokens, LONG_LINE_CHARS)) : text;
     if (shown.trim() !== "") pages.push({ path, text: shown });
     if (take < end) return { pages, consumed, hasMore: true };
@@ -65,7 +64,7 @@ export async function newNotes(
   return Object.keys(consumed).length === 0 ? null : { pages, consumed, hasMore: false };
 }
 
-/** Where notes from `start` end that fit: behind a line, and never at `start`, however long the first line is. */
+/** Returns the end of the notes from `start` that fit: the end of a line, and never `start`, however long the first line is. */
 function endWithin(
   bytes: Uint8Array,
   start: number,

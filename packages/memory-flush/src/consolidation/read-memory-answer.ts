@@ -1,18 +1,18 @@
 import type { TokenCounter } from "@holdfast/core";
 import type { ModelAnswer } from "@holdfast/core/plugin-kit";
-import { MemoryFailure } from "../failure-of.js";
+import { MemoryFailure } from "../memory-failure.js";
 import { anyHeadOf, headOf } from "../quote/cut-text.js";
 import { plainText } from "../quote/plain-text.js";
 
-/** Memories shorter than this may shrink to anything. */
+/** Memories shorter than this may shrink to any length. */
 const SMALL_CHARS = 200;
-/** The last line of a memory that was cut. */
+/** Last line of a memory that was cut. */
 const CUT_NOTE = "(Older notes are not shown here; memory_search finds them.)";
 
 /**
- * The new `MEMORY.md` in an answer.
+ * Reads the new `MEMORY.md` from an answer.
  *
- * @throws MemoryFailure for one that would lose memory: empty, broken off, or far shorter than what it replaces
+ * @throws MemoryFailure for an answer that would lose memory: empty, cut off, or far shorter than what it replaces
  */
 export function readMemoryAnswer(
   answer: Pick<ModelAnswer, "text" | "isCutOff" | "isTooLong">,
@@ -32,14 +32,14 @@ export function readMemoryAnswer(
 }
 
 /**
- * A memory of at most `maxTokens`: of a longer one the first lines that fit, and a line that says so.
+ * Cuts a memory to `maxTokens`: keeps the first lines that fit, and adds a line that says so.
  *
- * @throws MemoryFailure where nothing fits: a counter that counts like that must not cost the memory
+ * @throws MemoryFailure when nothing fits, because of a broken token counter: the old memory must not be lost
  */
 export function fitMemory(text: string, maxTokens: number, counter: TokenCounter): string {
   if (counter.countText(text) <= maxTokens) return text;
   const note = `\n${CUT_NOTE}\n`;
-  // Counted apart, texts may take a token less than together.
+  // The parts may have a token less than the whole.
   for (let room = maxTokens - counter.countText(note); room > 0; room -= Math.max(1, room >> 4)) {
     const head = headWithin(text, room, counter);
     const cut = head + note;
@@ -48,7 +48,7 @@ export function fitMemory(text: string, maxTokens: number, counter: TokenCounter
   throw new MemoryFailure("the new memory could not be made to fit");
 }
 
-/** Whole lines, unless a very long one would leave next to nothing. */
+/** Returns whole lines, unless a very long line would leave next to nothing. */
 function headWithin(text: string, maxTokens: number, counter: TokenCounter): string {
   const lines = headOf(text, maxTokens, counter).trim();
   if (lines !== "" && counter.countText(lines) > maxTokens / 2) return lines;
@@ -56,12 +56,12 @@ function headWithin(text: string, maxTokens: number, counter: TokenCounter): str
   return part.length > lines.length ? `${part}…` : lines;
 }
 
-/** Whether a line says something: not a heading, a rule or the fence of code. */
+/** Tells whether a line has content: not a heading, a rule or a code fence. */
 function isContent(line: string): boolean {
   return /[\p{L}\p{N}]/u.test(line) && !/^\s*(?:#|`{3}|~{3})/.test(line);
 }
 
-/** A memory without the line that says it was cut; the next one may fit. */
+/** Removes the line that says a memory was cut; the next one may fit. */
 export function withoutCutNote(memory: string): string {
   return memory
     .split("\n")
@@ -69,10 +69,10 @@ export function withoutCutNote(memory: string): string {
     .join("\n");
 }
 
-/** Without a code fence or marks around the whole. */
+/** Removes a code fence or marks around the whole text. */
 function unwrap(text: string): string {
   const inside = /^```(?:markdown|md)?[ \t]*\n(.*)\n```$/is.exec(text)?.[1];
-  // Where the next fence would close, it is not the whole that stands between the two.
+  // If the next fence is a closing one, the first and the last do not enclose the whole text.
   const isWhole = !/^```[ \t]*$/.test(/^```.*$/m.exec(inside ?? "")?.[0] ?? "");
   const fenced = isWhole && inside !== undefined ? inside : text;
   return (/^<memory[^>]*>\n?(.*)<\/memory>$/s.exec(fenced.trim())?.[1] ?? fenced).trim();

@@ -1,28 +1,28 @@
 import { SessionBusyError, type Slot } from "@holdfast/core";
 import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
-import { believable } from "../clock-skew.js";
 import { dayPath } from "../files/memory-files.js";
 import { SlotEntries } from "../flush/slot-entries.js";
 import type { MemoryParts } from "../memory-parts.js";
+import { plausibleTime } from "../schedule/due-time.js";
 import { type StoredUserEntry, UserEntries, type UserEntry } from "./user-entries.js";
 
 const DAY_MS = 86_400_000;
 
-/** Whether this agent has not tidied up for a day. */
+/** Tells whether the last tidying by this agent was a day ago or more. */
 export function isTidyDue(parts: MemoryParts, { tidied }: UserEntry): boolean {
   const now = parts.now().getTime();
-  return now - believable(tidied[keyOf(parts)] ?? 0, now) >= DAY_MS;
+  return now - plausibleTime(tidied[keyOf(parts)] ?? 0, now) >= DAY_MS;
 }
 
-/** Moves notes of long ago to the archive and deletes logs of long ago; by whoever holds the user's lease. */
+/** Archives old notes and deletes expired logs. The caller holds the user's lease. */
 export async function tidyUp(
   parts: MemoryParts,
   namespace: FileNamespace,
   stored: StoredUserEntry,
   stops: readonly AbortSignal[],
 ): Promise<StoredUserEntry> {
-  const heed = (): void => {
+  const checkStops = (): void => {
     for (const stop of stops) stop.throwIfAborted();
   };
   const { consumed } = stored.entry;
@@ -30,16 +30,16 @@ export async function tidyUp(
   const oldest = dayPath(new Date(now - parts.settings.dailyRetentionDays * DAY_MS));
   const kept: Record<string, number> = {};
   for (const { path, bytes } of await parts.files.days(namespace)) {
-    heed();
+    checkStops();
     const done = consumed[path];
     if (path < oldest && done === bytes) await parts.files.archive(namespace, path);
     else if (done !== undefined) kept[path] = done;
   }
-  // Not by a time that only this clock has seen so far: it may be wrong, and a log does not come back.
-  const surely = Math.min(now, stored.entry.tidied[keyOf(parts)] ?? 0);
-  const since = surely - (parts.settings.sessionRetentionDays ?? Infinity) * DAY_MS;
+  // Only by a time that an earlier tidying has seen: this clock may be wrong, and a deleted log is gone.
+  const confirmed = Math.min(now, stored.entry.tidied[keyOf(parts)] ?? 0);
+  const since = confirmed - (parts.settings.sessionRetentionDays ?? Infinity) * DAY_MS;
   for (const slot of await logsBefore(since, parts, namespace)) {
-    heed();
+    checkStops();
     await deleteLog(since, parts, slot);
   }
   const tidied = { ...stored.entry.tidied, [keyOf(parts)]: now };
@@ -64,7 +64,7 @@ async function logsBefore(
   return old;
 }
 
-/** Not while a call is at the session, nor when one was since the logs were listed. */
+/** Deletes a log, unless a call is running in the session or has run since the logs were listed. */
 async function deleteLog(
   since: number,
   { gate, log, keyValue }: MemoryParts,
@@ -85,7 +85,7 @@ async function deleteLog(
   }
 }
 
-/** Never the name of something every object has. */
+/** Prefixed, so that it is never the name of an inherited property. */
 function keyOf({ agentId }: MemoryParts): string {
   return `agent ${agentId}`;
 }

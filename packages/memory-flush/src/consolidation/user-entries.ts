@@ -2,23 +2,23 @@ import type { JsonObject, KeyValueStore } from "@holdfast/core";
 import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import { memorySlot } from "./memory-slot.js";
+import { memorySlot } from "../files/memory-files.js";
 
 const NAMESPACE = ["memory-flush", "users"];
 
-/** How far the notes of a user are in `MEMORY.md`, as it is stored. Times in milliseconds. */
+/** Watermark of a user, as it is stored: the notes that are merged into `MEMORY.md`. Times in milliseconds. */
 export type UserEntry = {
-  /** When the last consolidation began, whatever came of it. */
+  /** Start of the last consolidation, successful or not. */
   readonly consolidatedAt: number;
-  /** How often in a row it failed. */
+  /** Failures in a row. */
   readonly failures: number;
-  /** When each agent last put old notes and logs away; the logs are its own. */
+  /** Time of the last tidying by each agent, which deletes its own logs only. */
   readonly tidied: Readonly<Record<string, number>>;
-  /** Bytes of each file of notes that `MEMORY.md` has. */
+  /** Bytes of each file of notes that are merged. */
   readonly consumed: Readonly<Record<string, number>>;
 };
 
-/** A {@link UserEntry} and the version it was read with; null where there is none. */
+/** A {@link UserEntry} with the version it was read with; null when nothing was stored. */
 export interface StoredUserEntry {
   readonly entry: UserEntry;
   readonly version: string | null;
@@ -33,7 +33,7 @@ const entrySchema: z.ZodType<UserEntry> = z.object({
 
 const never: UserEntry = { consolidatedAt: 0, failures: 0, tidied: {}, consumed: {} };
 
-/** The watermarks of users, each changed only by whoever read it last. */
+/** Watermarks of users, changed only by compare-and-set. */
 export class UserEntries {
   readonly #keyValue: KeyValueStore;
 
@@ -43,12 +43,12 @@ export class UserEntries {
 
   async get(namespace: FileNamespace): Promise<StoredUserEntry> {
     const stored = await this.#keyValue.get(NAMESPACE, keyOf(namespace));
-    // What is no entry counts as none: notes are merged again, and none is missed.
+    // An invalid entry counts as none: notes are merged again, and none is missed.
     const entry = entrySchema.safeParse(stored?.value).data ?? never;
     return { entry, version: stored?.version ?? null };
   }
 
-  /** @throws StateConflictError when it was changed or deleted meanwhile */
+  /** Stores an entry. @throws StateConflictError when it was changed or deleted meanwhile */
   async put(
     namespace: FileNamespace,
     { version }: StoredUserEntry,

@@ -1,35 +1,36 @@
-import type { Filesystem } from "@holdfast/core";
-import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
+import type { Filesystem, Slot } from "@holdfast/core";
+import { type FileInfo, type FileNamespace, KeyedQueue } from "@holdfast/core/plugin-kit";
+import { slotKey } from "@holdfast/core/store-kit";
 import { plainLine } from "../quote/plain-text.js";
-import { KeyedQueue } from "./keyed-queue.js";
 
-/** Tier 2: what is known, put in order. */
+/** Tier 2: consolidated facts. */
 export const MEMORY_FILE = "MEMORY.md";
-/** Tier 1: a file of notes for every day, in UTC. */
+/** Tier 1: one file of notes per day, in UTC. */
 export const NOTES_DIRECTORY = "memory";
-/** Where notes of long ago are kept. */
+/** Directory of old notes. */
 export const ARCHIVE_DIRECTORY = "memory/archive";
-/** `MEMORY.md` as it was before it was last put in order. */
+/** `MEMORY.md` as it was before the last consolidation. */
 export const PREVIOUS_MEMORY_FILE = "memory/archive/MEMORY-previous.md";
 /** Most bytes of a day's notes. */
 export const MAX_DAY_BYTES = 262_144;
 
+const NOTE_END = /^<!-- flush [0-9a-f-]{36} -->\n?/gm;
 const DAY_NAME = /^memory\/\d{4}-\d{2}-\d{2}\.md$/;
 
 /**
- * The memory of a user as files. Notes are only ever appended, so that whoever writes them needs no turn; `MEMORY.md` is
- * replaced as a whole by whoever holds the user's lease.
+ * Reads and writes the files of a user's memory. Notes are only ever appended, which needs no lease; `MEMORY.md` is replaced
+ * as a whole, by the holder of the user's lease.
  */
 export class MemoryFiles {
   readonly #filesystem: Filesystem;
-  /** Changes of `MEMORY.md` by this process wait for each other. */
+  /** Runs changes of `MEMORY.md` by this process one after another. */
   readonly #changes = new KeyedQueue();
 
   constructor(filesystem: Filesystem) {
     this.#filesystem = filesystem;
   }
 
-  /** The text of `MEMORY.md`; empty when there is none. An error is an error, never an empty memory. */
+  /** Returns the text of `MEMORY.md`; empty when there is none. An error is never taken for an empty memory. */
   async readMemory(namespace: FileNamespace): Promise<string> {
     return (await this.read(namespace, MEMORY_FILE)) ?? "";
   }
@@ -46,18 +47,18 @@ export class MemoryFiles {
   }
 
   /**
-   * Puts `text` in the place of `base`, which is kept as {@link PREVIOUS_MEMORY_FILE}. What was appended meanwhile stays,
-   * behind the new text.
+   * Replaces `base` by `text` and keeps it as {@link PREVIOUS_MEMORY_FILE}. Lines appended meanwhile are kept after the new
+   * text.
    *
-   * @returns false, with nothing changed, when `MEMORY.md` is not `base` any more, with or without something behind
+   * @returns false, with nothing changed, when `MEMORY.md` is no longer `base`, with or without appended lines
    */
   async replaceMemory(namespace: FileNamespace, base: string, text: string): Promise<boolean> {
     return this.#change(namespace, async () => {
       const bytes = (await this.readBytes(namespace, MEMORY_FILE)) ?? new Uint8Array();
       if (!isContinued(base, new TextDecoder().decode(bytes))) return false;
-      // As bytes: what is not UTF-8 is kept, too.
+      // As bytes, so that text that is not UTF-8 is kept, too.
       if (base !== "") await this.#filesystem.write(namespace, PREVIOUS_MEMORY_FILE, bytes);
-      // Read last, so that next to nothing can be appended unseen.
+      // Read last, to leave hardly any time for an append that is not seen.
       const current = await this.readMemory(namespace);
       if (!isContinued(base, current)) return false;
       const added = current.slice(base.length).trim();
@@ -81,7 +82,7 @@ export class MemoryFiles {
     return path;
   }
 
-  /** The text of one of the memory's files; null when it is not there. */
+  /** Returns the text of one of the memory's files; null when it does not exist. */
   async read(namespace: FileNamespace, path: string): Promise<string | null> {
     const bytes = await this.readBytes(namespace, path);
     return bytes === null ? null : new TextDecoder().decode(bytes);
@@ -91,31 +92,31 @@ export class MemoryFiles {
     return this.#filesystem.read(namespace, path);
   }
 
-  /** The files of notes that are not archived, oldest day first. */
+  /** Lists the files of notes that are not archived, oldest day first. */
   async days(namespace: FileNamespace): Promise<FileInfo[]> {
     const files = await this.#filesystem.list(namespace, NOTES_DIRECTORY);
     return files.filter(({ path, kind }) => kind === "file" && DAY_NAME.test(path));
   }
 
-  /** Everything in tier 1, the archive included. */
+  /** Lists all files of tier 1, including the archive. */
   async notes(namespace: FileNamespace): Promise<FileInfo[]> {
     const files = await this.#filesystem.list(namespace, NOTES_DIRECTORY);
     return files.filter(({ path, kind }) => kind === "file" && path.endsWith(".md"));
   }
 
-  /** Moves the notes of a day to the archive; what is there of that day already stays in front. */
+  /** Moves the notes of a day to the archive, after notes of that day that are there already. */
   async archive(namespace: FileNamespace, path: string): Promise<void> {
     const bytes = await this.readBytes(namespace, path);
     if (bytes === null) return;
     const place = archivePath(path);
     const before = Buffer.from((await this.readBytes(namespace, place)) ?? new Uint8Array());
-    // Killed between the two steps, an archive that has the notes already must not get them twice.
+    // If the process is killed between the two steps, the archive must not get the notes twice.
     if (!before.subarray(Math.max(0, before.length - bytes.length)).equals(bytes))
       await this.#filesystem.write(namespace, place, Buffer.concat([before, bytes]));
     await this.#filesystem.delete(namespace, path);
   }
 
-  /** Removes all memory. */
+  /** Deletes the whole memory. */
   async forget(namespace: FileNamespace): Promise<void> {
     for (const { path } of await this.notes(namespace))
       await this.#filesystem.delete(namespace, path);
@@ -126,22 +127,22 @@ export class MemoryFiles {
     return this.#filesystem.write(namespace, path, encode(text));
   }
 
-  #change<T>({ userId, sessionId }: FileNamespace, change: () => Promise<T>): Promise<T> {
-    return this.#changes.run(userId === null ? `0${sessionId}` : `1${userId}`, change);
+  #change<T>(namespace: FileNamespace, change: () => Promise<T>): Promise<T> {
+    return this.#changes.run(slotKey(memorySlot(namespace)), change);
   }
 }
 
-/** The file of notes that a moment belongs to. */
+/** Returns the path of the notes of a day. */
 export function dayPath(at: Date): string {
   return `${NOTES_DIRECTORY}/${at.toISOString().slice(0, 10)}.md`;
 }
 
-/** Where the notes of a day go when they are archived. */
+/** Returns the path of the notes of a day in the archive. */
 export function archivePath(path: string): string {
   return `${ARCHIVE_DIRECTORY}/${path.slice(NOTES_DIRECTORY.length + 1)}`;
 }
 
-/** Whether a text is another one with whole lines behind, or nothing. */
+/** Tells whether `current` is `base`, or `base` followed by whole lines. */
 function isContinued(base: string, current: string): boolean {
   if (!current.startsWith(base)) return false;
   const isWhole = base === "" || base.endsWith("\n") || current.length === base.length;
@@ -150,4 +151,26 @@ function isContinued(base: string, current: string): boolean {
 
 function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);
+}
+
+/**
+ * Returns the slot that identifies a memory in leases and watermarks: that of the user, or of the session when there is no
+ * user. It is the same for all agents, because they share the files.
+ */
+export function memorySlot({ userId, sessionId }: FileNamespace): Slot {
+  return {
+    agentId: "holdfast.memory",
+    userId,
+    sessionId: userId === null ? sessionId : "memory",
+  };
+}
+
+/** Returns the last line of a note made by a flush, which proves that it was written in full; Markdown does not show it. */
+export function noteEnd(id: string): string {
+  return `<!-- flush ${id} -->`;
+}
+
+/** Removes the lines that {@link noteEnd} makes. */
+export function withoutNoteEnds(text: string): string {
+  return text.replace(NOTE_END, "");
 }

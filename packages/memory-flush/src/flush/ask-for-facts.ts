@@ -5,30 +5,38 @@ import {
   StateTooLargeError,
   type Usage,
 } from "@holdfast/core";
-import { askModel } from "@holdfast/core/plugin-kit";
-import { MemoryFailure } from "../failure-of.js";
-import { dayPath, MAX_DAY_BYTES, type MemoryFiles } from "../files/memory-files.js";
-import { withoutNoteEnds } from "../files/note-end.js";
+import { cutIndex, type ModelAnswer } from "@holdfast/core/plugin-kit";
+import { askInTime } from "../ask-in-time.js";
+import {
+  dayPath,
+  MAX_DAY_BYTES,
+  type MemoryFiles,
+  withoutNoteEnds,
+} from "../files/memory-files.js";
+import { MemoryFailure } from "../memory-failure.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { headOf, tailOf } from "../quote/cut-text.js";
+import { plainLine } from "../quote/plain-text.js";
 import { tokenShares } from "../token-shares.js";
-import { withinTime } from "../within-time.js";
 import { flushRequest } from "./flush-request.js";
-import { readFacts } from "./read-facts.js";
 
-/** More than the longest list that is kept. */
+/** Longer than any list that is kept. */
 const MAX_ANSWER_CHARS = 40_000;
+
+const MAX_FACTS = 50;
+const MAX_FACT_CHARS = 500;
+const ITEM = /^\s*(?:[-*•+–]|\d{1,3}[.)])\s+(\S.*)$/su;
 
 /** A part of a conversation to pick facts from. */
 export interface FactQuestion {
   readonly slot: Slot;
-  /** Each quoted. */
+  /** Quoted messages. */
   readonly messages: readonly string[];
   readonly signal: AbortSignal;
   emit(event: EventBody): void;
 }
 
-/** The facts that were found, without those that are known word for word, and what it cost. */
+/** New facts, without those that are known word for word, and the tokens they cost. */
 export interface Facts {
   readonly facts: string[];
   readonly usage: Usage;
@@ -37,7 +45,7 @@ export interface Facts {
 /**
  * Asks the model for the facts in a part of a conversation.
  *
- * @throws MemoryFailure when today's notes are full: what is not noted now is noted another day
+ * @throws MemoryFailure when today's notes are full: the facts are noted on another day
  */
 export async function askForFacts(parts: MemoryParts, question: FactQuestion): Promise<Facts> {
   const { settings, files, model } = parts;
@@ -55,18 +63,15 @@ export async function askForFacts(parts: MemoryParts, question: FactQuestion): P
     memory: headOf(memory, shares.memory, counter),
     notes: tailOf(notes, shares.notes, counter),
   });
-  const answer = await withinTime(settings.timeoutMs, [signal], (stop) =>
-    askModel({
-      ...{ model, request, purpose: "memory_flush", maxChars: MAX_ANSWER_CHARS, emit },
-      signal: stop,
-    }),
-  );
+  const answer = await askInTime(parts, {
+    ...{ request, purpose: "memory_flush", maxChars: MAX_ANSWER_CHARS, stops: [signal], emit },
+  });
   const known = new Set(`${memory}\n${notes}`.split("\n").map((line) => line.trim()));
   const facts = readFacts(answer).filter((fact) => !known.has(`- ${fact}`));
   return { facts, usage: answer.usage };
 }
 
-/** A `MEMORY.md` that is refused, because it is a link or too large, is not known; it must not keep facts from being noted. */
+/** Returns the memory; empty when the file is refused (a link, too large), which must not prevent facts from being noted. */
 async function knownMemory(files: MemoryFiles, slot: Slot): Promise<string> {
   try {
     return await files.readMemory(slot);
@@ -74,4 +79,21 @@ async function knownMemory(files: MemoryFiles, slot: Slot): Promise<string> {
     if (InvalidInputError.is(error) || StateTooLargeError.is(error)) return "";
     throw error;
   }
+}
+
+/** Reads the facts from an answer: its list items, each once. Other text is ignored. */
+export function readFacts(answer: Pick<ModelAnswer, "text" | "isCutOff" | "isTooLong">): string[] {
+  const lines = answer.text.split(/\r\n|\r|\n/);
+  // Half a fact may say the opposite of the whole one.
+  if (answer.isCutOff || answer.isTooLong) lines.pop();
+  const facts = new Set<string>();
+  for (const line of lines) {
+    const fact = plainLine(ITEM.exec(line)?.[1] ?? "");
+    if (fact === "" || /^nothing\.?$/i.test(fact)) continue;
+    facts.add(
+      fact.length > MAX_FACT_CHARS ? `${fact.slice(0, cutIndex(fact, MAX_FACT_CHARS - 1))}…` : fact,
+    );
+    if (facts.size === MAX_FACTS) break;
+  }
+  return [...facts];
 }

@@ -9,21 +9,21 @@ const INSTRUCTION = `You keep the long-term memory of an AI agent. You are shown
 - When there is nothing to remember, answer exactly: NOTHING
 - Write nothing but the list.`;
 
-/** What a flush request is made of. */
+/** Parts of a flush request. */
 export interface FlushMaterial {
   readonly slot: Slot;
-  /** The messages, each quoted. */
+  /** Quoted messages. */
   readonly messages: readonly string[];
-  /** What `MEMORY.md` says, or the beginning of it. */
+  /** Text of `MEMORY.md`, or its beginning. */
   readonly memory: string;
-  /** What today's notes say, or the end of them. */
+  /** Text of today's notes, or its end. */
   readonly notes: string;
   readonly today: string;
   /** The project's own rules. */
   readonly rules: string | undefined;
 }
 
-/** Asks for the facts in a part of a conversation. */
+/** Makes the request for the facts in a part of a conversation. */
 export function flushRequest(material: FlushMaterial): Omit<ModelRequest, "signal"> {
   const { slot, messages, memory, notes, today, rules } = material;
   const system =

@@ -1,12 +1,11 @@
-import { ModelError, type Slot, StateConflictError, type Usage } from "@holdfast/core";
-import { addUsage, isContextOverflow } from "@holdfast/core/plugin-kit";
+import { ModelError, type Slot, StateConflictError } from "@holdfast/core";
+import { addUsage, isContextOverflow, noUsage } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
-import { failureOf } from "../failure-of.js";
-import { archivePath, dayPath } from "../files/memory-files.js";
-import { noteEnd } from "../files/note-end.js";
+import { archivePath, dayPath, noteEnd } from "../files/memory-files.js";
+import { failureOf } from "../memory-failure.js";
 import type { MemoryParts } from "../memory-parts.js";
-import { retryPauseMs } from "../retry-pause.js";
-import type { Outcome } from "../schedule/schedule.js";
+import { retryBackoffMs } from "../schedule/due-time.js";
+import type { Outcome, RunOptions } from "../schedule/schedule.js";
 import { tokenShares } from "../token-shares.js";
 import { askForFacts } from "./ask-for-facts.js";
 import { firstPiece, halfOf } from "./piece.js";
@@ -14,33 +13,26 @@ import { type RenderedRecord, readUnflushed, type Unflushed } from "./read-unflu
 import { SlotClaim } from "./slot-claim.js";
 import { SlotEntries } from "./slot-entries.js";
 
-/** How a flush is run. */
-export interface FlushOrder {
-  readonly forced: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** What came of a flush. */
+/** Result of a flush. */
 export interface FlushOutcome extends Outcome {
-  /** Whether a conversation was read; not when it is too early, there is nothing new, or it failed before a note was made. */
+  /** True when a conversation was read; false when it was too early, nothing was new, or it failed before the first note. */
   readonly flushed: boolean;
 }
 
 const MAX_REQUESTS = 8;
-/** How often a piece that is too long for the model is halved. */
+/** Most times a piece that is too long for the model is halved. */
 const HALVINGS = 7;
-/** When to try again what failed and nobody else may ask for. */
+/** Delay after the failure of a flush that no later call asks for again. */
 const UNASKED_MS = 60_000;
-const nothingUsed: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /**
- * Takes facts from what was said in a session since it was last flushed, and notes them. Reads the log, not the context, so
- * it needs no turn in the session and sees what has left the context too. Never rejects: a failure is an event.
+ * Extracts facts from what was said in a session since the last flush, and notes them. Reads the log, not the context, so it
+ * does not block the session and sees what has left the context, too. Never rejects: a failure is an event.
  */
 export async function flushSlot(
   parts: MemoryParts,
   slot: Slot,
-  order: FlushOrder,
+  options: RunOptions,
 ): Promise<FlushOutcome> {
   const { settings } = parts;
   const now = (): number => parts.now().getTime();
@@ -49,31 +41,31 @@ export async function flushSlot(
   let claim: SlotClaim | undefined;
   let flush: Flush | undefined;
   try {
-    const terms = { now, throttleMs, timeoutMs: settings.timeoutMs, forced: order.forced };
+    const terms = { now, throttleMs, timeoutMs: settings.timeoutMs, forced: options.forced };
     const claimed = await new SlotEntries(parts.keyValue).claim(slot, terms);
     if (!(claimed instanceof SlotClaim))
       return { flushed: false, notBefore: claimed.at, again: true };
     claim = claimed;
-    flush = new Flush(parts, slot, callId, order.signal, claim);
+    flush = new Flush(parts, slot, callId, options.signal, claim);
     return await flush.run();
   } catch (error) {
-    // Whoever took over, or deleted the session, knows better.
+    // A conflict means that another process took over, or that the session was deleted.
     if (!StateConflictError.is(error) || claim === undefined)
       parts.emit(slot, callId, { type: "memory_flush_failed", error: failureOf(error) });
     const failures = (claim?.failures ?? 0) + 1;
     await claim?.failed().catch(() => undefined);
     const pauseMs = Math.max(
       throttleMs,
-      retryPauseMs(failures),
-      // No call will ask for it again.
-      order.forced || claim === undefined ? UNASKED_MS : 0,
+      retryBackoffMs(failures),
+      // No call asks for these again.
+      options.forced || claim === undefined ? UNASKED_MS : 0,
     );
     const flushed = flush !== undefined && flush.entries > 0;
     return { flushed, notBefore: now() + pauseMs, again: pauseMs > 0 };
   }
 }
 
-/** Whether the provider will not read this conversation, however often it is asked. */
+/** Tells whether the provider refuses this content; a retry would not help. */
 function isRefusal(error: unknown): boolean {
   return ModelError.is(error) && error.kind === "content";
 }
@@ -84,7 +76,7 @@ class Flush {
   readonly #callId: string;
   readonly #signal: AbortSignal;
   readonly #claim: SlotClaim;
-  #usage = nothingUsed;
+  #usage = noUsage;
   #entries = 0;
 
   constructor(
@@ -101,7 +93,7 @@ class Flush {
     this.#claim = claim;
   }
 
-  /** How many notes were made. */
+  /** Number of facts that were noted. */
   get entries(): number {
     return this.#entries;
   }
@@ -130,13 +122,13 @@ class Flush {
     return { flushed: true, notBefore: this.#claim.at + (throttleMs ?? 0), again: left };
   }
 
-  /** A note whose writer died may be there: then it is not written again. */
+  /** Checks whether the note of a process that died was written; if so, it is not written again. */
   async #settlePending(): Promise<void> {
     const { pending } = this.#claim;
     if (pending === undefined) return;
     const { files } = this.#parts;
     const end = noteEnd(pending.id);
-    // Since it was written, its day may have been archived.
+    // Its day may have been archived since.
     let isThere = false;
     for (const path of [pending.path, archivePath(pending.path)])
       isThere ||= (await files.read(this.#slot, path))?.includes(end) ?? false;
@@ -144,19 +136,19 @@ class Flush {
     else await this.#claim.renew();
   }
 
-  /** What is new; null when the session has no log. */
+  /** Reads what is new; null when the session has no log. */
   async #read(): Promise<Unflushed | null> {
     const { log } = this.#parts;
     const found = await readUnflushed(log, this.#slot, this.#claim.seq);
     if (found.through > this.#claim.seq) return found;
     const [last] = await log.read(this.#slot, { limit: 1 });
     if (last === undefined) return null;
-    // Deleted and begun anew, a log may count from the beginning.
+    // A log that was deleted and started again counts from the beginning.
     if (last.seq < this.#claim.seq) return readUnflushed(log, this.#slot, 0);
     return found;
   }
 
-  /** @returns whether something is left for the next flush */
+  /** Notes the facts in the messages. @returns whether something is left for the next flush */
   async #flush({ messages, through, hasMore }: Unflushed): Promise<boolean> {
     const { settings, model } = this.#parts;
     let budget = tokenShares(model.contextWindow, settings.consolidation.maxTokens).material;
@@ -168,7 +160,7 @@ class Flush {
       const { length } = piece.messages;
       try {
         const facts = await this.#ask(piece.messages).catch((error: unknown) => {
-          // Alone it is refused, or there is no end to the search for what is: the rest must not wait for it.
+          // A single message is refused, or the search for it takes too long: skip it, so that the rest can go on.
           if (isRefusal(error) && (length === 1 || halvings >= HALVINGS)) return [];
           throw error;
         });
@@ -182,7 +174,7 @@ class Flush {
         const isTooLong = isContextOverflow(error) && !this.#signal.aborted;
         if (!isTooLong || halvings++ >= HALVINGS) throw error;
         if (piece.messages.length > 1) budget = Math.floor(budget / 2);
-        // By itself it is too long: less of it is better than none of what follows.
+        // A single message is too long: shorten it, so that the rest can go on.
         else rest = [...piece.messages.map(halfOf), ...rest.slice(1)];
       }
     }
@@ -200,7 +192,7 @@ class Flush {
     return facts;
   }
 
-  /** Notes, then the place in the log: killed in between, the note's end says that it is there. */
+  /** Writes the note, then the position; if the process is killed in between, the end of the note shows that it was written. */
   async #keep(facts: readonly string[], through: number): Promise<void> {
     this.#signal.throwIfAborted();
     if (facts.length > 0) {
@@ -217,7 +209,7 @@ class Flush {
     await this.#claim.advance(through);
   }
 
-  /** Tells readers of the log; a session deleted meanwhile gets no log by that. */
+  /** Leaves a mark in the log, unless the session was deleted meanwhile. */
   async #mark(): Promise<void> {
     const { log } = this.#parts;
     const details = { entries: this.#entries, through: this.#claim.seq };
@@ -228,7 +220,7 @@ class Flush {
       if ((await log.read(this.#slot, { limit: 1 })).length === 0) return;
       await log.append(this.#slot, [{ v: 1, id: callId, callId, at, kind: "mark", mark }]);
     } catch {
-      // The mark is for people; what counts is kept.
+      // The mark is informative only; the facts are noted.
     }
   }
 

@@ -3,14 +3,14 @@ import { cutMiddle } from "../quote/cut-text.js";
 import { quoted } from "../quote/quote-text.js";
 import type { RenderedRecord } from "./read-unflushed.js";
 
-/** As many messages as one request takes. */
+/** Messages of one request. */
 export interface Piece {
   readonly messages: readonly RenderedRecord[];
-  /** The last record it covers. */
+  /** Position of the last record it covers. */
   readonly through: number;
 }
 
-/** The first messages, at least one, of together at most `maxTokens`. */
+/** Takes the first messages that have at most `maxTokens` together, and at least one. */
 export function firstPiece(
   messages: readonly RenderedRecord[],
   maxTokens: number,
@@ -26,7 +26,7 @@ export function firstPiece(
   return { messages: taken, through: taken.at(-1)?.seq ?? 0 };
 }
 
-/** A message of half the length: what is left of its text, with its own marks as text. */
+/** Cuts the middle out of a message, to half its length; its own marks become text. */
 export function halfOf({ seq, text }: RenderedRecord): RenderedRecord {
   return { seq, text: quoted("message", { shortened: "yes" }, cutMiddle(text, text.length >> 1)) };
 }

@@ -2,29 +2,29 @@ import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
 import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
 import { renderMessage } from "./render-message.js";
 
-/** A message as it is quoted, and its place in the log. */
+/** A quoted message and its position in the log. */
 export interface RenderedRecord {
   readonly seq: number;
   readonly text: string;
 }
 
-/** What a log holds beyond some place. */
+/** New messages of a log. */
 export interface Unflushed {
   readonly messages: readonly RenderedRecord[];
-  /** The last record that was looked at; everything to remember up to it is in `messages`. */
+  /** Position of the last record that was read; `messages` has everything to remember up to it. */
   readonly through: number;
-  /** Whether there are records beyond it. */
+  /** True when there are records after it. */
   readonly hasMore: boolean;
 }
 
 const PAGE = 100;
-/** What is read at a time; both are more than a flush takes of an ordinary conversation. */
+/** Limits of one read; both are more than a flush of an ordinary conversation needs. */
 const MAX_RECORDS = 2_000;
 const MAX_CHARS = 1_000_000;
 
 /**
- * What was said in a session after record `after`: not in calls that were taken back, and nothing that is only an echo of
- * what is remembered anyway. Of a call that has not ended, what is there counts.
+ * Reads the messages of a session after record `after`, without discarded calls and without what only repeats the memory. For
+ * a call that has not ended, the messages so far count.
  */
 export async function readUnflushed(
   log: ConversationLog,
@@ -39,7 +39,7 @@ export async function readUnflushed(
     for (const record of page) {
       const text = await render(log, slot, record);
       chars += text?.length ?? 0;
-      // Without the message: pages of large ones need not be in memory at once.
+      // Without the message, so that many large messages are not in memory at once.
       if (text !== null) said.push({ record: { ...record, message: undefined }, text });
     }
     records += page.length;
@@ -55,7 +55,7 @@ export async function readUnflushed(
 }
 
 async function render(log: ConversationLog, slot: Slot, record: LogRecord): Promise<string | null> {
-  // A long text that is lost must not keep everything else from being remembered.
+  // A missing blob must not prevent everything else from being remembered.
   const whole = record.blobs ? await withBlobs(log, slot, record).catch(() => record) : record;
   return whole.message === undefined ? null : renderMessage(whole.message);
 }

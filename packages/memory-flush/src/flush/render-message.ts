@@ -7,10 +7,10 @@ const MAX_MESSAGE_CHARS = 12_000;
 const MAX_ARGUMENT_CHARS = 500;
 const MAX_RESULT_CHARS = 1_000;
 
-/** Tools that show the model what is remembered or was said: noting their results again would only be an echo. */
+/** Tools that read the memory or the history: their results only repeat what was said elsewhere. */
 const ECHOES = /^(?:memory|session)_/;
 
-/** A message as a flush quotes it, shortened; null when there is nothing in it to remember. */
+/** Quotes a message for a flush, shortened; null when there is nothing in it to remember. */
 export function renderMessage({ role, name, content }: Message): string | null {
   if (role === "system") return null;
   const parts = content.map(renderBlock).filter((part) => part !== null);
@@ -19,7 +19,7 @@ export function renderMessage({ role, name, content }: Message): string | null {
   return `${openMark("message", from)}\n${fitParts(parts).join("\n")}\n</message>`;
 }
 
-/** Whole parts as long as there is room: half a part would leave a mark open. */
+/** Keeps whole parts while there is room: half a part would leave a mark open. */
 function fitParts(parts: readonly string[]): string[] {
   const kept: string[] = [];
   let chars = 0;

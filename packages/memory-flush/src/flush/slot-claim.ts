@@ -1,7 +1,28 @@
-import type { KeyValueStore } from "@holdfast/core";
-import { entryValue, type SlotEntry } from "./slot-entry.js";
+import type { JsonObject, KeyValueStore } from "@holdfast/core";
 
-/** What a {@link SlotClaim} is made of. */
+/** Watermark of a session, as it is stored: how far it is flushed. Times in milliseconds. */
+export type SlotEntry = {
+  /** Everything up to this record of the log is flushed. */
+  readonly seq: number;
+  /** Start of the last flush, successful or not. */
+  readonly flushedAt: number;
+  /** Last time that there was nothing to flush. */
+  readonly lookedAt: number;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** True when the last flush left something for the next. */
+  readonly hasMore?: boolean | undefined;
+  /** Claim of the process that flushes: its token, its expiry, and the time by which it is renewed. */
+  readonly claim?:
+    | { readonly token: string; readonly until: number; readonly holdMs?: number | undefined }
+    | undefined;
+  /** A note that is about to be appended; once it is in the file, everything up to `through` is flushed. */
+  readonly pending?:
+    | { readonly id: string; readonly path: string; readonly through: number }
+    | undefined;
+};
+
+/** Parts of a {@link SlotClaim}. */
 export interface SlotClaimParts {
   readonly place: {
     readonly keyValue: KeyValueStore;
@@ -10,15 +31,15 @@ export interface SlotClaimParts {
   };
   readonly entry: SlotEntry;
   readonly version: string;
-  /** As it was before it was claimed. */
+  /** The entry before the claim. */
   readonly before: SlotEntry;
   now(): number;
   readonly holdMs: number;
 }
 
 /**
- * The right to flush a session. Every change is bound to the one before: when somebody took over, or the session was
- * deleted, it is refused with `StateConflictError` and nothing comes back to life.
+ * The right to flush a session. Every change is a compare-and-set: after another process took over, or the session was
+ * deleted, it fails with `StateConflictError` and writes nothing.
  */
 export class SlotClaim {
   readonly #parts: SlotClaimParts;
@@ -35,17 +56,17 @@ export class SlotClaim {
     return this.#entry.seq;
   }
 
-  /** When it was claimed. */
+  /** Time of the claim. */
   get at(): number {
     return this.#parts.entry.flushedAt;
   }
 
-  /** When the flush before began; 0 when there was none. */
+  /** Start of the previous flush; 0 when there was none. */
   get before(): number {
     return this.#parts.before.flushedAt;
   }
 
-  /** How often in a row it failed before. */
+  /** Failures in a row before this flush. */
   get failures(): number {
     return this.#entry.failures;
   }
@@ -54,22 +75,22 @@ export class SlotClaim {
     return this.#entry.pending;
   }
 
-  /** Holds on to it, with a note about to be written or none. */
+  /** Renews the claim, and records a note that is about to be written, if any. */
   async renew(pending?: SlotEntry["pending"]): Promise<void> {
     await this.#put(this.#held({ pending }));
   }
 
-  /** Everything up to `seq` is flushed. */
+  /** Records that everything up to `seq` is flushed. */
   async advance(seq: number): Promise<void> {
     await this.#put(this.#held({ seq, pending: undefined }));
   }
 
-  /** Gives it up after a flush, which may have left something. */
+  /** Releases the claim after a flush, which may have left something. */
   async done(hasMore: boolean): Promise<void> {
     await this.#put({ ...this.#entry, failures: 0, hasMore, claim: undefined });
   }
 
-  /** Gives it up because there was nothing to flush up to `seq`; that does not count as a flush. There may be more behind. */
+  /** Releases the claim because there was nothing to flush up to `seq`, which does not count as a flush; there may be more. */
   async nothing(seq: number, hasMore = false): Promise<void> {
     const { flushedAt } = this.#parts.before;
     const lookedAt = this.#parts.now();
@@ -77,13 +98,13 @@ export class SlotClaim {
     await this.#put({ ...this.#entry, seq, flushedAt, lookedAt, ...free });
   }
 
-  /** Gives it up after a failure. */
+  /** Releases the claim after a failure. */
   async failed(): Promise<void> {
     const failures = this.#entry.failures + 1;
     await this.#put({ ...this.#entry, failures, claim: undefined });
   }
 
-  /** Gives it up without a trace: there is no session. */
+  /** Deletes the entry, because the session does not exist. */
   async forget(): Promise<void> {
     const { keyValue, namespace, key } = this.#parts.place;
     await keyValue.delete(namespace, key, { expected: this.#version });
@@ -101,4 +122,9 @@ export class SlotClaim {
     this.#version = await keyValue.put(namespace, key, entryValue(entry), { expected });
     this.#entry = entry;
   }
+}
+
+/** Returns an entry as a value for a store, without undefined fields. */
+export function entryValue(entry: SlotEntry): JsonObject {
+  return JSON.parse(JSON.stringify(entry)) as JsonObject;
 }

@@ -1,17 +1,15 @@
 import { type KeyValueStore, type Slot, StateConflictError } from "@holdfast/core";
 import { slotKey, uuidv7 } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import { believable } from "../clock-skew.js";
-import { retryPauseMs } from "../retry-pause.js";
-import { SlotClaim } from "./slot-claim.js";
-import { entryValue, type SlotEntry } from "./slot-entry.js";
+import { plausibleTime, retryBackoffMs } from "../schedule/due-time.js";
+import { entryValue, SlotClaim, type SlotEntry } from "./slot-claim.js";
 
 const NAMESPACE = ["memory-flush", "slots"];
-/** How long a claim outlives the request it is for. */
+/** Time by which a claim outlives the request it is for. */
 const MARGIN_MS = 30_000;
-/** How often a claim that somebody else's write came before is tried again. */
+/** Most attempts to claim a session while other processes write to its entry. */
 const ATTEMPTS = 5;
-/** When to look again after a flush that runs elsewhere. */
+/** Delay before another attempt while another process flushes. */
 const BUSY_MS = 5_000;
 
 const entrySchema: z.ZodType<SlotEntry> = z.object({
@@ -26,16 +24,16 @@ const entrySchema: z.ZodType<SlotEntry> = z.object({
   pending: z.object({ id: z.string(), path: z.string(), through: z.number() }).optional(),
 });
 
-/** What there is to flush by, of one process. */
+/** Clock and limits of the process that claims. */
 export interface ClaimTerms {
   readonly now: () => number;
   readonly throttleMs: number;
   readonly timeoutMs: number;
-  /** Whether it may not wait for the end of the throttle. */
+  /** True to ignore the throttle. */
   readonly forced: boolean;
 }
 
-/** How far the conversations are flushed, and who is at it: one value per session, changed only by compare-and-set. */
+/** Watermarks and claims of sessions: one value per session, changed only by compare-and-set. */
 export class SlotEntries {
   readonly #keyValue: KeyValueStore;
 
@@ -43,7 +41,7 @@ export class SlotEntries {
     this.#keyValue = keyValue;
   }
 
-  /** The right to flush a session now, or when to ask again. */
+  /** Claims a session, or returns the time at which to try again. */
   async claim(slot: Slot, terms: ClaimTerms): Promise<SlotClaim | { readonly at: number }> {
     const key = slotKey(slot);
     for (let attempt = 1; ; attempt++) {
@@ -72,13 +70,15 @@ export class SlotEntries {
     }
   }
 
-  /** When each of the sessions was last looked at to its end; 0 for one that never was, or where that failed. */
+  /** Returns when each session was last read to its end; 0 when that never happened or failed. */
   async lookedAt(slots: readonly Slot[], now: number): Promise<number[]> {
     const values = await this.#keyValue.getMany(NAMESPACE, slots.map(slotKey));
     return values.map((stored) => {
       const { flushedAt, lookedAt, failures, hasMore, claim } = readEntry(stored?.value);
       const isUnfinished = failures > 0 || hasMore || claim !== undefined;
-      return isUnfinished ? 0 : Math.max(believable(flushedAt, now), believable(lookedAt, now));
+      return isUnfinished
+        ? 0
+        : Math.max(plausibleTime(flushedAt, now), plausibleTime(lookedAt, now));
     });
   }
 
@@ -89,18 +89,18 @@ export class SlotEntries {
 
 const never: SlotEntry = { seq: 0, flushedAt: 0, lookedAt: 0, failures: 0 };
 
-/** What is no entry counts as none: the session is flushed from its beginning, and nothing is missed. */
+/** Reads an entry. An invalid one counts as none: the session is flushed from its beginning, and nothing is missed. */
 function readEntry(value: unknown): SlotEntry {
   return entrySchema.safeParse(value).data ?? never;
 }
 
-/** The first moment at which a session may be flushed. */
+/** Returns the earliest time at which a session may be flushed. */
 function earliest(entry: SlotEntry, now: number, terms: ClaimTerms): number {
   const { throttleMs, timeoutMs, forced } = terms;
-  const pauseMs = Math.max(forced ? 0 : throttleMs, retryPauseMs(entry.failures));
-  const throttled = believable(entry.flushedAt + pauseMs, now + pauseMs);
+  const pauseMs = Math.max(forced ? 0 : throttleMs, retryBackoffMs(entry.failures));
+  const throttled = plausibleTime(entry.flushedAt + pauseMs, now + pauseMs);
   const holdMs = entry.claim?.holdMs ?? timeoutMs + MARGIN_MS;
-  const held = believable(entry.claim?.until ?? 0, now + holdMs);
-  // Whoever holds it is mostly done long before the claim ends.
+  const held = plausibleTime(entry.claim?.until ?? 0, now + holdMs);
+  // The holder is usually done long before its claim expires.
   return held > now ? Math.max(throttled, Math.min(held, now + BUSY_MS)) : throttled;
 }

@@ -1,17 +1,17 @@
 import type { TokenCounter } from "@holdfast/core";
 import { cutIndex } from "@holdfast/core/plugin-kit";
 
-/** More characters than a token stands for in any text worth reading: longer texts need not be counted whole. */
+/** More characters than a token has in any ordinary text: longer texts need not be counted in full. */
 const CHARS_PER_TOKEN = 16;
-/** Where to look first. */
+/** First guess of the search. */
 const USUAL_CHARS_PER_TOKEN = 4;
 
-/** Whether a text has at most `maxTokens`; one that cannot is not counted. */
+/** Tells whether a text has at most `maxTokens`; a text that is far too long is not counted. */
 export function fitsTokens(text: string, maxTokens: number, counter: TokenCounter): boolean {
   return text.length <= maxTokens * CHARS_PER_TOKEN && counter.countText(text) <= maxTokens;
 }
 
-/** A text of at most about `maxChars`: head and tail of a longer one, with a note of what is missing. */
+/** Cuts the middle out of a text that is longer than about `maxChars`, and says how much is missing. */
 export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = cutIndex(text, Math.ceil(maxChars * 0.6));
@@ -19,18 +19,18 @@ export function cutMiddle(text: string, maxChars: number): string {
   return `${text.slice(0, head)} [… ${tail - head} characters left out …] ${text.slice(tail)}`;
 }
 
-/** The longest beginning of a text, in whole lines, of at most `maxTokens`. */
+/** Returns the longest beginning of a text, in whole lines, of at most `maxTokens`. */
 export function headOf(text: string, maxTokens: number, counter: TokenCounter): string {
   const cut = (chars: number): string => text.slice(0, text.lastIndexOf("\n", chars - 1) + 1);
   return longest(text, maxTokens, counter, cut);
 }
 
-/** The longest beginning of a text, cut anywhere, of at most `maxTokens`. */
+/** Returns the longest beginning of a text, cut anywhere, of at most `maxTokens`. */
 export function anyHeadOf(text: string, maxTokens: number, counter: TokenCounter): string {
   return longest(text, maxTokens, counter, (chars) => text.slice(0, cutIndex(text, chars)));
 }
 
-/** The longest end of a text, in whole lines, of at most `maxTokens`. */
+/** Returns the longest end of a text, in whole lines, of at most `maxTokens`. */
 export function tailOf(text: string, maxTokens: number, counter: TokenCounter): string {
   const cut = (chars: number): string => {
     const newline = text.indexOf("\n", text.length - chars);
@@ -40,8 +40,8 @@ export function tailOf(text: string, maxTokens: number, counter: TokenCounter): 
 }
 
 /**
- * A text in pieces of at most `maxTokens`, each of whole lines; a line that is too long by itself is cut anywhere. With
- * `maxPieces`, only the first so many.
+ * Splits a text into pieces of whole lines with at most `maxTokens`; a line that is too long is cut anywhere. Returns at most
+ * `maxPieces`.
  */
 export function linePieces(
   text: string,
@@ -59,8 +59,8 @@ export function linePieces(
 }
 
 /**
- * By halving: what `cut` leaves of some number of characters grows with it. Of a long text a few lines may be missing to the
- * longest: counting takes time.
+ * Finds the longest result of `cut` that fits, by binary search: the result grows with the number of characters. Stops early
+ * for a long text, because counting takes time, so a few lines may be missing.
  */
 function longest(
   text: string,

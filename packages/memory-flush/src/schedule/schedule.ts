@@ -1,21 +1,28 @@
+import { BoundedMap } from "@holdfast/core/plugin-kit";
 import { longestTimerMs, sleep } from "@holdfast/core/store-kit";
-import { believable } from "../clock-skew.js";
-import { BoundedMap } from "./bounded-map.js";
+import { plausibleTime } from "./due-time.js";
 
-/** What a piece of work says when it is done. */
+/** Result of a job. */
 export interface Outcome {
-  /** In milliseconds: before this it need not be asked for again. */
+  /** Time in milliseconds before which the job need not run again. */
   readonly notBefore: number;
-  /** Whether there is more to do then. */
+  /** True when there is more to do then. */
   readonly again: boolean;
 }
 
-/** What a {@link Schedule} is made of. */
+/** Options of one run of a job. */
+export interface RunOptions {
+  /** True to run although the job is not due. */
+  readonly forced: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Options of a {@link Schedule}. */
 export interface ScheduleOptions<T> {
-  /** Does the work; must not reject, and should end soon after its signal aborts. */
-  run(item: T, how: { readonly forced: boolean; readonly signal: AbortSignal }): Promise<Outcome>;
+  /** Runs a job; must not reject, and should end soon after its signal aborts. */
+  run(item: T, options: RunOptions): Promise<Outcome>;
   now(): number;
-  /** Pieces of work at a time; others wait. */
+  /** Most jobs that run at a time; others wait. */
   readonly maxRunning: number;
 }
 
@@ -23,8 +30,8 @@ interface Job<T> {
   readonly key: string;
   item: T;
   state: "timed" | "queued" | "running";
-  /** Whether it was asked for again while it ran. */
-  owed: boolean;
+  /** True when it was requested again while it ran. */
+  isRequested: boolean;
   forced: boolean;
   timer?: ReturnType<typeof setTimeout> | undefined;
   readonly stop: AbortController;
@@ -33,47 +40,47 @@ interface Job<T> {
   readonly end: () => void;
 }
 
-/** How many keys are remembered as "not before". */
+/** Most keys whose `notBefore` is remembered. */
 const MAX_REMEMBERED = 10_000;
-/** How many pieces of work may be under way, timers included; beyond, the oldest timer is dropped, or else what is next. */
+/** Most jobs, including timers; beyond that, the oldest timer is dropped, or else the next in the queue. */
 const MAX_JOBS = 10_000;
-/** How long work that was told to stop is waited for. */
+/** Time to wait for jobs that were told to stop. */
 const STOPPING_MS = 5_000;
 
 /**
- * Work in the background, one piece at a time for each key: at once, or when its time has come.
+ * Runs jobs in the background, one at a time per key: at once, or when they are due.
  *
- * Timers do not keep the process alive. What is asked for while it runs is done once more afterwards.
+ * Timers do not keep the process alive. A job that is requested while it runs is run once more afterwards.
  */
 export class Schedule<T> {
   readonly #options: ScheduleOptions<T>;
   readonly #jobs = new Map<string, Job<T>>();
-  /** Those that wait for their time, and those that are next, in the order in which they began to. */
+  /** Jobs that wait until they are due, and jobs that are next, in order. */
   readonly #timed = new Set<Job<T>>();
   readonly #queued = new Set<Job<T>>();
-  readonly #notBefore = new BoundedMap<{ readonly at: number; readonly saidAt: number }>(
-    MAX_REMEMBERED,
-  );
+  readonly #notBefore = new BoundedMap<string, { readonly at: number; readonly saidAt: number }>({
+    maxEntries: MAX_REMEMBERED,
+  });
   #running = 0;
   #isClosed = false;
-  /** Whether what waits for its time is done before the end. */
+  /** True when closing runs the jobs that are not due yet. */
   #isFinishing = false;
 
   constructor(options: ScheduleOptions<T>) {
     this.#options = options;
   }
 
-  /** Whether {@link close} was called. */
+  /** True once {@link close} was called. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** How many pieces of work are under way, timers included. */
+  /** Number of jobs, including timers. */
   get size(): number {
     return this.#jobs.size;
   }
 
-  /** Asks for work; `force` does not wait for its time. */
+  /** Requests a job; with `force`, at once. */
   ask(key: string, item: T, force = false): void {
     if (this.#isClosed) return;
     const known = this.#jobs.get(key);
@@ -88,22 +95,22 @@ export class Schedule<T> {
     }
     known.item = item;
     known.forced ||= force;
-    if (known.state === "running") known.owed = true;
+    if (known.state === "running") known.isRequested = true;
     else if (known.state === "timed" && waitMs <= 0) this.#queue(known);
   }
 
-  /** Lets the work of a key be asked for at any time. */
+  /** Forgets the `notBefore` of a key. */
   reset(key: string): void {
     this.#notBefore.delete(key);
   }
 
-  /** Drops what waits, stops what runs and waits until it has. */
+  /** Drops waiting jobs, stops running ones and waits for them to end. */
   async cancel(matches: (item: T) => boolean): Promise<void> {
     const ends: Promise<void>[] = [];
     for (const [key, job] of this.#jobs) {
       if (!matches(job.item)) continue;
       this.#notBefore.delete(key);
-      job.owed = false;
+      job.isRequested = false;
       job.stop.abort(new DOMException("cancelled", "AbortError"));
       if (job.state === "running") ends.push(job.done);
       else this.#forget(job);
@@ -112,9 +119,9 @@ export class Schedule<T> {
   }
 
   /**
-   * Takes no more work, drops what waits for its time, waits for what runs or is next; after `timeoutMs` stops it.
+   * Accepts no more jobs, drops those that are not due, and waits for the others; stops them after `timeoutMs`.
    *
-   * @param finish - do what waits for its time as well, now
+   * @param finish - also run the jobs that are not due, now
    */
   async close(timeoutMs: number, finish: boolean): Promise<void> {
     this.#isClosed = true;
@@ -129,11 +136,11 @@ export class Schedule<T> {
     await this.cancel(() => true);
   }
 
-  /** How long until its time has come. What a clock said that was ahead by far does not count. */
+  /** Returns the time until a key is due. A time from a clock that was far ahead does not count. */
   #waitMs(key: string): number {
     const now = this.#options.now();
     const { at, saidAt } = this.#notBefore.get(key) ?? { at: 0, saidAt: 0 };
-    return believable(saidAt, now) === saidAt ? at - now : 0;
+    return plausibleTime(saidAt, now) === saidAt ? at - now : 0;
   }
 
   #arm(job: Job<T>, waitMs: number): void {
@@ -164,28 +171,28 @@ export class Schedule<T> {
       .run(job.item, { forced, signal: job.stop.signal })
       .catch(() => ({ notBefore: 0, again: false }));
     this.#running--;
-    // At the end there is no waiting: what was asked for meanwhile, or was too early, is done now.
-    const isLeft = job.owed || (outcome.again && !forced);
-    if (this.#isFinishing && isLeft) job.owed = job.forced = true;
+    // While closing nothing waits: a job that was requested meanwhile, or was too early, runs now.
+    const isLeft = job.isRequested || (outcome.again && !forced);
+    if (this.#isFinishing && isLeft) job.isRequested = job.forced = true;
     this.#settle(job, outcome, saidAt);
     this.#startNext();
   }
 
   #settle(job: Job<T>, { notBefore, again }: Outcome, saidAt: number): void {
-    const { key, item, owed, forced } = job;
-    job.owed = false;
+    const { key, item, isRequested, forced } = job;
+    job.isRequested = false;
     if (job.stop.signal.aborted) {
       this.#forget(job);
-      // Asked for after it was cancelled: that is another piece of work.
-      if (owed) this.ask(key, item, forced);
+      // Requested after it was cancelled: that is a new job.
+      if (isRequested) this.ask(key, item, forced);
       return;
     }
     this.#notBefore.set(key, { at: notBefore, saidAt });
     const waitMs = this.#waitMs(key);
-    // At the end there is time for what was asked for, not for what could go on for long.
-    const isOwed = owed || (again && !this.#isClosed);
+    // While closing there is time for what was requested, not for work that could go on for long.
+    const isWanted = isRequested || (again && !this.#isClosed);
     const isDue = waitMs <= 0 || forced;
-    if (!isOwed || (this.#isClosed && !isDue)) this.#forget(job);
+    if (!isWanted || (this.#isClosed && !isDue)) this.#forget(job);
     else if (isDue) this.#enter(job, "queued");
     else this.#arm(job, waitMs);
   }
@@ -219,10 +226,10 @@ function newJob<T>(key: string, item: T, forced: boolean): Job<T> {
     end = resolve;
   });
   const stop = new AbortController();
-  return { key, item, state: "timed", owed: false, forced, stop, done, end };
+  return { key, item, state: "timed", isRequested: false, forced, stop, done, end };
 }
 
-/** Waits for work, but no longer than that. */
+/** Waits for work, but at most `ms`. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const isDone = new AbortController();
   const stop = (): void => isDone.abort();

@@ -1,7 +1,7 @@
-import { factKey } from "./fact-key.js";
 import { type Match, newerFirst } from "./ranking.js";
+import { factKey } from "./words.js";
 
-/** Scores closer than this part of the best one are taken for equal. */
+/** Scores that differ by less than 1/20 of the best one count as equal. */
 const STEPS = 20;
 
 interface Place {
@@ -11,8 +11,8 @@ interface Place {
 }
 
 /**
- * The best of many matches, without keeping or sorting all of them. Among equals `MEMORY.md` comes first, then newer notes;
- * what says the same in the same words is there once.
+ * Collects the best of many matches without keeping or sorting all of them. Among equals `MEMORY.md` comes first, then newer
+ * notes; duplicates count once.
  */
 export class BestMatches {
   readonly #size: number;

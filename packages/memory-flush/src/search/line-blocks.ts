@@ -1,18 +1,20 @@
+import { characterStart } from "@holdfast/core/plugin-kit";
+
 /** Some lines of a file. */
 export interface LineBlock {
   /** Number of the first line, from 1. */
   readonly firstLine: number;
-  /** The last one may go on in the next block, which then begins with the same number. */
+  /** The last line may continue in the next block, which then begins with the same number. */
   readonly lines: readonly string[];
 }
 
-/** How much is decoded at once: a few milliseconds' work. */
+/** Bytes that are decoded at once, in a few milliseconds. */
 const BLOCK_BYTES = 65_536;
 const LINE_FEED = 0x0a;
 
 /**
- * A file's lines from the byte `from` on, block by block; what is before is counted only. A block without lines is a
- * place to let others work.
+ * Yields the lines of a file from the byte `from` on, block by block; lines before it are only counted. A block without lines
+ * is a place to yield to other work.
  */
 export function* lineBlocks(bytes: Uint8Array, from: number): Generator<LineBlock, void, void> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -31,25 +33,18 @@ export function* lineBlocks(bytes: Uint8Array, from: number): Generator<LineBloc
     const firstLine = line;
     line += lines.length - 1;
     at = end;
-    // Nothing behind the last line feed is no line yet.
+    // An empty rest after the last line feed is not a line yet.
     if (lines.at(-1) === "") lines.pop();
     yield { firstLine, lines };
   }
 }
 
-/** Behind the last line feed of the block; of a longer line, between two characters. */
+/** Returns the index after the last line feed of the block, or between two characters of a longer line. */
 function blockEnd(bytes: Buffer, at: number): number {
   const most = at + BLOCK_BYTES;
   if (most >= bytes.length) return bytes.length;
   const lineFeed = bytes.lastIndexOf(LINE_FEED, most - 1);
   return lineFeed < at ? characterStart(bytes, most) : lineFeed + 1;
-}
-
-/** `at`, or the beginning of the character that it is within; bytes that are no text have none. */
-function characterStart(bytes: Buffer, at: number): number {
-  for (let start = at; start > at - 4; start--)
-    if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
-  return at;
 }
 
 function countLineFeeds(bytes: Buffer, from: number, to: number): number {

@@ -1,17 +1,17 @@
 import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
 import { MEMORY_FILE, type MemoryFiles, PREVIOUS_MEMORY_FILE } from "../files/memory-files.js";
 
-/** A file of the memory with what is in it. */
+/** A file of the memory with its contents. */
 export interface MemorySource {
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
-/** How many files are read at once, and how much of them: a remote filesystem would take long for one by one. */
+/** Most files, and most bytes, that are read at once: reading one by one is slow on a remote filesystem. */
 const BATCH_FILES = 8;
 const BATCH_BYTES = 1_048_576;
 
-/** The files of a memory, `MEMORY.md` first, then the notes from the newest to the oldest. */
+/** Yields the files of a memory, `MEMORY.md` first, then the notes, newest first. */
 export async function* memorySources(
   files: MemoryFiles,
   namespace: FileNamespace,
@@ -19,7 +19,7 @@ export async function* memorySources(
   const memory = await files.readBytes(namespace, MEMORY_FILE);
   if (memory !== null) yield { path: MEMORY_FILE, bytes: memory };
   const notes = (await files.notes(namespace))
-    // All of it is in the notes or was given up on purpose.
+    // Its contents are in the notes or were dropped on purpose.
     .filter(({ path }) => path !== PREVIOUS_MEMORY_FILE)
     .sort(byAge);
   for (const batch of batchesOf(notes)) {
@@ -27,7 +27,7 @@ export async function* memorySources(
       path,
       bytes: await files.readBytes(namespace, path),
     }));
-    // Gone since it was listed: a day that was archived.
+    // A file that is gone was archived since it was listed.
     for (const { path, bytes } of await Promise.all(read))
       if (bytes !== null) yield { path, bytes };
   }
@@ -55,7 +55,7 @@ function byAge(a: FileInfo, b: FileInfo): number {
   return a.path > b.path ? -1 : 1;
 }
 
-/** The day in a file's name; of a file that has none, when it was last changed. */
+/** Returns the day in the name of a file, or else the day of its last change. */
 function dayOf({ path, modifiedAt }: FileInfo): string {
   return /\d{4}-\d{2}-\d{2}/.exec(path)?.[0] ?? modifiedAt.slice(0, 10);
 }

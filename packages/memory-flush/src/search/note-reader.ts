@@ -1,30 +1,30 @@
-/** The smallest thing a search finds: a list item with the lines that belong to it, or a paragraph. */
+/** The smallest unit that a search finds: a list item with its continuation lines, or a paragraph. */
 export interface Note {
-  /** Where it begins, from 1. */
+  /** First line, from 1. */
   readonly line: number;
-  /** One line, without the mark of the list. */
+  /** Text on one line, without the list mark. */
   readonly text: string;
-  /** The heading it stands under; empty without one. */
+  /** Heading above it; empty without one. */
   readonly heading: string;
 }
 
-/** A longer note is taken for several, so that none takes long to look at. */
+/** A longer note is split, so that none takes long to process. */
 const MAX_NOTE_CHARS = 4_096;
 
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]+(.*))?$/s;
 const ITEM = /^([ \t]*)(?:[-*+•]|\d{1,9}[.)])[ \t]+(.*)$/s;
-/** A line that is not seen where Markdown is shown. */
+/** A line that Markdown does not show. */
 const COMMENT = /^\s*<!--.*-->\s*$/s;
-/** What an entry of the day's notes begins with: it tells when and by whom, and nothing to search for. */
+/** Heading of an entry of the day's notes, which has a time and a session but nothing to search for. */
 const ENTRY_HEADING = /^\d{4}-\d{2}-\d{2}T/;
 
-/** All but a single space, which mostly is all there is. */
+/** White space other than a single space. */
 const SPACES = /[^\S ]\s*| \s+/g;
 
-/** Takes the lines of a Markdown file one by one and gives its notes. */
+/** Splits a Markdown file into notes, line by line. */
 export class NoteReader {
   #heading = "";
-  /** A heading under which no note has been seen yet. */
+  /** A heading without notes so far. */
   #bareHeading: Note | null = null;
   #line = 0;
   #lastLine = 0;
@@ -32,7 +32,7 @@ export class NoteReader {
   #chars = 0;
   #parts: string[] = [];
 
-  /** Takes a line and gives the notes that it ends. A line may come in pieces, each under the same number. */
+  /** Reads a line and returns the notes that it ends. A line may come in pieces, each with the same number. */
   push(text: string, line: number): Note[] {
     const isPiece = line === this.#lastLine;
     this.#lastLine = line;
@@ -62,7 +62,7 @@ export class NoteReader {
     return ended;
   }
 
-  /** The notes that the end of the file ends. */
+  /** Returns the notes that are open at the end of the file. */
   end(): Note[] {
     const ended: Note[] = [];
     this.#flush(ended);
@@ -78,7 +78,7 @@ export class NoteReader {
   #setHeading(marked: string, line: number): void {
     const text = oneLine(marked.replace(/[ \t]+#+$/, ""));
     this.#heading = ENTRY_HEADING.test(text) ? "" : text;
-    // Somebody may have put the fact itself in the heading.
+    // The heading itself may be the fact.
     if (this.#heading !== "") this.#bareHeading = { line, text, heading: "" };
   }
 
@@ -98,7 +98,7 @@ export class NoteReader {
   }
 }
 
-/** All notes of a short text. */
+/** Returns all notes of a short text. */
 export function notesIn(text: string): Note[] {
   const reader = new NoteReader();
   const notes = text.split("\n").flatMap((line, index) => reader.push(line, index + 1));

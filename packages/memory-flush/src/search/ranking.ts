@@ -1,28 +1,28 @@
 import type { Note } from "./note-reader.js";
 import type { TermCounts } from "./term-query.js";
 
-/** A note that has something of the query. */
+/** A note that matches the query. */
 export interface Match extends Note {
   readonly path: string;
-  /** Which file it is in, in the order they were read. */
+  /** Index of its file, in the order in which files were read. */
   readonly file: number;
   readonly counts: TermCounts;
 }
 
-// The usual values of BM25: how soon repeating a word stops to count, and how much the length of a note does.
+// Usual parameters of BM25: saturation of term frequency, and weight of the length of a note.
 const K1 = 1.2;
 const B = 0.75;
 const PHRASE_BONUS = 1.5;
 const LOOSE_WEIGHT = 0.5;
-/** Shortest term that is looked for as a beginning of words although other terms were found as they are. */
+/** Shortest term that is matched as a prefix although other terms have exact matches. */
 const MIN_LOOSE_CHARS = 4;
-/** With so many matches all but the best are dropped: far more than are shown, and scores hardly change by then. */
+/** Beyond this many matches only the best are kept: far more than are shown, and scores hardly change by then. */
 const MAX_MATCHES = 4_096;
 const KEPT_MATCHES = 1_024;
 
-/** BM25 over notes that come one by one; scores are known when all have been added. */
+/** Ranks notes by BM25; scores are known when all notes have been added. */
 export class Ranking {
-  /** By text: what is there twice need not be kept twice. */
+  /** By text, so that duplicates are kept once. */
   readonly #matches = new Map<string, Match>();
   readonly #terms: readonly string[];
   readonly #exact: number[];
@@ -37,7 +37,7 @@ export class Ranking {
     this.#loose = terms.map(() => 0);
   }
 
-  /** Counts a note, whether or not it has something of the query. */
+  /** Counts a note, whether or not it matches the query. */
   add(match: Match | null): void {
     this.#notes++;
     if (match === null) return;
@@ -49,12 +49,12 @@ export class Ranking {
     if (this.#matches.size > MAX_MATCHES) this.#keepBest();
   }
 
-  /** What may be among the best, in the order it was added. */
+  /** Candidates for the best matches, in the order in which they were added. */
   get matches(): Iterable<Match> {
     return this.#matches.values();
   }
 
-  /** How well a note answers the query; 0 when it does not. A term that no note has is looked for in beginnings of words. */
+  /** Returns the scoring function; 0 means no match. A term without exact matches is matched as a prefix. */
   scorer(): (match: Match) => number {
     const isAnyExact = this.#exact.some((count) => count > 0);
     const meanLength = this.#matchedLength / Math.max(1, this.#matched) || 1;
@@ -88,7 +88,7 @@ export class Ranking {
   }
 }
 
-/** Files come newest first, `MEMORY.md` before all; within a file later lines are newer. */
+/** Compares by age: files come newest first, after `MEMORY.md`; within a file later lines are newer. */
 export function newerFirst(a: Match, b: Match): number {
   return a.file - b.file || b.line - a.line;
 }

@@ -1,4 +1,4 @@
-import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { type FileNamespace, YieldingClock } from "@holdfast/core/plugin-kit";
 import type { MemoryFiles } from "../files/memory-files.js";
 import { BestMatches } from "./best-matches.js";
 import { lineBlocks } from "./line-blocks.js";
@@ -6,36 +6,35 @@ import { memorySources } from "./memory-sources.js";
 import { type Note, NoteReader } from "./note-reader.js";
 import { Ranking } from "./ranking.js";
 import { TermQuery } from "./term-query.js";
-import { Turns } from "./turns.js";
 
-/** What to look for in a memory. */
+/** A search of a memory. */
 export interface MemorySearch {
   readonly query: string;
   readonly maxResults: number;
   readonly signal: AbortSignal;
-  /** How much text is looked at. @default 16 MB */
+  /** Most bytes that are searched. @default 16 MB */
   readonly maxBytes?: number | undefined;
 }
 
-/** A note that answers a query. */
+/** A note that matches a query. */
 export interface MemoryFind extends Note {
   readonly path: string;
 }
 
-/** What a search of a memory found, best first. */
+/** Results of a search, best first. */
 export interface MemoryFinds {
   readonly finds: readonly MemoryFind[];
-  /** The words that were looked for; without any, nothing is found. */
+  /** Terms of the query; without any, nothing is found. */
   readonly terms: readonly string[];
-  /** Whether the memory is larger than what was looked at; the oldest notes were left out. */
+  /** True when the memory was too large to be searched in full; the oldest notes were left out. */
   readonly isPartial: boolean;
 }
 
 const MAX_BYTES = 16_777_216;
 
 /**
- * Looks for notes with the words of a query. It reads what is there and keeps no index: a memory is small and changes
- * between two questions.
+ * Searches a memory for notes with the words of a query. Reads the files and keeps no index: a memory is small and changes
+ * between two searches.
  *
  * @throws what the signal was aborted with, and errors of the filesystem
  */
@@ -47,13 +46,13 @@ export async function searchMemory(
   const query = new TermQuery(search.query);
   const { terms } = query;
   if (terms.length === 0) return { finds: [], terms, isPartial: false };
-  const turns = new Turns(search.signal);
+  const clock = new YieldingClock({ signal: search.signal });
   const ranking = new Ranking(terms);
   let room = search.maxBytes ?? MAX_BYTES;
   let isPartial = false;
   let file = 0;
   for await (const { path, bytes } of memorySources(files, namespace)) {
-    // Of notes that do not fit, the end is the newest.
+    // The end of a file is the newest part.
     const from = Math.max(0, bytes.length - room);
     isPartial ||= from > 0;
     if (room === 0 && isPartial) break;
@@ -62,41 +61,41 @@ export async function searchMemory(
       const counts = query.count(note.text, note.heading);
       ranking.add(counts && { ...note, path, file, counts });
     };
-    await forEachNote(bytes, from, turns, look);
+    await forEachNote(bytes, from, clock, look);
     file++;
   }
-  return { finds: await bestOf(ranking, search.maxResults, turns), terms, isPartial };
+  return { finds: await bestOf(ranking, search.maxResults, clock), terms, isPartial };
 }
 
 async function forEachNote(
   bytes: Uint8Array,
   from: number,
-  turns: Turns,
+  clock: YieldingClock,
   look: (note: Note) => void,
 ): Promise<void> {
   const reader = new NoteReader();
   for (const { firstLine, lines } of lineBlocks(bytes, from)) {
-    if (turns.isOver) await turns.give();
+    if (clock.isDue) await clock.tick();
     for (const [index, line] of lines.entries())
       for (const note of reader.push(line, firstLine + index)) {
-        if (turns.isOver) await turns.give();
+        if (clock.isDue) await clock.tick();
         look(note);
       }
   }
   for (const note of reader.end()) look(note);
 }
 
-async function bestOf(ranking: Ranking, size: number, turns: Turns): Promise<MemoryFind[]> {
+async function bestOf(ranking: Ranking, size: number, clock: YieldingClock): Promise<MemoryFind[]> {
   const score = ranking.scorer();
   let bestScore = 0;
   for (const match of ranking.matches) {
     bestScore = Math.max(bestScore, score(match));
-    if (turns.isOver) await turns.give();
+    if (clock.isDue) await clock.tick();
   }
   const best = new BestMatches(size, bestScore);
   for (const match of ranking.matches) {
     best.add(match, score(match));
-    if (turns.isOver) await turns.give();
+    if (clock.isDue) await clock.tick();
   }
   return best.matches.map(({ path, line, text, heading }) => ({ path, line, text, heading }));
 }

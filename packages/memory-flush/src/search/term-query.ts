@@ -1,40 +1,40 @@
 import { foldText, isUnspaced, pairsOf, wordsOf, wordsOfFolded } from "./words.js";
 
-/** How often each term of a query is in a note. */
+/** Number of matches of each term of a query in a note. */
 export interface TermCounts {
-  /** The word itself. */
+  /** Matches of the word itself. */
   readonly exact: readonly number[];
-  /** A word that begins with the term, or with which the term begins. */
+  /** Matches of words that begin with the term, or with which the term begins. */
   readonly loose: readonly number[];
-  /** All words of the note. */
+  /** Number of words of the note. */
   readonly length: number;
-  /** Whether the words of the query follow each other in it. */
+  /** True when the words of the query follow each other in the note. */
   readonly hasPhrase: boolean;
 }
 
-/** Which terms a word stands for. */
+/** Terms that a word matches. */
 interface WordTerms {
   readonly exact: number | undefined;
   readonly loose: readonly number[];
 }
 
-/** More would not make a query clearer, and every one takes time. */
+/** Most terms of a query; each takes time, and more would not improve the results. */
 const MAX_TERMS = 32;
-/** A word in a heading counts as much less than one in the note. */
+/** Weight of a word in the heading, compared with one in the note. */
 const HEADING_WEIGHT = 0.5;
-/** Shortest term that stands for the beginning of words. */
+/** Shortest term that is matched as a prefix. */
 const MIN_PREFIX_CHARS = 2;
-/** Shortest word that is taken for a term without its ending. */
+/** Shortest word that counts as the stem of a term. */
 const MIN_STEM_CHARS = 4;
-/** How many words are remembered; the words of a language repeat. */
+/** Most words whose terms are cached; the words of a language repeat. */
 const MAX_KNOWN_WORDS = 50_000;
 
-/** What to look for, and how often a note has it. */
+/** A query, and how often a note matches it. */
 export class TermQuery {
   readonly terms: readonly string[];
   readonly #phrase: string;
   readonly #index: ReadonlyMap<string, number>;
-  /** Finds the beginning of a term: a text without any has nothing of the query, which is quick to see. */
+  /** Matches the beginning of any term, to reject quickly a text without matches. */
   readonly #hint: RegExp;
   readonly #known = new Map<string, WordTerms>();
 
@@ -44,11 +44,11 @@ export class TermQuery {
     this.terms = [...new Set(terms)].slice(0, MAX_TERMS);
     this.#phrase = words.join(" ");
     this.#index = new Map(this.terms.map((term, index) => [term, index]));
-    // Words have no character that means something in an expression.
+    // Words have no characters that are special in a regular expression.
     this.#hint = new RegExp(this.terms.map((term) => term.slice(0, MIN_STEM_CHARS)).join("|"));
   }
 
-  /** Null when the note has nothing of it. */
+  /** Counts the matches in a note; null when there are none. */
   count(text: string, heading: string): TermCounts | null {
     const folded = foldText(text);
     const foldedHeading = foldText(heading);
@@ -63,7 +63,7 @@ export class TermQuery {
     return { exact, loose, length, hasPhrase };
   }
 
-  /** Returns how many words there were; in scripts without spaces, characters. */
+  /** Adds the matches, and returns the number of words; in scripts without spaces, of characters. */
   #add(words: readonly string[], weight: number, exact: number[], loose: number[]): number {
     let length = 0;
     const add = (counts: number[], term: number | undefined): void => {

@@ -1,6 +1,6 @@
 /**
- * Scripts that put no spaces between words. Korean has spaces, but its particles stick to the words before them, which
- * comes to the same for a search.
+ * Scripts without spaces between words. Korean has spaces, but its particles are joined to the words before them, which has
+ * the same effect on a search.
  */
 const UNSPACED = ["Han", "Hira", "Kana", "Bopo", "Hang", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"]
   .map((script) => `\\p{scx=${script}}`)
@@ -16,16 +16,16 @@ const UNSPACED_WORD = new RegExp(`^[${UNSPACED}]`, "v");
 const ASCII = /^[\0-\x7f]*$/;
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Text in the form in which it is compared: without regard to case, width and ligatures, and without unseen characters. */
+/** Normalizes text for comparison: ignores case, width, ligatures and invisible characters. */
 export function foldText(text: string): string {
-  // Most text there is, and many times as fast.
+  // The most common case, and many times as fast.
   if (ASCII.test(text)) return text.toLowerCase();
   return (
     text
       .replace(UNSEEN, "")
       .normalize("NFKC")
       .toLowerCase()
-      // Small letters may compose where capitals do not.
+      // Lower-case letters may compose where capitals do not.
       .normalize("NFKC")
       .replaceAll("ς", "σ")
       .replaceAll("ё", "е")
@@ -33,26 +33,41 @@ export function foldText(text: string): string {
 }
 
 /**
- * The words of a text, folded and in order: what stands between anything but letters and digits. Of a script without spaces,
- * a word is all that stands together; {@link isUnspaced} tells.
+ * Returns the words of a text, folded and in order: runs of letters and digits. In a script without spaces a run has several
+ * words; see {@link isUnspaced}.
  */
 export function wordsOf(text: string): string[] {
   return wordsOfFolded(foldText(text));
 }
 
-/** {@link wordsOf} a text that is folded already. */
+/** Returns the {@link wordsOf} a text that is already folded. */
 export function wordsOfFolded(folded: string): string[] {
   return folded.match(WORD) ?? [];
 }
 
-/** Whether a word is one of several without spaces between, to be compared by its pairs of characters. */
+/** Tells whether a word is a run of several words without spaces, to be compared by its pairs of characters. */
 export function isUnspaced(word: string): boolean {
   return word.charCodeAt(0) > 0x7f && UNSPACED_WORD.test(word);
 }
 
-/** The pairs of neighbouring characters of a word; a single character is itself. */
+/** Returns the pairs of neighbouring characters of a word, or its only character. */
 export function pairsOf(word: string): string[] {
   const characters = [...word];
   if (characters.length < 2) return characters;
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+}
+
+const QUOTES = /["'`“”„«»‘’*_]/g;
+const SENTENCE_MARKS = /[.,;:!?…。、，；：！？]+(?![\p{L}\p{N}])/gu;
+
+/**
+ * Returns a key that is the same for texts with the same words: case, width, spaces, quotes and punctuation do not count.
+ * Other signs do: `C` is not `C++`.
+ */
+export function factKey(text: string): string {
+  return foldText(text)
+    .replace(QUOTES, "")
+    .replace(SENTENCE_MARKS, " ")
+    .replace(/\s+/g, " ")
+    .trim();
 }

@@ -1,12 +1,12 @@
 import { cutIndex } from "@holdfast/core/plugin-kit";
 import { literalPattern } from "@holdfast/core/store-kit";
 
-/** As much of a long text as `maxChars` allows, around the first of `terms` that is in it; `…` where something was left out. */
+/** Cuts a text to `maxChars` around the first of the `terms` in it, with `…` where something was left out. */
 export function excerpt(text: string, terms: readonly string[], maxChars: number): string {
   if (text.length <= maxChars) return text;
   const places = terms.map((term) => text.search(literalPattern(term))).filter((at) => at >= 0);
   const first = places.length === 0 ? 0 : Math.min(...places);
-  // A third before the word, two thirds from it on, and no room left unused at the end.
+  // A third before the term, two thirds from it on, and no unused room at the end.
   const wanted = Math.min(first - Math.floor(maxChars / 3), text.length - maxChars);
   const start = cutIndex(text, wanted);
   const end = cutIndex(text, start + maxChars);

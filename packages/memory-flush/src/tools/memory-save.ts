@@ -1,32 +1,42 @@
 import type { Tool } from "@holdfast/core";
-import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { type FileNamespace, failedResult, KeyedQueue, reasonOf } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import { memorySlot } from "../consolidation/memory-slot.js";
-import { KeyedQueue } from "../files/keyed-queue.js";
-import { dayPath, MAX_DAY_BYTES, MEMORY_FILE } from "../files/memory-files.js";
-import { factKey } from "../search/fact-key.js";
+import { dayPath, MAX_DAY_BYTES, MEMORY_FILE, memorySlot } from "../files/memory-files.js";
+import { plainText } from "../quote/plain-text.js";
 import { notesIn } from "../search/note-reader.js";
+import { factKey } from "../search/words.js";
 import { excerpt } from "./excerpt.js";
-import { memoryAddition } from "./memory-addition.js";
-import { memoryTool, reasonOf, refused } from "./memory-tool.js";
-import type { MemoryToolParts } from "./memory-tool-parts.js";
-import { noteItems, plainLines } from "./note-items.js";
+import { type MemoryToolParts, memoryTool } from "./memory-tool.js";
 
 const MAX_CHARS = 2_000;
 const MAX_SHOWN_CHARS = 200;
+
+const HEADING = /^ {0,3}#{1,6}[ \t]+(.*)$/gm;
+
+/** Heading of saved facts until they are merged: under the last heading of the file they could mean something else. */
+const SAVED_HEADING = "Recently saved";
+/** Everything that some program takes for the end of a line. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+/** Characters that separate words but must not be in a file: controls, lone surrogates, annotation marks. */
+const UNFIT = /[\p{Cc}\p{Surrogate}\uFFF9-\uFFFB]/gu;
+/** List marks, also repeated ones. */
+const LIST_MARKS = /^(?:[-*+•] |[-*+•]$)+/;
+const NUMBERED = /^\d{1,9}[.)] /;
+/** Beginning of a list item that would make it a heading, a code fence or a rule. */
+const BLOCK_MARK = /^(?:#|`{3}|~{3}|([-_*=])(?: ?\1){2,}$)/;
 
 const input = z.object({
   content: z.string().describe(`What to remember, at most ${MAX_CHARS} characters`),
 });
 
-/** The tool `memory_save`. */
+/** Creates the tool `memory_save`. */
 export function memorySaveTool(parts: MemoryToolParts): Tool {
-  // Calls of one step run at once; each must see what the one before wrote.
+  // Calls of one step run in parallel; each must see what the one before wrote.
   const saves = new KeyedQueue();
   return memoryTool(parts.agentId, {
     name: "memory_save",
-    description: `Keeps a fact in the long-term memory, for later conversations too: a decision, a preference, something learnt. One fact per line as a list, each complete in itself; at most ${MAX_CHARS} characters.`,
+    description: `Saves facts to the long-term memory, for later conversations: a decision, a preference, something learnt. Write one fact per line as a list, each understandable on its own; at most ${MAX_CHARS} characters.`,
     input,
     run: ({ content }, { namespace }) =>
       saves.run(slotKey(memorySlot(namespace)), () => save(parts, namespace, content)),
@@ -41,17 +51,17 @@ async function save(
   const plain = plainLines(content);
   const chars = plain.join("\n").length;
   if (chars > MAX_CHARS)
-    return refused(
+    return failedResult(
       `The content has ${chars} characters; at most ${MAX_CHARS} can be saved at once. Nothing was saved: shorten it, or save it in parts.`,
     );
   const items = noteItems(plain);
-  if (items.length === 0) return refused("The content has no text; nothing was saved.");
+  if (items.length === 0) return failedResult("The content has no text; nothing was saved.");
   const memory = await readMemory(parts, namespace);
   const fresh = freshItems(items, memory.text);
   if (fresh.length === 0) return `${MEMORY_FILE} already says so; nothing was written.`;
   const today = await parts.files.readBytes(namespace, dayPath(parts.now()));
   if (today !== null && today.length >= MAX_DAY_BYTES)
-    return refused("Today's notes are full; nothing was saved. More can be saved tomorrow.");
+    return failedResult("Today's notes are full; nothing was saved. More can be saved tomorrow.");
   const lines = fresh.map((item) => `- ${item}\n`).join("");
   const title = `saved in session ${JSON.stringify(namespace.sessionId)}`;
   const path = await parts.files.appendNotes(namespace, parts.now(), title, lines);
@@ -63,7 +73,7 @@ async function save(
   return `Saved to ${path}${outcome}${known}\n${shown}`;
 }
 
-/** The notes make a fact durable, so a `MEMORY.md` that cannot be read does not stop it from being saved. */
+/** Reads `MEMORY.md`. A failure does not prevent a fact from being saved: the notes make it durable. */
 async function readMemory(
   { files }: MemoryToolParts,
   namespace: FileNamespace,
@@ -96,7 +106,7 @@ function notAdded(error: unknown): string {
   return `, so it is kept and memory_search finds it. It could not be added to ${MEMORY_FILE} (${reasonOf(error)}); it will be merged into it later.`;
 }
 
-/** What `memory` does not say in the same words, each once. */
+/** Returns the items that `memory` does not have in the same words, each once. */
 function freshItems(items: readonly string[], memory: string): string[] {
   const known = new Set(notesIn(memory).map((note) => factKey(note.text)));
   return items.filter((item) => {
@@ -105,4 +115,36 @@ function freshItems(items: readonly string[], memory: string): string[] {
     known.add(key);
     return !isKnown;
   });
+}
+
+/** Returns the text to append to `MEMORY.md` to add list items to it. */
+function memoryAddition(memory: string, items: string): string {
+  const heading = [...memory.matchAll(HEADING)].at(-1)?.[1]?.trim();
+  const lineEnd = memory === "" || memory.endsWith("\n") ? "" : "\n";
+  if (heading === undefined || heading === SAVED_HEADING) return `${lineEnd}${items}`;
+  return `${lineEnd}\n## ${SAVED_HEADING}\n\n${items}`;
+}
+
+/** Returns the visible lines of a text, trimmed, without characters that notes must not have. */
+function plainLines(text: string): string[] {
+  return text
+    .split(LINE_END)
+    .map((line) => plainText(line.replace(UNFIT, " ")).replace(/\s+/g, " ").trim())
+    .filter((line) => line !== "");
+}
+
+/**
+ * Turns lines into list items of one line each: a list becomes its items, other lines are joined to the one before. No item
+ * can be taken for a heading or another entry of the file.
+ */
+function noteItems(lines: readonly string[]): string[] {
+  const items: string[] = [];
+  for (const line of lines) {
+    const content = line.replace(LIST_MARKS, "");
+    if (content === "") continue;
+    const isItem = content !== line || NUMBERED.test(content);
+    if (items.length === 0 || isItem) items.push(content);
+    else items.push(`${items.pop()} ${content}`);
+  }
+  return items.map((item) => (BLOCK_MARK.test(item) ? `\\${item}` : item));
 }

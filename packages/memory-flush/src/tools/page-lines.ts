@@ -1,29 +1,31 @@
-/** Which lines to show, from 1, and how much at most. */
+import { characterStart, lineStart } from "@holdfast/core/plugin-kit";
+
+/** Range of lines, from 1, and limits of the page. */
 export interface LineRequest {
   readonly startLine: number;
-  /** May be beyond the end. */
+  /** May be past the end. */
   readonly endLine: number;
   readonly maxLines: number;
   /** UTF-8 bytes of the page, numbers included. */
   readonly maxBytes: number;
 }
 
-/** Some lines of a text, numbered. */
+/** Numbered lines of a text. */
 export interface LinePage {
   /** Rows `<number>| <line>`, joined by a line feed. */
   readonly text: string;
   readonly lastLine: number;
-  /** How many bytes the last line has, when it fits no page and was cut. */
+  /** Bytes of the last line, when it was too long for a page and was cut. */
   readonly cutFrom?: number | undefined;
 }
 
 const LINE_FEED = 0x0a;
 
-/** Lines of a text in UTF-8; null when it has no such line. Rows without their number, joined by a line feed, are the text. */
+/** Returns numbered lines of a text in UTF-8, or null when there is no such line. Rows without their number are the text. */
 export function pageLines(text: Uint8Array, request: LineRequest): LinePage | null {
   const { startLine, endLine, maxLines, maxBytes } = request;
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  let start: number | null = startOfLine(bytes, startLine);
+  let start: number | null = lineStart(bytes, startLine);
   if (start === null) return null;
   const rows: string[] = [];
   const last = Math.min(endLine, startLine + maxLines - 1);
@@ -43,28 +45,4 @@ export function pageLines(text: Uint8Array, request: LineRequest): LinePage | nu
     start = found < 0 ? null : found + 1;
   }
   return { text: rows.join("\n"), lastLine: startLine + rows.length - 1 };
-}
-
-/** Number of lines; a text that ends in a line feed has an empty last one. */
-export function countLines(bytes: Uint8Array): number {
-  let lines = 1;
-  for (let at = 0; at < bytes.length; at++) if (bytes[at] === LINE_FEED) lines++;
-  return lines;
-}
-
-function startOfLine(bytes: Buffer, line: number): number | null {
-  let start = 0;
-  for (let number = 1; number < line; number++) {
-    const found = bytes.indexOf(LINE_FEED, start);
-    if (found < 0) return null;
-    start = found + 1;
-  }
-  return start;
-}
-
-/** `at`, or the beginning of the character that it is within. */
-function characterStart(bytes: Buffer, at: number): number {
-  let start = at;
-  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start--;
-  return start;
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { factKey } from "../../src/search/fact-key.js";
-import { foldText, isUnspaced, pairsOf, wordsOf } from "../../src/search/words.js";
+import { factKey, foldText, isUnspaced, pairsOf, wordsOf } from "../../src/search/words.js";
 
 test.each([
   ["Don't panic: it's 3.5 km!", ["don", "t", "panic", "it", "s", "3", "5", "km"]],

@@ -7,7 +7,10 @@ import {
 } from "@holdfast/core";
 import { type FileNamespace, isExplicitToolResult } from "@holdfast/core/plugin-kit";
 import { MemoryFiles } from "../../src/files/memory-files.js";
-import { type MemoryToolParts, memoryTools } from "../../src/tools/memory-tools.js";
+import { memoryGetTool } from "../../src/tools/memory-get.js";
+import { memorySaveTool } from "../../src/tools/memory-save.js";
+import { memorySearchTool } from "../../src/tools/memory-search.js";
+import type { MemoryToolParts } from "../../src/tools/memory-tool.js";
 
 export const ada: FileNamespace = { agentId: "agent", userId: "ada", sessionId: "one" };
 
@@ -35,7 +38,7 @@ export function memoryBench({
   ...parts
 }: BenchOptions = {}) {
   const saves: FileNamespace[] = [];
-  const tools = memoryTools({
+  const toolParts: MemoryToolParts = {
     files: new MemoryFiles(filesystem),
     now: () => new Date("2026-03-05T10:00:00Z"),
     counter: () => characterEstimate(),
@@ -43,7 +46,8 @@ export function memoryBench({
     agentId: "agent",
     saved: (namespace) => saves.push(namespace),
     ...parts,
-  });
+  };
+  const tools = [memorySearchTool(toolParts), memoryGetTool(toolParts), memorySaveTool(toolParts)];
   const use = async (name: string, input: object, caller: Caller = ada): Promise<Answer> => {
     const tool = tools.find((each) => each.name === name);
     const { userId, sessionId, signal } = caller;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkMemoryPath } from "../../src/tools/memory-path.js";
+import { checkMemoryPath } from "../../src/tools/memory-get.js";
 import { memoryBench } from "./memory-bench.js";
 
 const runs = process.env["HOLDFAST_LONG"] === "1" ? 500 : 100;
@@ -123,8 +123,10 @@ describe("a path that does not name a file of the memory is refused", () => {
     "memoryx/2026-03-04.md",
     "",
   ])("%j", async (path) => {
-    const bench = memoryBench();
-    await expect(bench.get(path)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    expect(() => checkMemoryPath(path)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+    const { text, isError } = await memoryBench().get(path);
+    expect(isError).toBe(true);
+    expect(text).toMatch(/^memory_get: path ".*" .+\.$/);
   });
 
   test.each(["./MEMORY.md", "memory//archive/./2026-03-04.md"])("but %j is one", async (path) => {

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { StateTooLargeError } from "@holdfast/core";
-import type { FileInfo } from "@holdfast/core/plugin-kit";
+import { type FileInfo, showPath } from "@holdfast/core/plugin-kit";
 import {
   closeDirectoryChain,
   directoryTreePath,
@@ -9,7 +9,6 @@ import {
   MAX_PATH_DEPTH,
   type OpenDirectory,
   openDirectoryChain,
-  showPath,
   statEntry,
 } from "@holdfast/workspace/filesystem-kit";
 import { makeAccessible, unlessGone } from "./permissions.js";

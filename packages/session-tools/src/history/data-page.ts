@@ -10,10 +10,9 @@ import { cutIndex } from "@holdfast/core/plugin-kit";
 import { messageProblem } from "@holdfast/core/store-kit";
 import { BlobPaths, type Path } from "../render/blob-paths.js";
 import { BlobReader } from "../render/blob-reader.js";
-import type { FoundMessage } from "./find-message.js";
-import { behindEnd, historyCall, type Reading } from "./reading.js";
+import { type FoundMessage, historyCall, pastEnd, type Reading } from "./reading.js";
 
-/** Which data block of a message to give back. */
+/** A request for a data block of a message. */
 export interface DataRequest {
   readonly data: number;
   readonly offset?: number | undefined;
@@ -21,9 +20,9 @@ export interface DataRequest {
 }
 
 /**
- * A data block itself or, when it is too large or an offset is given, a page of its base64 (or URL) in a block of its own.
+ * Returns a data block or, when it is too large or an offset is given, a page of its base64 (or URL) in a separate block.
  *
- * @throws InvalidInputError when there is no such block, or nothing at the offset
+ * @throws InvalidInputError when there is no such block, or the offset is past its end
  */
 export async function dataPage(
   reading: Reading,
@@ -48,8 +47,8 @@ export async function dataPage(
     ];
   }
   const start = cutIndex(content, offset ?? 0);
-  if (start >= content.length) throw behindEnd(what, content.length, start);
-  // Groups of four, so that each page that begins at one can be decoded.
+  if (start >= content.length) throw pastEnd(what, content.length, start);
+  // Whole groups of four characters, so that each page can be decoded by itself.
   const end = cutIndex(content, start + Math.floor(maxPageChars / 4) * 4);
   const args = { at: record.seq, data: index, offset: end };
   const next =
@@ -68,7 +67,7 @@ interface PlacedData {
   readonly path: Path;
 }
 
-/** The base64 or the URL of a block, from wherever the log keeps it. */
+/** Returns the base64 or the URL of a block, from the record or from a blob. */
 async function contentOf(
   { log, slot, clock }: Reading,
   record: LogRecord,
@@ -79,7 +78,7 @@ async function contentOf(
   return blob === undefined ? value : new BlobReader(log, slot, clock).read(blob.ref);
 }
 
-/** The data blocks of a message in the order in which they are numbered, with their places. */
+/** Lists the data blocks of a message, in the order in which they are numbered, with their paths. */
 function dataBlocks(message: Message): readonly PlacedData[] {
   if (messageProblem(message) !== null) return [];
   return message.content.flatMap((block, index) => {

@@ -1,9 +1,12 @@
-import { isMessage } from "../message-record.js";
-import { records } from "../records.js";
-import { describeRecord } from "./describe-record.js";
+import { type LogRecord, StateCorruptError } from "@holdfast/core";
+import { isMessage, type MessageRecord, records } from "../log-records.js";
+import { BlobReader } from "../render/blob-reader.js";
+import { readPage } from "../render/read-page.js";
+import { renderMessage } from "../render/render-message.js";
 import { historyCall, type Reading } from "./reading.js";
+import { markLine, messageHead } from "./record-head.js";
 
-/** Which messages to show. */
+/** Range and number of the messages to show. */
 export interface OverviewRequest {
   readonly lastN: number;
   readonly before?: number | undefined;
@@ -11,13 +14,13 @@ export interface OverviewRequest {
   readonly includeDiscarded?: boolean | undefined;
 }
 
-/** How many messages there are on a page unless the model says otherwise. */
+/** Messages of a page unless the model asks for another number. */
 export const DEFAULT_MESSAGES = 20;
 
-/** Room for what is said around the messages, without the ids in it. */
+/** Characters reserved for the text around the messages, without the ids in it. */
 const AROUND_CHARS = 300;
 
-/** Messages and marks of a session, oldest first, long ones cut, and how to see more. */
+/** Shows messages and marks of a session, oldest first, long ones cut, and says how to see more. */
 export async function overview(reading: Reading, request: OverviewRequest): Promise<string> {
   const { lastN, before, after, includeDiscarded } = request;
   const more = (range: { before?: number | undefined; after?: number | undefined }): string => {
@@ -47,14 +50,14 @@ export async function overview(reading: Reading, request: OverviewRequest): Prom
   return [head, ...items, ...foot].join("\n\n");
 }
 
-/** What fits on a page. */
+/** Items of a page. */
 interface Collected {
   /** Oldest first. */
   readonly items: readonly string[];
   readonly messages: number;
-  /** Why there is more; absent: there is not. */
+  /** Reason why the page ends before the range does; undefined when it does not. */
   readonly stopped: "full" | "time" | undefined;
-  /** The last record that is done with. */
+  /** Position of the last record that was looked at. */
   readonly reached: number | undefined;
 }
 
@@ -77,7 +80,7 @@ async function collect(
     const item = await describeRecord(reading, record, includeDiscarded);
     if (item !== null) {
       room -= item.length + 2;
-      // One always fits, so that paging gets on.
+      // The first item is always shown, so that paging makes progress.
       if (messages === lastN || (items.length > 0 && room < 0)) return page("full");
       items.push(item);
       if (isMessage(record)) messages++;
@@ -86,6 +89,39 @@ async function collect(
     if (clock.isUp) return page("time");
   }
   return page();
+}
+
+/** Describes a record for an overview; null when it is not shown. */
+async function describeRecord(
+  reading: Reading,
+  record: LogRecord,
+  includeDiscarded: boolean | undefined,
+): Promise<string | null> {
+  if (!isMessage(record) && markLine(record, "") === null) return null;
+  const remark = await reading.remarks.remark(reading.slot, record);
+  if (remark === null) return null;
+  if (!isMessage(record)) return markLine(record, remark);
+  return `${messageHead(record, remark)}\n${await preview(reading, record, includeDiscarded)}`;
+}
+
+async function preview(
+  reading: Reading,
+  record: MessageRecord,
+  includeDiscarded: boolean | undefined,
+): Promise<string> {
+  const { log, slot, clock, settings } = reading;
+  const { body } = renderMessage(record);
+  try {
+    const blobs = new BlobReader(log, slot, clock);
+    const { text, end, isLast } = await readPage(blobs, body, 0, settings.previewChars);
+    if (isLast) return text;
+    const more = historyCall(reading, { at: record.seq, offset: end }, includeDiscarded);
+    return `${text}…\n[cut: ${more} shows more]`;
+  } catch (error) {
+    // One missing text must not hide the other messages; reading this one says what is wrong.
+    if (!StateCorruptError.is(error)) throw error;
+    return "[a long text of this message is missing or damaged]";
+  }
 }
 
 function within({ before, after }: Pick<OverviewRequest, "before" | "after">): string {

@@ -1,37 +1,65 @@
 import { type ConversationLog, InvalidInputError, type Slot } from "@holdfast/core";
-import type { CallStates } from "../call-states.js";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
+import type { CallRemarks } from "../call-remarks.js";
 import type { Caller } from "../caller.js";
-import { type Arguments, howTo, sessionArguments } from "../how-to.js";
+import { isMessage, type MessageRecord } from "../log-records.js";
 import type { SessionToolsSettings } from "../session-tools-options.js";
-import { HISTORY } from "../tool-names.js";
-import type { WorkClock } from "../work-clock.js";
+import { type Arguments, describeCall, HISTORY, sessionArguments } from "../tool-calls.js";
 
-/** What it takes to read a session. */
+/** The session that is read, and the parts needed to read it. */
 export interface Reading {
   readonly log: ConversationLog;
   readonly slot: Slot;
   readonly caller: Caller;
-  readonly clock: WorkClock;
-  readonly states: CallStates;
+  readonly clock: YieldingClock;
+  readonly remarks: CallRemarks;
   readonly settings: SessionToolsSettings;
 }
 
-/** How to call `session_history` for more of the same session. */
+/** Describes a call of `session_history` for more of the same session. */
 export function historyCall(
   { caller, slot }: Pick<Reading, "caller" | "slot">,
   args: Arguments,
   includeDiscarded: boolean | undefined,
 ): string {
-  return howTo(HISTORY, {
+  return describeCall(HISTORY, {
     ...args,
     ...sessionArguments(caller, slot),
     includeDiscarded: includeDiscarded === true ? true : undefined,
   });
 }
 
-/** Refuses an offset behind the end. */
-export function behindEnd(what: string, chars: number, offset: number): InvalidInputError {
+/** Makes the error for an offset past the end. */
+export function pastEnd(what: string, chars: number, offset: number): InvalidInputError {
   return new InvalidInputError(
     `${what} has ${chars} characters; there is nothing at offset ${offset}`,
   );
+}
+
+/** A message that may be shown, and a remark about its call. */
+export interface FoundMessage {
+  readonly record: MessageRecord;
+  readonly remark: string;
+}
+
+/**
+ * Finds the message at a position.
+ *
+ * @throws InvalidInputError when there is none that may be shown
+ */
+export async function findMessage(
+  { log, slot, remarks }: Reading,
+  at: number,
+): Promise<FoundMessage> {
+  const [record] = await log.read(slot, { before: at + 1, limit: 1 });
+  if (record === undefined || record.seq !== at || !isMessage(record))
+    throw new InvalidInputError(
+      `there is no message at position ${at}; a call without \`at\` shows the positions`,
+    );
+  const remark = await remarks.remark(slot, record);
+  if (remark === null)
+    throw new InvalidInputError(
+      `the message at position ${at} was discarded with its call; includeDiscarded: true shows it`,
+    );
+  return { record, remark };
 }

@@ -1,33 +1,29 @@
 import type { LogRecord } from "@holdfast/core";
-import { cutIndex } from "@holdfast/core/plugin-kit";
-import type { MessageRecord } from "../message-record.js";
+import { cutText } from "@holdfast/core/plugin-kit";
+import type { MessageRecord } from "../log-records.js";
 
-/** Characters of a name that are shown. */
+/** Most characters of a name that are shown. */
 const NAME_CHARS = 64;
-/** Characters of a mark's details that are shown. */
+/** Most characters of a mark's details that are shown. */
 const DETAIL_CHARS = 200;
 
-/** Where a message stands, whose it is and when it came: `[5100] user, 2026-05-01T10:00:00.000Z`. */
+/** Returns position, author and time of a message: `[5100] user, 2026-05-01T10:00:00.000Z`. */
 export function messageHead(record: MessageRecord, remark: string): string {
   return `[${record.seq}] ${messageOrigin(record, remark)}`;
 }
 
-/** Whose a message is and when it came. */
+/** Returns author and time of a message. */
 export function messageOrigin({ at, message }: MessageRecord, remark: string): string {
   const { role, name } = message;
-  // The log does not check what it keeps.
-  const said = typeof name === "string" ? ` ${JSON.stringify(cut(name, NAME_CHARS))}` : "";
-  return `${cut(String(role), NAME_CHARS)}${said}, ${at}${remark}`;
+  // The log does not validate messages.
+  const said = typeof name === "string" ? ` ${JSON.stringify(cutText(name, NAME_CHARS))}` : "";
+  return `${cutText(String(role), NAME_CHARS)}${said}, ${at}${remark}`;
 }
 
-/** A mark in one line; null for those that only say how a call ended. */
+/** Describes a mark in one line; null for marks that only say how a call ended. */
 export function markLine({ seq, at, mark }: LogRecord, remark: string): string | null {
   if (mark === undefined || mark.name === "call_end") return null;
   const details =
-    mark.details === undefined ? "" : `: ${cut(JSON.stringify(mark.details), DETAIL_CHARS)}`;
-  return `[${seq}] (${cut(mark.name, NAME_CHARS)}), ${at}${remark}${details}`;
-}
-
-function cut(text: string, chars: number): string {
-  return text.length > chars ? `${text.slice(0, cutIndex(text, chars))}…` : text;
+    mark.details === undefined ? "" : `: ${cutText(JSON.stringify(mark.details), DETAIL_CHARS)}`;
+  return `[${seq}] (${cutText(mark.name, NAME_CHARS)}), ${at}${remark}${details}`;
 }

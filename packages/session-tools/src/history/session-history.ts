@@ -1,57 +1,59 @@
-import type { Tool } from "@holdfast/core";
+import type { TextBlock, Tool } from "@holdfast/core";
 import { z } from "zod";
-import { CallStates } from "../call-states.js";
-import { wishedSlot } from "../caller.js";
+import { CallRemarks } from "../call-remarks.js";
+import { requestedSlot } from "../caller.js";
+import { BlobReader } from "../render/blob-reader.js";
+import { readPage } from "../render/read-page.js";
+import { renderMessage } from "../render/render-message.js";
 import { type SessionToolParts, sessionTool } from "../session-tool.js";
-import { HISTORY } from "../tool-names.js";
+import { HISTORY } from "../tool-calls.js";
 import { dataPage } from "./data-page.js";
-import { findMessage } from "./find-message.js";
-import { messagePage } from "./message-page.js";
 import { DEFAULT_MESSAGES, overview } from "./overview.js";
+import { type FoundMessage, findMessage, historyCall, pastEnd, type Reading } from "./reading.js";
+import { messageOrigin } from "./record-head.js";
 
 /** Most messages of one page. */
 const MAX_MESSAGES = 100;
 
-/** One more than a position must be a number that is exact. */
+/** Position in a log; the number after it must be exact, too. */
 const position = z
   .int()
   .min(-1)
   .max(Number.MAX_SAFE_INTEGER - 1);
 
 const input = z.object({
-  sessionId: z.string().optional().describe("As session_list names it; this session by default"),
-  agentId: z.string().optional().describe("Another agent of the same user"),
-  lastN: z.int().min(1).max(MAX_MESSAGES).default(DEFAULT_MESSAGES).describe("How many messages"),
-  before: position.optional().describe("Only messages before this position; the last of them"),
-  after: position.optional().describe("Only messages after this position; the first of them"),
-  at: position.optional().describe("Show the one message at this position, whole, page by page"),
-  offset: z
-    .int()
-    .min(0)
+  sessionId: z
+    .string()
     .optional()
-    .describe("With `at`: the first character to show; 0 by default"),
+    .describe("Id of the session, from session_list; this session by default"),
+  agentId: z.string().optional().describe("Another agent of the same user"),
+  lastN: z.int().min(1).max(MAX_MESSAGES).default(DEFAULT_MESSAGES).describe("Number of messages"),
+  before: position.optional().describe("Show the last messages before this position"),
+  after: position.optional().describe("Show the first messages after this position"),
+  at: position.optional().describe("Show only the message at this position, in full, page by page"),
+  offset: z.int().min(0).optional().describe("With `at`: first character to show; 0 by default"),
   data: z
     .int()
     .min(0)
     .optional()
-    .describe("With `at`: give back the image or file that is shown as [data <number>: …]"),
+    .describe("With `at`: return the image or file shown as [data <number>: …]"),
   includeDiscarded: z
     .boolean()
     .optional()
-    .describe("Also what calls said that conflicted or were rolled back; false by default"),
+    .describe("Include messages of calls that conflicted or were rolled back; false by default"),
 });
 
-/** The tool `session_history`. */
+/** Creates the tool `session_history`. */
 export function sessionHistoryTool(parts: SessionToolParts): Tool {
   const { log, settings } = parts;
   return sessionTool(parts, {
     name: HISTORY,
-    description: `Shows what was said in a conversation, also what is no longer in your context: messages with thinking, tool calls and results, oldest first, each with its position. Long messages are cut to ${settings.previewChars} characters; \`at\` with the position shows one whole, page by page. Every answer says how to get the next page.`,
+    description: `Shows what was said in a conversation, including what is no longer in your context: messages with thinking, tool calls and results, oldest first, each with its position. Long messages are cut to ${settings.previewChars} characters; \`at\` with a position shows one in full, page by page. Every answer says how to get the next page.`,
     input,
     async run(request, caller, clock) {
-      const slot = wishedSlot(caller, request);
-      const states = new CallStates(log, caller, clock, request.includeDiscarded);
-      const reading = { log, slot, caller, clock, states, settings };
+      const slot = requestedSlot(caller, request);
+      const remarks = new CallRemarks(log, caller, clock, request.includeDiscarded);
+      const reading = { log, slot, caller, clock, remarks, settings };
       if (request.at === undefined) return overview(reading, request);
       const found = await findMessage(reading, request.at);
       return request.data === undefined
@@ -59,4 +61,32 @@ export function sessionHistoryTool(parts: SessionToolParts): Tool {
         : dataPage(reading, found, { ...request, data: request.data });
     },
   });
+}
+
+/**
+ * Returns a page of one message in a block of its own, so that the pages joined are the whole message; a second block says
+ * which page it is.
+ *
+ * @throws InvalidInputError for an offset past the end
+ */
+async function messagePage(
+  reading: Reading,
+  { record, remark }: FoundMessage,
+  input: { readonly offset?: number | undefined; readonly includeDiscarded?: boolean | undefined },
+): Promise<readonly TextBlock[]> {
+  const { log, slot, clock, settings } = reading;
+  const { offset = 0, includeDiscarded } = input;
+  const blobs = new BlobReader(log, slot, clock);
+  const { whole } = renderMessage(record);
+  const page = await readPage(blobs, whole, offset, settings.maxPageChars);
+  if (page.text === "") throw pastEnd(`the message at ${record.seq}`, page.end, offset);
+  const origin = messageOrigin(record, remark);
+  const shown = `Position ${record.seq}, ${origin}; characters ${page.start} to ${page.end}`;
+  const next = page.isLast
+    ? "End of the message."
+    : `Go on: ${historyCall(reading, { at: record.seq, offset: page.end }, includeDiscarded)}.`;
+  return [
+    { type: "text", text: page.text },
+    { type: "text", text: `[${shown}. ${next}]` },
+  ];
 }

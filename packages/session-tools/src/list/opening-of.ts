@@ -1,34 +1,34 @@
 import { type ConversationLog, type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import { messageProblem } from "@holdfast/core/store-kit";
-import type { CallStates } from "../call-states.js";
-import { isMessage, type MessageRecord } from "../message-record.js";
+import type { CallRemarks } from "../call-remarks.js";
+import { isMessage, type MessageRecord } from "../log-records.js";
 import { BlobPaths } from "../render/blob-paths.js";
 import { BlobReader } from "../render/blob-reader.js";
 import { PartList } from "../render/part-list.js";
 import { readPage } from "../render/read-page.js";
-import type { WorkClock } from "../work-clock.js";
 
-/** How many records are looked at for what the user said first. */
+/** Records that are searched for the first words of the user. */
 const RECORDS = 10;
-/** Characters of it that are shown. */
+/** Most characters of them that are shown. */
 const LINE_CHARS = 120;
 
-/** What it takes to look at the beginning of a session. */
+/** A session whose beginning is read, and the parts needed to read it. */
 export interface OpeningRequest {
   readonly log: ConversationLog;
   readonly slot: Slot;
-  readonly states: CallStates;
-  readonly clock: WorkClock;
+  readonly remarks: CallRemarks;
+  readonly clock: YieldingClock;
 }
 
-/** When a session began and the first line of what its user said first, as the end of a row. */
-export async function openingOf({ log, slot, states, clock }: OpeningRequest): Promise<string> {
+/** Returns when a session began and the first line the user wrote, for the end of a row. */
+export async function openingOf({ log, slot, remarks, clock }: OpeningRequest): Promise<string> {
   const first = await log.read(slot, { after: -1, limit: RECORDS });
   const began = first[0] === undefined ? "" : `, began ${first[0].at}`;
   for (const record of first) {
     await clock.tick();
     const place = textPlace(record);
-    if (place === null || (await states.remark(slot, place.record)) === null) continue;
+    if (place === null || (await remarks.remark(slot, place.record)) === null) continue;
     const line = await firstLine(new BlobReader(log, slot, clock), place);
     if (line !== "") return `${began}: ${line}`;
   }
@@ -41,7 +41,7 @@ interface TextPlace {
   readonly text: string;
 }
 
-/** The first text of a message that the user wrote; null for other records. */
+/** Finds the first text of a message that the user wrote; null for other records. */
 function textPlace(record: LogRecord): TextPlace | null {
   if (!isMessage(record) || record.message.role !== "user") return null;
   if (messageProblem(record.message) !== null) return null;

@@ -1,10 +1,10 @@
 import type { LogRecord } from "@holdfast/core";
 import type { BlobReference } from "@holdfast/core/store-kit";
 
-/** Where in a value something is. */
+/** Path to a part of a value. */
 export type Path = BlobReference["path"];
 
-/** The places of a record's message from which the log took a long string. */
+/** Paths in a record's message whose strings the log keeps as blobs. */
 export class BlobPaths {
   readonly #references = new Map<string, BlobReference>();
   readonly #above = new Set<string>();
@@ -17,12 +17,12 @@ export class BlobPaths {
     }
   }
 
-  /** The string that belongs here, if the log keeps it apart. */
+  /** Returns the blob of the string at a path, if there is one. */
   at(path: Path): BlobReference | undefined {
     return this.#above.size === 0 ? undefined : this.#references.get(keyOf(path));
   }
 
-  /** Whether a string that the log keeps apart belongs here or further down. */
+  /** Tells whether there is a blob at a path or below it. */
   isWithin(path: Path): boolean {
     return this.#above.size > 0 && this.#above.has(keyOf(path));
   }

@@ -1,26 +1,25 @@
 import { createHash } from "node:crypto";
 import { type ConversationLog, type Slot, StateCorruptError } from "@holdfast/core";
-import { cutIndex } from "@holdfast/core/plugin-kit";
+import { cutIndex, type YieldingClock } from "@holdfast/core/plugin-kit";
 import { describeSlot } from "@holdfast/core/store-kit";
-import type { WorkClock } from "../work-clock.js";
 
-/** Characters that are hashed at once, before others may work. */
+/** Characters that are hashed before other work may run. */
 const HASH_CHARS = 262_144;
 
-/** Reads the long strings of a session, and holds no more than one of them. */
+/** Reads the blobs of a session, and holds no more than one of them. */
 export class BlobReader {
   readonly #log: Pick<ConversationLog, "readBlob">;
   readonly #slot: Slot;
-  readonly clock: WorkClock;
+  readonly clock: YieldingClock;
   #last: { readonly ref: string; readonly text: string } | undefined;
 
-  constructor(log: Pick<ConversationLog, "readBlob">, slot: Slot, clock: WorkClock) {
+  constructor(log: Pick<ConversationLog, "readBlob">, slot: Slot, clock: YieldingClock) {
     this.#log = log;
     this.#slot = slot;
     this.clock = clock;
   }
 
-  /** @throws StateCorruptError when it is missing or is not what was stored */
+  /** Returns the text of a blob. @throws StateCorruptError when it is missing or does not match its hash */
   async read(ref: string): Promise<string> {
     if (this.#last?.ref === ref) return this.#last.text;
     this.#last = undefined;
@@ -31,7 +30,7 @@ export class BlobReader {
     return text;
   }
 
-  /** As core's `blobRef`, with breaks: a long text takes a while. */
+  /** Computes core's `blobRef`, yielding to other work: a long text takes a while. */
   async #refOf(text: string): Promise<string> {
     const hash = createHash("sha256");
     for (let start = 0; start < text.length; ) {

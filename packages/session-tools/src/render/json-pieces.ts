@@ -1,7 +1,7 @@
 import type { BlobPaths, Path } from "./blob-paths.js";
 import type { Piece } from "./part.js";
 
-/** A value as `JSON.stringify` writes it, in pieces: the long strings in it need not be there. */
+/** Renders a value as `JSON.stringify` does, in pieces: its blobs need not be loaded. */
 export function jsonPieces(value: unknown, path: Path, blobs: BlobPaths): readonly Piece[] {
   if (!blobs.isWithin(path)) return [JSON.stringify(value)];
   const blob = blobs.at(path);
@@ -16,7 +16,7 @@ export function jsonPieces(value: unknown, path: Path, blobs: BlobPaths): readon
   return objectPieces(entries);
 }
 
-/** An object of which the values are in pieces. */
+/** Renders an object whose values are in pieces. */
 export function objectPieces(
   entries: readonly (readonly [key: string, value: readonly Piece[]])[],
 ): readonly Piece[] {

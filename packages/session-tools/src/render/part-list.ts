@@ -12,18 +12,18 @@ export class PartList {
     this.blobs = blobs;
   }
 
-  /** What the rendering adds. */
+  /** Adds text that is not in the message. */
   label(text: string): this {
     return this.#add("label", [text]);
   }
 
-  /** A string that is shown as it is. */
+  /** Adds a string as it is. */
   verbatim(value: string, path: Path, kind: Part["kind"] = "text"): this {
     const blob = this.blobs.at(path);
     return this.#add(kind, [blob === undefined ? value : { ref: blob.ref, isEscaped: false }]);
   }
 
-  /** A value that is shown as JSON. */
+  /** Adds a value as JSON. */
   json(value: unknown, path: Path, kind: Part["kind"] = "json"): this {
     return this.#add(kind, jsonPieces(value, path, this.blobs));
   }

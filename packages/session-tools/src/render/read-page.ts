@@ -1,23 +1,22 @@
 import { cutIndex } from "@holdfast/core/plugin-kit";
 import type { BlobReader } from "./blob-reader.js";
-import type { Part } from "./part.js";
-import { partChunks } from "./part-chunks.js";
+import { type Part, partChunks } from "./part.js";
 
-/** A stretch of a rendering. */
+/** Page of a rendering. */
 export interface Page {
   readonly text: string;
-  /** Where it begins: the offset asked for, or one less where that was within a character. */
+  /** The requested offset, or one less where that was within a character. */
   readonly start: number;
   readonly end: number;
-  /** Nothing follows. */
+  /** True when nothing follows. */
   readonly isLast: boolean;
 }
 
 /**
- * Reads so many characters of a rendering from an offset on. Pages, each from the end of the one before, put together are
- * the rendering.
+ * Reads a page of a rendering, starting at an offset. Pages that each start at the end of the one before make up the
+ * rendering.
  *
- * @returns an empty last page, which begins where the rendering ends, when the offset is not in it
+ * @returns an empty last page at the end of the rendering when the offset is past it
  */
 export async function readPage(
   blobs: BlobReader,

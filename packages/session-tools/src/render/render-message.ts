@@ -1,7 +1,7 @@
 import type { DataBlock, TextBlock, ToolResultBlock } from "@holdfast/core";
 import { messageProblem } from "@holdfast/core/store-kit";
-import type { MessageRecord } from "../message-record.js";
-import { isSessionTool } from "../tool-names.js";
+import type { MessageRecord } from "../log-records.js";
+import { isSessionTool } from "../tool-calls.js";
 import { BlobPaths, type Path } from "./blob-paths.js";
 import type { Part } from "./part.js";
 import { PartList } from "./part-list.js";
@@ -9,17 +9,17 @@ import { restPieces } from "./rest-pieces.js";
 
 /** A message as a model reads it. */
 export interface RenderedMessage {
-  /** What was said, thought, called and answered: every text as it was. */
+  /** Texts, thoughts, tool calls and results, every text verbatim. */
   readonly body: readonly Part[];
-  /** The body and behind it the rest: id, usage, metadata. */
+  /** The body, followed by the rest: id, usage, metadata. */
   readonly whole: readonly Part[];
 }
 
-/** Lays out the message of a record without loading the long strings that the log keeps apart. */
+/** Renders the message of a record without loading its blobs. */
 export function renderMessage(record: MessageRecord): RenderedMessage {
   const { message } = record;
   const list = new PartList(new BlobPaths(record));
-  // A newer release may write what this one does not know; it is shown all the same.
+  // A newer release may write blocks that this one does not know; they are shown as JSON.
   if (messageProblem(message) !== null) {
     list.label("[message of unknown form]\n").json(message, []);
     return { body: list.parts, whole: list.parts };
@@ -87,7 +87,7 @@ function dataLine(list: PartList, block: DataBlock, path: Path, index: number): 
     list.label(", at ").verbatim(source.url, [...path, "source", "url"], "label");
   else {
     const blob = list.blobs.at([...path, "source", "data"]);
-    // Only the end of the base64 says it exactly, and for that it would have to be loaded.
+    // The exact size depends on the padding, for which the blob would have to be loaded.
     const size =
       blob === undefined ? base64Bytes(source.data) : `about ${Math.floor((blob.bytes / 4) * 3)}`;
     list.label(`, ${size} bytes`);

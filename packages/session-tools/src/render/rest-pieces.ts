@@ -3,7 +3,7 @@ import type { BlobPaths, Path } from "./blob-paths.js";
 import { jsonPieces, objectPieces } from "./json-pieces.js";
 import type { Piece } from "./part.js";
 
-/** What the body of a rendering shows of each block. */
+/** Fields of each block that the body of a rendering shows. */
 const shownFields: Readonly<Record<Block["type"], readonly string[]>> = {
   text: ["type", "text"],
   thinking: ["type", "text"],
@@ -15,7 +15,7 @@ const shownFields: Readonly<Record<Block["type"], readonly string[]>> = {
 
 type Entry = readonly [key: string, value: readonly Piece[]];
 
-/** As a JSON object, what the body of a rendering does not show: id, times, usage, metadata, fields of other releases. */
+/** Renders as a JSON object what the body does not show: id, times, usage, metadata, fields of other releases. */
 export function restPieces(message: Message, blobs: BlobPaths): readonly Piece[] {
   const entries = restOf(message, [], ["role", "content"], blobs);
   const blocks = message.content.flatMap((block, index): Entry[] => {

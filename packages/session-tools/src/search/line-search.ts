@@ -1,46 +1,46 @@
-import { InvalidInputError } from "@holdfast/core";
-import { cutIndex } from "@holdfast/core/plugin-kit";
+import { compileRegex, cutIndex } from "@holdfast/core/plugin-kit";
 import { RE2JS } from "re2js";
-import type { Place } from "./locate-text.js";
+import type { TextRange } from "./locate-text.js";
 
-/** Least and most characters that are searched at once, before others may work. */
+/** Least and most characters that are searched before other work may run. */
 const WINDOW_CHARS: readonly [number, number] = [1_024, 8_192];
-/** What is searched at once may cost this much: characters times steps of the expression's program. */
+/** Cost of the search of one window: characters times steps of the expression's program. */
 const WINDOW_COST = 100_000;
-/** Windows of a long line overlap by one part in so many. A match up to that long is found wherever it lies. */
+/** Windows of a long line overlap by this fraction (1/n); a match of up to that length is found wherever it is. */
 const OVERLAP_PART = 4;
-/** Steps of the largest program; an expression that repeats a great deal has a large one. */
-const MAX_PROGRAM_SIZE = 500;
 
 /** A line, or a window of one that is too long to be searched at once. */
 export interface LineWindow {
   readonly text: string;
-  /** Otherwise its first character is only there for what stands in front of a match. */
+  /** If false, the first character is only context for a match after it. */
   readonly isLineStart: boolean;
   readonly isLineEnd: boolean;
 }
 
-/** Looks for a regular expression in linear time. */
+/** Searches lines for a regular expression, in linear time. */
 export class LineSearch {
   readonly #pattern: RE2JS;
   /** Lines longer than this are searched in windows. */
   readonly windowChars: number;
 
-  /** @throws InvalidInputError for an expression that is none or too costly */
+  /** @throws InvalidInputError for an expression that is invalid or too expensive */
   constructor(pattern: string) {
-    this.#pattern = compile(pattern);
+    this.#pattern = compileRegex(pattern, {
+      compile: (text) => RE2JS.compile(text),
+      name: "query",
+    });
     const [least, most] = WINDOW_CHARS;
     const affordable = Math.ceil(WINDOW_COST / this.#pattern.programSize());
     this.windowChars = Math.min(most, Math.max(least, affordable));
   }
 
-  /** The first match, or null; one that the next window sees better is left to it. */
-  find({ text, isLineStart, isLineEnd }: LineWindow): Place | null {
+  /** Finds the first match, or null; a match that may continue past the window is left to the next one. */
+  find({ text, isLineStart, isLineEnd }: LineWindow): TextRange | null {
     const line = isLineEnd && text.endsWith("\r") ? text.slice(0, -1) : text;
-    // The first character may be a pair; a match cannot begin within it.
+    // The first character may be a surrogate pair; a match cannot begin within it.
     const from = isLineStart ? 0 : 2 - cutDifference(line);
     if (from > line.length) return null;
-    // Whether there is a match is known much sooner than where.
+    // Testing for a match is much faster than finding where it is.
     if (!this.#pattern.test(line)) return null;
     const matcher = this.#pattern.matcher(line);
     if (!matcher.find(from)) return null;
@@ -49,40 +49,13 @@ export class LineSearch {
     return isUnsure && start > this.overlapStart(line) ? null : { start, end };
   }
 
-  /** Where the next window of a line begins, within this one. */
+  /** Returns the index at which the next window of a line begins. */
   overlapStart(window: string): number {
     return cutIndex(window, window.length - Math.floor(this.windowChars / OVERLAP_PART));
   }
 }
 
-/** 1 when a text may be cut behind its first unit, 0 when that is half of a pair. */
+/** Returns 1 when a text may be cut after its first unit, 0 when that is half of a surrogate pair. */
 function cutDifference(text: string): number {
   return text.length < 2 ? 1 : cutIndex(text, 1);
-}
-
-function compile(pattern: string): RE2JS {
-  if (repeatsOf(pattern) > MAX_PROGRAM_SIZE) throw tooCostly();
-  let compiled: RE2JS;
-  try {
-    compiled = RE2JS.compile(pattern);
-  } catch (error) {
-    throw new InvalidInputError(
-      `the query is no regular expression of RE2 (${error instanceof Error ? error.message : String(error)}); look-around and back-references are not supported`,
-      { cause: error },
-    );
-  }
-  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw tooCostly();
-  return compiled;
-}
-
-/** The sum of all `{n}` and `{n,m}`, each of which is at least as many steps of the program. */
-function repeatsOf(pattern: string): number {
-  const braces = pattern.replace(/\\./gs, "").matchAll(/\{(\d+)(?:,(\d*))?\}/g);
-  let sum = 0;
-  for (const [, least, most] of braces) sum += Math.max(Number(least), Number(most ?? 0));
-  return sum;
-}
-
-function tooCostly(): InvalidInputError {
-  return new InvalidInputError("the query has or repeats too much to be searched for; simplify it");
 }

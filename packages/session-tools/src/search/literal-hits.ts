@@ -1,21 +1,21 @@
 import { StateCorruptError } from "@holdfast/core";
 import { literalPattern } from "@holdfast/core/store-kit";
-import { isMessage, type MessageRecord } from "../message-record.js";
+import { isMessage, type MessageRecord } from "../log-records.js";
 import { BlobReader } from "../render/blob-reader.js";
 import { renderMessage } from "../render/render-message.js";
 import { locateText } from "./locate-text.js";
-import type { Find, Hit, Search } from "./search.js";
+import type { Hit, Search, SearchStep } from "./search.js";
 import { snippetAt } from "./snippet-at.js";
 
-/** Hits asked for at a time: some will turn out to be echoes. */
+/** Hits requested at a time; some are dropped as echoes. */
 const BATCH = 10;
 
-/** What the log finds, without echoes and discarded calls. */
-export async function* literalHits(search: Search): AsyncGenerator<Find> {
+/** Yields what the log finds, without echoes and discarded calls. */
+export async function* literalHits(search: Search): AsyncGenerator<SearchStep> {
   const { log, scope, query, from, signal } = search;
   let before = from && {
     sessionId: from.sessionId,
-    // The cursor of another search may stand within a record.
+    // The cursor of a regex search may point into a record.
     seq: from.offset === undefined ? from.seq : from.seq + 1,
   };
   for (;;) {
@@ -32,10 +32,10 @@ export async function* literalHits(search: Search): AsyncGenerator<Find> {
 }
 
 async function toHit(
-  { log, query, states, clock }: Search,
+  { log, query, remarks, clock }: Search,
   { slot, record, snippet }: Pick<Hit, "slot" | "snippet"> & { readonly record: MessageRecord },
 ): Promise<Hit | undefined> {
-  const remark = await states.remark(slot, record);
+  const remark = await remarks.remark(slot, record);
   if (remark === null) return undefined;
   const found = { slot, record, remark };
   const { body } = renderMessage(record);
@@ -47,6 +47,6 @@ async function toHit(
   } catch (error) {
     if (!StateCorruptError.is(error)) throw error;
   }
-  // It goes over the border of two blocks, or is written differently: the log knows better.
+  // The match spans two blocks, or is rendered differently: show the snippet of the log.
   return { ...found, snippet: snippet.replace(literalPattern(query), "»$&«"), offset: 0 };
 }

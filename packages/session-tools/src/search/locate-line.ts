@@ -1,21 +1,20 @@
 import { cutIndex } from "@holdfast/core/plugin-kit";
 import type { BlobReader } from "../render/blob-reader.js";
-import type { Part } from "../render/part.js";
-import { partChunks } from "../render/part-chunks.js";
+import { type Part, partChunks } from "../render/part.js";
 import type { LineSearch } from "./line-search.js";
-import type { Place } from "./locate-text.js";
+import type { TextRange } from "./locate-text.js";
 
-/** So much is searched before time can be up: loading a long text may take all of it, and the next call has to load it too. */
+/** Least progress before time can be up: loading a long text may use up the time, and the next call loads it again. */
 const MIN_PROGRESS_CHARS = 16_384;
 
-/** The place of a match, null when there is none, or from where to go on because time was up. */
-export type LineFind = Place | { readonly stoppedAt: number } | null;
+/** Range of a match, null without one, or the offset to continue from because time was up. */
+export type LineFind = TextRange | { readonly stoppedAt: number } | null;
 
 /**
- * The first match of an expression in the lines of a rendering. What the rendering adds, and what session tools said, is
- * passed over.
+ * Finds the first match of an expression in the lines of a rendering. Labels, and calls and results of session tools, are
+ * skipped.
  *
- * @param from - begins here, where a search stopped
+ * @param from - offset at which an earlier search stopped
  */
 export async function locateLine(
   blobs: BlobReader,
@@ -50,7 +49,7 @@ function isSearched({ kind, isEcho }: Part): boolean {
   return kind !== "label" && !isEcho;
 }
 
-/** Text that is not searched yet, which comes in stretches and is searched in lines. */
+/** Text that has not been searched yet; it arrives in chunks and is searched line by line. */
 class PendingLines {
   readonly #search: LineSearch;
   #text = "";
@@ -63,7 +62,7 @@ class PendingLines {
     this.#isLineStart = isLineStart;
   }
 
-  /** From where a later search goes on: one back from the beginning of a line, for what is there shows that it is one. */
+  /** Offset for a later search; at the start of a line one less, because the line feed shows that it is one. */
   get stoppedAt(): number {
     return Math.max(0, this.#isLineStart ? this.#start - 1 : this.#start);
   }
@@ -72,8 +71,8 @@ class PendingLines {
     this.#text += text;
   }
 
-  /** Searches the next line, or the next window of a long one; null when there is none before more text comes. */
-  next(): { readonly found: Place | null } | null {
+  /** Searches the next line, or the next window of a long one; null when more text is needed. */
+  next(): { readonly found: TextRange | null } | null {
     const { windowChars } = this.#search;
     const newline = this.#text.indexOf("\n");
     const isLine = newline >= 0 && newline <= windowChars;
@@ -88,12 +87,12 @@ class PendingLines {
     return { found };
   }
 
-  /** Searches what is left when no more text comes. */
-  last(): Place | null {
+  /** Searches the rest, at the end of the text. */
+  last(): TextRange | null {
     return this.#find(this.#text, true);
   }
 
-  #find(text: string, isLineEnd: boolean): Place | null {
+  #find(text: string, isLineEnd: boolean): TextRange | null {
     const found = this.#search.find({ text, isLineStart: this.#isLineStart, isLineEnd });
     return found && { start: this.#start + found.start, end: this.#start + found.end };
   }

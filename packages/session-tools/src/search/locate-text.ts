@@ -1,24 +1,23 @@
 import { literalPattern } from "@holdfast/core/store-kit";
 import type { BlobReader } from "../render/blob-reader.js";
-import type { Part } from "../render/part.js";
-import { partChunks } from "../render/part-chunks.js";
+import { type Part, partChunks } from "../render/part.js";
 
-/** A stretch of a rendering. */
-export interface Place {
+/** Range of a text, in UTF-16 units. */
+export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The first place of a rendering that holds a text, in any case.
+ * Finds the first occurrence of a text in a rendering, ignoring case.
  *
- * @returns `"echo"` when only calls or results of session tools hold it; null when nothing does
+ * @returns `"echo"` when only calls or results of session tools contain it; null when nothing does
  */
 export async function locateText(
   blobs: BlobReader,
   parts: readonly Part[],
   query: string,
-): Promise<Place | "echo" | null> {
+): Promise<TextRange | "echo" | null> {
   if (parts.some((part) => part.isEcho) && parts.every(isEchoOrLabel)) return "echo";
   const escaped = JSON.stringify(query).slice(1, -1);
   let isInEcho = false;
@@ -42,7 +41,7 @@ export async function locateText(
   return isInEcho ? "echo" : null;
 }
 
-function firstOf(texts: readonly string[], window: string): Place | null {
+function firstOf(texts: readonly string[], window: string): TextRange | null {
   for (const text of texts) {
     const found = literalPattern(text).exec(window);
     if (found !== null) return { start: found.index, end: found.index + found[0].length };

@@ -1,62 +1,68 @@
 import type { Tool } from "@holdfast/core";
 import { z } from "zod";
-import { CallStates } from "../call-states.js";
-import { wishedScope } from "../caller.js";
-import { howTo } from "../how-to.js";
+import { CallRemarks } from "../call-remarks.js";
+import { type Caller, isSameSession, requestedScope } from "../caller.js";
+import { historyCall } from "../history/reading.js";
+import { messageHead } from "../history/record-head.js";
 import { type SessionToolParts, sessionTool } from "../session-tool.js";
-import { SEARCH } from "../tool-names.js";
-import { hitRow } from "./hit-row.js";
+import { describeCall, SEARCH } from "../tool-calls.js";
 import { literalHits } from "./literal-hits.js";
 import { regexHits } from "./regex-hits.js";
-import type { Find, Hit, Search } from "./search.js";
-import { positionText, readPosition, type SearchPosition } from "./search-position.js";
+import {
+  type Hit,
+  positionText,
+  readPosition,
+  type Search,
+  type SearchPosition,
+  type SearchStep,
+} from "./search.js";
+import { oneLine } from "./snippet-at.js";
 
-/** Hits of one page by default and at most. */
+/** Default and largest number of hits of a page. */
 const DEFAULT_RESULTS = 10;
 const MAX_RESULTS = 50;
-/** Longest text to look for. */
+/** Longest query. */
 const MAX_QUERY_CHARS = 500;
-/** Room for what is said below the hits, without the arguments in it. */
+/** Characters reserved for the text below the hits, without the arguments in it. */
 const AROUND_CHARS = 200;
 
 const input = z.object({
-  query: z
-    .string()
-    .min(1)
-    .max(MAX_QUERY_CHARS)
-    .describe("Text to look for, upper or lower case alike"),
+  query: z.string().min(1).max(MAX_QUERY_CHARS).describe("Text to search for; case is ignored"),
   agentId: z.string().optional().describe("Another agent of the same user"),
-  sessionId: z.string().optional().describe("Only this session; all of the user's by default"),
+  sessionId: z
+    .string()
+    .optional()
+    .describe("Search only this session; all sessions of the user by default"),
   maxResults: z.int().min(1).max(MAX_RESULTS).default(DEFAULT_RESULTS),
   regex: z
     .boolean()
     .optional()
     .describe(
-      "The query is a regular expression (RE2), looked for line by line; (?i) for any case",
+      "The query is an RE2 regular expression, matched line by line; begin it with (?i) to ignore case",
     ),
   includeDiscarded: z
     .boolean()
     .optional()
-    .describe("Also what calls said that conflicted or were rolled back; false by default"),
-  cursor: z.string().optional().describe("From the answer before, to go on"),
+    .describe("Include messages of calls that conflicted or were rolled back; false by default"),
+  cursor: z.string().optional().describe("From the previous answer, to continue"),
 });
 
-/** The tool `session_search`. */
+/** Creates the tool `session_search`. */
 export function sessionSearchTool(parts: SessionToolParts): Tool {
   const { log, settings } = parts;
   return sessionTool(parts, {
     name: SEARCH,
     description:
-      "Finds text in the conversations with this user, newest first, also what is no longer in your context. Says for each place how to read it with session_history.",
+      "Finds text in the conversations with this user, newest first, including what is no longer in your context. Each result says how to read it with session_history.",
     input,
     async run(request, caller, clock) {
       const { query, maxResults, includeDiscarded } = request;
-      const scope = wishedScope(caller, request);
-      const states = new CallStates(log, caller, clock, includeDiscarded);
+      const scope = requestedScope(caller, request);
+      const remarks = new CallRemarks(log, caller, clock, includeDiscarded);
       const from = request.cursor === undefined ? undefined : readPosition(request.cursor, scope);
-      const search: Search = { log, scope, query, from, states, clock, signal: caller.signal };
+      const search: Search = { log, scope, query, from, remarks, clock, signal: caller.signal };
       const next = (cursor: string): string =>
-        howTo(SEARCH, {
+        describeCall(SEARCH, {
           query,
           cursor,
           regex: request.regex,
@@ -89,9 +95,9 @@ interface RowLimits {
   readonly maxChars: number;
 }
 
-/** Rows up to a limit, and how far they go when that is not to the end. */
+/** Collects rows up to a limit, and returns the position reached when that is not the end. */
 async function collect(
-  finds: AsyncIterable<Find>,
+  finds: AsyncIterable<SearchStep>,
   { row, isUp, maxRows, maxChars }: RowLimits,
 ): Promise<{ readonly rows: readonly string[]; readonly stoppedAt?: SearchPosition | undefined }> {
   const rows: string[] = [];
@@ -101,7 +107,7 @@ async function collect(
     if (hit !== undefined) {
       const text = row(hit);
       room -= text.length + 1;
-      // One always fits, so that a search gets on.
+      // The first row is always shown, so that a search makes progress.
       if (rows.length > 0 && room < 0) return { rows, stoppedAt: reached };
       rows.push(text);
     }
@@ -109,4 +115,18 @@ async function collect(
     if (rows.length === maxRows || isUp()) return { rows, stoppedAt: reached };
   }
   return { rows };
+}
+
+/** Describes a hit, with the calls that read it. */
+function hitRow(hit: Hit, caller: Caller, includeDiscarded: boolean | undefined): string {
+  const { slot, record, remark, snippet, offset } = hit;
+  const here = isSameSession(slot, caller.slot) ? " (this session)" : "";
+  const call = (args: { at?: number; offset?: number; before?: number }) =>
+    historyCall({ caller, slot }, args, includeDiscarded);
+  return [
+    `${messageHead(record, remark)}, session ${JSON.stringify(slot.sessionId)}${here}`,
+    `  ${oneLine(snippet)}`,
+    `  read it: ${call({ at: record.seq, offset })}`,
+    `  around it: ${call({ before: record.seq + 1 })}`,
+  ].join("\n");
 }

@@ -2,19 +2,19 @@ import { cutIndex } from "@holdfast/core/plugin-kit";
 import type { BlobReader } from "../render/blob-reader.js";
 import type { Part } from "../render/part.js";
 import { readPage } from "../render/read-page.js";
-import type { Place } from "./locate-text.js";
+import type { TextRange } from "./locate-text.js";
 import type { Hit } from "./search.js";
 
-/** About how long a snippet is. */
+/** Approximate length of a snippet. */
 const SNIPPET_CHARS = 240;
-/** How much in front of a match is read along with it. */
+/** Characters to read before a match. */
 const LEAD_CHARS = 200;
 
-/** The text around a place of a rendering, the place itself marked, and where to begin to read. */
+/** Returns the text around a match, the match itself marked, and the offset from which to read. */
 export async function snippetAt(
   blobs: BlobReader,
   parts: readonly Part[],
-  { start, end }: Place,
+  { start, end }: TextRange,
 ): Promise<Pick<Hit, "snippet" | "offset">> {
   const around = Math.max(SNIPPET_CHARS - (end - start), 0) >> 1;
   const from = Math.max(0, start - around);
@@ -39,7 +39,7 @@ export async function snippetAt(
   return { snippet: oneLine(snippet), offset: Math.max(0, start - LEAD_CHARS) };
 }
 
-/** One row per hit, whatever is in the text. */
+/** Replaces line breaks, so that each hit takes one row. */
 export function oneLine(text: string): string {
   return text.replace(/[\r\n\u2028\u2029\v\f]+/g, " ");
 }

@@ -1,9 +1,5 @@
 import { InvalidInputError } from "@holdfast/core";
-
-/** Quotes a path for an error message, shortened when it is very long. */
-export function showPath(path: string): string {
-  return JSON.stringify(path.length > 128 ? `${path.slice(0, 128)}…` : path);
-}
+import { showPath } from "@holdfast/core/plugin-kit";
 
 /** Makes the error for a path that goes through a symbolic link, or through a directory that is being moved. */
 export function linkRefusal(path: string, options?: ErrorOptions): InvalidInputError {

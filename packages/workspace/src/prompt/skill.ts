@@ -1,4 +1,4 @@
-import { cutIndex, type SharedFiles } from "@holdfast/core/plugin-kit";
+import { cutText, type SharedFiles } from "@holdfast/core/plugin-kit";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
 import type { FileCache } from "./file-cache.js";
@@ -111,5 +111,5 @@ function parseYaml(text: string): unknown {
 /** Puts text on one line, for an entry of a list; long text is cut. */
 export function oneLine(text: string, maxChars: number = MAX_DESCRIPTION_CHARS): string {
   const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
-  return line.length <= maxChars ? line : `${line.slice(0, cutIndex(line, maxChars))}…`;
+  return cutText(line, maxChars);
 }

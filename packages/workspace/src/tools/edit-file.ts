@@ -1,8 +1,7 @@
-import { setImmediate as pause } from "node:timers/promises";
 import type { Tool } from "@holdfast/core";
-import { isWellFormed } from "@holdfast/core/plugin-kit";
+import { failedResult, isWellFormed, YieldingClock } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileToolFactory } from "./file-tool.js";
 import { decodeText, type FileView } from "./file-view.js";
 import { literalMatches } from "./literal-matches.js";
 import { changeKey, loneSurrogate, type WriteParts } from "./write-file.js";
@@ -37,30 +36,30 @@ export function editFileTool(
       const { path, old_string: from, new_string: to, replace_all: all = false } = request;
       const plain = protectedPaths.checkWritable(path);
       const name = JSON.stringify(plain);
-      if (from === to) return refused("old_string and new_string are the same.");
-      if (!isWellFormed(from)) return refused(loneSurrogate("old_string"));
-      if (!isWellFormed(to)) return refused(loneSurrogate("new_string"));
+      if (from === to) return failedResult("old_string and new_string are the same.");
+      if (!isWellFormed(from)) return failedResult(loneSurrogate("old_string"));
+      if (!isWellFormed(to)) return failedResult(loneSurrogate("new_string"));
       return changes.run(changeKey(namespace, plain), async () => {
         const file = await view.read(namespace, plain);
-        if (file === null) return refused(`There is no file ${name}; write_file creates one.`);
+        if (file === null) return failedResult(`There is no file ${name}; write_file creates one.`);
         if (!file.isOwn)
-          return refused(
+          return failedResult(
             `${name} is shared by all users and cannot be edited; create a file of your own with write_file.`,
           );
         const text = decodeText(file.bytes);
-        if (text === null) return refused(`${name} is not a text file.`);
+        if (text === null) return failedResult(`${name} is not a text file.`);
         const { times, starts } = await occurrencesOf(text, from, signal);
-        if (times === 0) return refused(notFound(name, text, from));
+        if (times === 0) return failedResult(notFound(name, text, from));
         if (times > 1 && !all)
-          return refused(
+          return failedResult(
             `old_string occurs ${times} times in ${name}. Add lines around it until it occurs once, or set replace_all.`,
           );
         if (times > MAX_OCCURRENCES)
-          return refused(
+          return failedResult(
             `old_string occurs ${times} times in ${name}; at most ${MAX_OCCURRENCES} are replaced at once.`,
           );
         if (text.length + times * (to.length - from.length) > MAX_RESULT_CHARS)
-          return refused(`${name} would have more than ${MAX_RESULT_CHARS} characters.`);
+          return failedResult(`${name} would have more than ${MAX_RESULT_CHARS} characters.`);
         const bytes = new TextEncoder().encode(replaced(text, starts, from.length, to));
         await filesystem.write(namespace, plain, bytes);
         return `Replaced ${times} ${times === 1 ? "occurrence" : "occurrences"} in ${name}.`;
@@ -76,12 +75,11 @@ async function occurrencesOf(
   signal: AbortSignal,
 ): Promise<{ readonly times: number; readonly starts: readonly number[] }> {
   const starts: number[] = [];
+  const clock = new YieldingClock({ signal });
   let times = 0;
   for (const found of literalMatches(from, text)) {
-    if (found === undefined) {
-      await pause();
-      signal.throwIfAborted();
-    } else if (++times <= MAX_OCCURRENCES) starts.push(found.start);
+    if (found === undefined) await clock.tick();
+    else if (++times <= MAX_OCCURRENCES) starts.push(found.start);
   }
   return { times, starts };
 }

@@ -1,7 +1,7 @@
 import { type Filesystem, type Tool, toolResult } from "@holdfast/core";
-import type { CommandResult } from "@holdfast/core/plugin-kit";
+import { type CommandResult, failedResult } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileToolFactory } from "./file-tool.js";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -30,7 +30,9 @@ export function executeTool(fileTool: FileToolFactory, filesystem: Filesystem): 
     timeoutMs: MAX_TIMEOUT_MS + 30_000,
     async run(request, { namespace, signal }) {
       if (filesystem.run === undefined)
-        return refused(`A ${filesystem.kind} filesystem cannot run commands; use the file tools.`);
+        return failedResult(
+          `A ${filesystem.kind} filesystem cannot run commands; use the file tools.`,
+        );
       const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS;
       const result = await filesystem.run(namespace, {
         command: request.command,

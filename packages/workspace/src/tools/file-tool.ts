@@ -1,14 +1,10 @@
+import type { InferInput, Tool, ToolInputSchema } from "@holdfast/core";
 import {
-  HoldfastError,
-  type InferInput,
-  type RuntimeContext,
-  type Tool,
-  type ToolInputSchema,
-  type ToolOptions,
-  tool,
-  toolResult,
-} from "@holdfast/core";
-import type { FileNamespace } from "@holdfast/core/plugin-kit";
+  callSlot,
+  type FileNamespace,
+  type SafeToolOptions,
+  safeTool,
+} from "@holdfast/core/plugin-kit";
 
 /** What a file tool is told about the call it runs in. */
 export interface FileToolContext {
@@ -17,41 +13,20 @@ export interface FileToolContext {
   readonly signal: AbortSignal;
 }
 
-/** A {@link tool} that works on the files of the session it is called in. */
+/** A {@link safeTool} that works on the files of the session it is called in. */
 export interface FileToolOptions<S extends ToolInputSchema>
-  extends Omit<ToolOptions<S>, "execute"> {
+  extends Omit<SafeToolOptions<S>, "run"> {
   run(input: InferInput<S>, ctx: FileToolContext): Promise<unknown>;
 }
 
 /** Makes tools for the files of one agent. */
 export type FileToolFactory = <S extends ToolInputSchema>(options: FileToolOptions<S>) => Tool;
 
-/** A refusal by the workspace (a bad path, a file that is too large) becomes a result that the model can act on. */
+/** Returns the factory of an agent's file tools. */
 export function fileTools(agentId: string): FileToolFactory {
   return ({ run, ...options }) =>
-    tool({
+    safeTool({
       ...options,
-      async execute(input, ctx) {
-        try {
-          return await run(input, contextOf(agentId, ctx));
-        } catch (error) {
-          if (HoldfastError.is(error)) return refused(`${options.name}: ${error.message}.`);
-          throw error;
-        }
-      },
+      run: (input, ctx, signal) => run(input, { namespace: callSlot(agentId, ctx), signal }),
     });
-}
-
-/** A result that says why there is none. */
-export function refused(output: string): unknown {
-  return toolResult({ output, state: "error" });
-}
-
-function contextOf(agentId: string, ctx: RuntimeContext): FileToolContext {
-  const { userId, sessionId } = ctx.agentState ?? ctx;
-  if (sessionId === undefined) throw new TypeError("file tools need a session");
-  return {
-    namespace: { agentId, userId, sessionId },
-    signal: ctx.signal ?? new AbortController().signal,
-  };
 }

@@ -1,11 +1,15 @@
 import type { Tool } from "@holdfast/core";
-import { checkDirectoryPath, type FileInfo } from "@holdfast/core/plugin-kit";
+import {
+  checkDirectoryPath,
+  type FileInfo,
+  failedResult,
+  YieldingClock,
+} from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { answerRows } from "./answer-rows.js";
-import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileToolFactory } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { globMatcher } from "./glob-pattern.js";
-import { SearchClock } from "./search-clock.js";
 
 /** Most paths of one answer. */
 const MAX_PATHS = 500;
@@ -32,9 +36,10 @@ export function globFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
       const directory = checkDirectoryPath(path);
       const files = await view.files(namespace, directory);
       const isMatch = (file: string): boolean => matches(relativeTo(directory, file));
-      const clock = new SearchClock(TIMEOUT_MS, signal);
+      const clock = new YieldingClock({ timeoutMs: TIMEOUT_MS, signal });
       const { found, isComplete } = await matchingFiles(files, isMatch, clock);
-      if (!isComplete) return refused(`The pattern took more than ${TIMEOUT_MS} ms; simplify it.`);
+      if (!isComplete)
+        return failedResult(`The pattern took more than ${TIMEOUT_MS} ms; simplify it.`);
       if (found.length === 0) return "No file matches.";
       return answerRows(
         found.map((file) => file.path),
@@ -56,12 +61,14 @@ interface MatchingFiles {
 export async function matchingFiles(
   files: readonly FileInfo[],
   matches: (path: string) => boolean,
-  clock: SearchClock,
+  clock: YieldingClock,
 ): Promise<MatchingFiles> {
   const found: FileInfo[] = [];
   for (const file of files) {
     if (matches(file.path)) found.push(file);
-    if (clock.isDue && (await clock.isUp())) return { found, isComplete: false };
+    if (!clock.isDue) continue;
+    await clock.tick();
+    if (clock.isUp) return { found, isComplete: false };
   }
   return { found, isComplete: true };
 }

@@ -1,11 +1,10 @@
 import type { Tool } from "@holdfast/core";
-import { checkDirectoryPath } from "@holdfast/core/plugin-kit";
+import { checkDirectoryPath, failedResult, YieldingClock } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileToolFactory } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { matchingFiles, relativeTo } from "./glob-files.js";
 import { globMatcher } from "./glob-pattern.js";
-import { SearchClock } from "./search-clock.js";
 import { type SearchLimits, type SearchReport, searchFiles, searchLimits } from "./search-files.js";
 
 const input = z.object({
@@ -42,10 +41,10 @@ export function grepFilesTool(
         await view.files(namespace, directory),
         (file) =>
           (directory !== "" || !file.startsWith("agents/")) && matches(relativeTo(directory, file)),
-        new SearchClock(limits.timeoutMs, signal),
+        new YieldingClock({ timeoutMs: limits.timeoutMs, signal }),
       );
       if (!isComplete)
-        return refused(`The glob took more than ${limits.timeoutMs} ms; simplify it.`);
+        return failedResult(`The glob took more than ${limits.timeoutMs} ms; simplify it.`);
       const request = { namespace, pattern, regex, files, limits, signal };
       return describeReport(await searchFiles(view, request));
     },

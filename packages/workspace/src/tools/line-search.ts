@@ -1,5 +1,4 @@
-import { InvalidInputError } from "@holdfast/core";
-import { cutIndex } from "@holdfast/core/plugin-kit";
+import { compileRegex, cutIndex } from "@holdfast/core/plugin-kit";
 import { RE2JS } from "re2js";
 import { literalMatches, type Span } from "./literal-matches.js";
 
@@ -11,10 +10,6 @@ const OVERLAP_CHARS = 1_024;
 const PIECE_CHARS: readonly [number, number] = [4_096, 32_768];
 /** Cost of the search of one piece: characters times steps of the expression's program. */
 const PIECE_COST = 2_000_000;
-/** Steps of the largest program that is accepted; expressions with many repetitions have large ones. */
-const MAX_PROGRAM_SIZE = 500;
-/** Longest expression that is accepted: compiling takes time, too, and cannot be interrupted. */
-const MAX_PATTERN_CHARS = 1_000;
 
 /** Finds the first match in `text` from `from` on, or null. */
 type Finder = (text: string, from: number) => Span | null;
@@ -35,7 +30,7 @@ export interface LineSearch {
  */
 export function lineSearch(pattern: string, isRegex: boolean): LineSearch {
   if (!isRegex) return { search: (line) => literalMatches(pattern, line) };
-  const compiled = compile(pattern);
+  const compiled = compileRegex(pattern, { compile: (text) => RE2JS.compile(text) });
   const [least, most] = PIECE_CHARS;
   const pieceChars = Math.ceil(PIECE_COST / compiled.programSize());
   const find = regexFinder(compiled);
@@ -73,35 +68,4 @@ function regexFinder(compiled: RE2JS): Finder {
     const matcher = compiled.matcher(text);
     return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : null;
   };
-}
-
-function compile(pattern: string): RE2JS {
-  if (pattern.length > MAX_PATTERN_CHARS)
-    throw new InvalidInputError(
-      `a regular expression may have at most ${MAX_PATTERN_CHARS} characters, this one has ${pattern.length}`,
-    );
-  if (repeatsOf(pattern) > MAX_PROGRAM_SIZE) throw tooExpensive();
-  let compiled: RE2JS;
-  try {
-    compiled = RE2JS.compile(pattern);
-  } catch (error) {
-    throw new InvalidInputError(
-      `the pattern is not a valid RE2 regular expression: ${error instanceof Error ? error.message : String(error)}; look-around and back-references are not supported`,
-      { cause: error },
-    );
-  }
-  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw tooExpensive();
-  return compiled;
-}
-
-/** Sums all `{n}` and `{n,m}`: a lower bound of the steps of the program. */
-function repeatsOf(pattern: string): number {
-  const braces = pattern.replace(/\\./gs, "").matchAll(/\{(\d+)(?:,(\d*))?\}/g);
-  let sum = 0;
-  for (const [, least, most] of braces) sum += Math.max(Number(least), Number(most ?? 0));
-  return sum;
-}
-
-function tooExpensive(): InvalidInputError {
-  return new InvalidInputError("the pattern has too many repetitions; simplify it");
 }

@@ -1,8 +1,8 @@
 import type { Tool } from "@holdfast/core";
-import { checkDirectoryPath, type FileInfo } from "@holdfast/core/plugin-kit";
+import { checkDirectoryPath, type FileInfo, failedResult } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { answerRows } from "./answer-rows.js";
-import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileToolFactory } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 
 /** Most entries of one answer. */
@@ -25,7 +25,7 @@ export function listFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
       if (entries.length === 0)
         return directory === ""
           ? "The workspace is empty."
-          : refused(`There is nothing at ${JSON.stringify(path)}.`);
+          : failedResult(`There is nothing at ${JSON.stringify(path)}.`);
       return answerRows(
         entries,
         MAX_ENTRIES,

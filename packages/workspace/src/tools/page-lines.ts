@@ -1,3 +1,5 @@
+import { characterStart, countLines, lineStart } from "@holdfast/core/plugin-kit";
+
 /** Start and size limit of a page. */
 export interface PageRequest {
   /** First line, from 1. */
@@ -36,7 +38,7 @@ const LINE_FEED = 0x0a;
 export function pageLines(text: Uint8Array, request: PageRequest): Page | null {
   const { offset, maxLines, maxBytes } = request;
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  const start = startOfLine(bytes, offset);
+  const start = lineStart(bytes, offset);
   const begin =
     start === null ? null : seek(bytes, start, endOfLine(bytes, start), request.charOffset);
   if (begin === null) return null;
@@ -69,27 +71,11 @@ export function pageLines(text: Uint8Array, request: PageRequest): Page | null {
   return page({ next: { offset: offset + rows.length, charOffset: 0 } });
 }
 
-/** Counts lines; a text that ends in a line feed has an empty last one. */
-export function countLines(bytes: Uint8Array): number {
-  let lines = 1;
-  // Byte by byte: one call of indexOf per line would take seconds where lines are short.
-  for (let at = 0; at < bytes.length; at++) if (bytes[at] === LINE_FEED) lines++;
-  return lines;
-}
-
 /** Counts the characters of a line; null when there is no such line. */
 export function lineChars(bytes: Uint8Array, line: number): number | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const start = startOfLine(buffer, line);
+  const start = lineStart(buffer, line);
   return start === null ? null : buffer.toString("utf8", start, endOfLine(buffer, start)).length;
-}
-
-function startOfLine(bytes: Buffer, line: number): number | null {
-  let missing = line - 1;
-  if (missing === 0) return 0;
-  for (let at = 0; at < bytes.length; at++)
-    if (bytes[at] === LINE_FEED && --missing === 0) return at + 1;
-  return null;
 }
 
 function endOfLine(bytes: Buffer, from: number): number {
@@ -113,13 +99,6 @@ function seek(
     chars += units;
   }
   return charOffset === chars ? { at: end, charOffset } : null;
-}
-
-/** Returns `at`, or the start of the character that it is within. */
-function characterStart(bytes: Buffer, at: number): number {
-  let start = at;
-  while (isContinuation(bytes[start] ?? 0)) start--;
-  return start;
 }
 
 function isContinuation(byte: number): boolean {

@@ -1,11 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import type { TextBlock, Tool } from "@holdfast/core";
+import { countLines, failedResult } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { countBase64Lines, pageBase64 } from "./base64-page.js";
-import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileToolFactory } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { mediaTypeOf } from "./media-type.js";
-import { countLines, lineChars, type Page, pageLines } from "./page-lines.js";
+import { lineChars, type Page, pageLines } from "./page-lines.js";
 
 /** Limits of one call of a reading tool. */
 export interface ReadLimits {
@@ -59,19 +60,19 @@ export function readFileTool(
     async run(request, ctx) {
       const { path, offset = 1, limit = maxReadLines, char_offset: charOffset = 0 } = request;
       const refusal = options.refusal?.(path) ?? null;
-      if (refusal !== null) return refused(refusal);
+      if (refusal !== null) return failedResult(refusal);
       const file = await view.read(ctx.namespace, path);
       if (file === null) {
         const isDirectory = (await view.files(ctx.namespace, path)).length > 0;
         const problem = isDirectory ? "is a directory" : "does not exist";
-        return refused(`The file ${JSON.stringify(path)} ${problem}. ${options.missingHint}`);
+        return failedResult(`The file ${JSON.stringify(path)} ${problem}. ${options.missingHint}`);
       }
       const { bytes } = file;
       const maxLines = Math.min(limit, maxReadLines);
       if (request.base64 === true) {
         const page = pageBase64(bytes, { offset, maxLines, maxBytes: maxReadBytes });
         return page === null
-          ? refused(noLine(path, countBase64Lines(bytes), offset))
+          ? failedResult(noLine(path, countBase64Lines(bytes), offset))
           : pageBlocks(page, bytes.length, 0);
       }
       const mediaType = mediaTypeOf(path, bytes);
@@ -83,7 +84,7 @@ export function readFileTool(
         return `${JSON.stringify(path)} is a binary file${mediaType === null ? "" : ` (${mediaType})`} of ${bytes.length} bytes${mediaType === null ? "" : `, more than the ${maxDataBytes} that can be shown`}; it has no text to read. Its bytes can be read with base64 set to true.`;
       const page = pageLines(bytes, { offset, charOffset, maxLines, maxBytes: maxReadBytes });
       return page === null
-        ? refused(outside(path, bytes, offset))
+        ? failedResult(outside(path, bytes, offset))
         : pageBlocks(page, bytes.length, charOffset);
     },
   });

@@ -1,9 +1,13 @@
 import { HoldfastError, InvalidInputError } from "@holdfast/core";
-import { cutIndex, type FileInfo, type FileNamespace } from "@holdfast/core/plugin-kit";
+import {
+  cutIndex,
+  type FileInfo,
+  type FileNamespace,
+  YieldingClock,
+} from "@holdfast/core/plugin-kit";
 import { MAX_ANSWER_CHARS } from "./answer-rows.js";
 import { decodeText, type FileView } from "./file-view.js";
 import { type LineSearch, lineSearch, type Span } from "./line-search.js";
-import { SearchClock } from "./search-clock.js";
 
 /** Limits of a search. */
 export interface SearchLimits {
@@ -52,7 +56,7 @@ export interface SearchReport {
 export async function searchFiles(view: FileView, request: SearchRequest): Promise<SearchReport> {
   const { namespace, files, limits, signal } = request;
   const search = lineSearch(request.pattern, request.regex);
-  const clock = new SearchClock(limits.timeoutMs, signal);
+  const clock = new YieldingClock({ timeoutMs: limits.timeoutMs, signal });
   const rows: string[] = [];
   let [searched, skipped, bytes, chars] = [0, 0, 0, 0];
   const report = (stopped?: string): SearchReport => ({ rows, searched, skipped, stopped });
@@ -71,7 +75,8 @@ export async function searchFiles(view: FileView, request: SearchRequest): Promi
         rows.push(row);
       }
     }
-    if (await clock.isUp()) return report(`after ${limits.timeoutMs} ms`);
+    await clock.tick();
+    if (clock.isUp) return report(`after ${limits.timeoutMs} ms`);
   }
   return report();
 }
@@ -97,7 +102,7 @@ async function* matchRows(
   text: string,
   search: LineSearch,
   limits: SearchLimits,
-  clock: SearchClock,
+  clock: YieldingClock,
 ): AsyncGenerator<string> {
   let line = 1;
   for (let start = 0; start <= text.length; line++) {
@@ -108,7 +113,8 @@ async function* matchRows(
     let count = 0;
     for (let next = matches.next(); !next.done; ) {
       if (next.value === undefined) {
-        if (await clock.isUp()) return;
+        await clock.tick();
+        if (clock.isUp) return;
         next = matches.next();
         continue;
       }
@@ -121,7 +127,9 @@ async function* matchRows(
       next = matches.next(shown.end);
     }
     start = end + 1;
-    if (clock.isDue && (await clock.isUp())) return;
+    if (!clock.isDue) continue;
+    await clock.tick();
+    if (clock.isUp) return;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Filesystem, Tool } from "@holdfast/core";
-import { KeyedQueue } from "../filesystem/remote/keyed-queue.js";
+import { KeyedQueue } from "@holdfast/core/plugin-kit";
 import { isResultPath } from "../offload/result-path.js";
 import { editFileTool } from "./edit-file.js";
 import { executeTool } from "./execute.js";

@@ -1,9 +1,13 @@
 import type { Filesystem, Tool } from "@holdfast/core";
-import { type FileNamespace, isWellFormed } from "@holdfast/core/plugin-kit";
+import {
+  type FileNamespace,
+  failedResult,
+  isWellFormed,
+  type KeyedQueue,
+} from "@holdfast/core/plugin-kit";
 import { userTag } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import type { KeyedQueue } from "../filesystem/remote/keyed-queue.js";
-import { type FileToolFactory, refused } from "./file-tool.js";
+import type { FileToolFactory } from "./file-tool.js";
 import { foldPath } from "./fold-path.js";
 import type { ProtectedPaths } from "./protected-paths.js";
 
@@ -30,7 +34,7 @@ export function writeFileTool(fileTool: FileToolFactory, parts: WriteParts): Too
     input,
     async run({ path, content }, { namespace }) {
       const plain = protectedPaths.checkWritable(path);
-      if (!isWellFormed(content)) return refused(loneSurrogate("content"));
+      if (!isWellFormed(content)) return failedResult(loneSurrogate("content"));
       const bytes = new TextEncoder().encode(content);
       await changes.run(changeKey(namespace, plain), () =>
         filesystem.write(namespace, plain, bytes),

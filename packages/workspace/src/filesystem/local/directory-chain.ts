@@ -1,8 +1,9 @@
 import type { Stats } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { InvalidInputError } from "@holdfast/core";
+import { showPath } from "@holdfast/core/plugin-kit";
 import { hasIoCode } from "../io-error.js";
-import { linkRefusal, notDirectoryRefusal, showPath } from "../refusals.js";
+import { linkRefusal, notDirectoryRefusal } from "../refusals.js";
 import { DirectoryMovedError, OpenDirectory } from "./open-directory.js";
 import { displayPath, type TreePath } from "./tree-path.js";
 

@@ -1,9 +1,8 @@
 import { rmdir, unlink } from "node:fs/promises";
 import { StoreUnavailableError } from "@holdfast/core";
-import type { FileInfo } from "@holdfast/core/plugin-kit";
+import { type FileInfo, showPath } from "@holdfast/core/plugin-kit";
 import { hasIoCode, unavailable } from "../io-error.js";
 import { checkBytes } from "../limits.js";
-import { showPath } from "../refusals.js";
 import {
   type ChainProblem,
   closeDirectoryChain,

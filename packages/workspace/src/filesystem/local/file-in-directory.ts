@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, rename, unlink } from "node:fs/promises";
 import { UnknownOutcomeError } from "@holdfast/core";
+import { showPath } from "@holdfast/core/plugin-kit";
 import { hasIoCode, ioCode, ioReason } from "../io-error.js";
 import { tooLarge } from "../limits.js";
-import { linkRefusal, notFileRefusal, showPath, specialFileRefusal } from "../refusals.js";
+import { linkRefusal, notFileRefusal, specialFileRefusal } from "../refusals.js";
 import { nameError, statEntry } from "./directory-chain.js";
 import { DirectoryMovedError, type OpenDirectory } from "./open-directory.js";
 import { temporaryName } from "./temporary-name.js";

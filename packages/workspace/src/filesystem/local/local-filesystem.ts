@@ -7,11 +7,11 @@ import {
   parseOptions,
   type SharedFiles,
   type ShellCommand,
+  showPath,
 } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { maxFileBytesSchema } from "../limits.js";
 import { namespaceDirectories } from "../namespace-names.js";
-import { showPath } from "../refusals.js";
 import { runLimited } from "../run-limited.js";
 import { DirectoryTree } from "./directory-tree.js";
 import { SharedDirectory } from "./shared-directory.js";

@@ -1,7 +1,6 @@
 import { InvalidInputError } from "@holdfast/core";
-import { checkDirectoryPath, checkFilePath } from "@holdfast/core/plugin-kit";
+import { checkDirectoryPath, checkFilePath, showPath } from "@holdfast/core/plugin-kit";
 import { checkPathDepth } from "../limits.js";
-import { showPath } from "../refusals.js";
 import { isTemporaryName } from "./temporary-name.js";
 
 /** Checked path of a file or directory below the root of a {@link DirectoryTree}. */

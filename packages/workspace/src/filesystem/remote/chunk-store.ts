@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { JsonValue, KeyValueStore } from "@holdfast/core";
-import { showPath } from "../refusals.js";
+import { showPath } from "@holdfast/core/plugin-kit";
 import { fromContentValue, toContentValue } from "./content-value.js";
 import { chunkPrefix } from "./file-key.js";
 import type { ChunkRef, Manifest } from "./manifest.js";

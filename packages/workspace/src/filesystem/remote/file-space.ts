@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KeyValueStore, StateConflictError, StateCorruptError } from "@holdfast/core";
+import { showPath } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
 import { tooLarge } from "../limits.js";
-import { showPath } from "../refusals.js";
 import { ChunkStore } from "./chunk-store.js";
 import type { Draft } from "./draft.js";
 import { fileBytes, type Manifest } from "./manifest.js";

@@ -4,6 +4,7 @@ import {
   checkFilePath,
   type FileInfo,
   type FileNamespace,
+  KeyedQueue,
   parseOptions,
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
@@ -13,7 +14,6 @@ import { namespaceNames } from "../namespace-names.js";
 import { appendDraft, type Draft, wholeDraft } from "./draft.js";
 import { parentsOf } from "./file-key.js";
 import { FileSpace } from "./file-space.js";
-import { KeyedQueue } from "./keyed-queue.js";
 import { fileBytes, type Manifest } from "./manifest.js";
 
 /** Options of a {@link RemoteFilesystem}. */

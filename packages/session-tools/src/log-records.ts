@@ -1,19 +1,27 @@
-import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import type { ConversationLog, LogRecord, Message, Slot } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import type { LogRange } from "@holdfast/core/store-kit";
-import type { WorkClock } from "./work-clock.js";
+
+/** A record that holds a message. */
+export type MessageRecord = LogRecord & { readonly message: Message };
+
+/** Tells whether a record holds a message. */
+export function isMessage(record: LogRecord): record is MessageRecord {
+  return record.kind === "message" && record.message !== undefined;
+}
 
 /** Records read at a time; each may have hundreds of kilobytes. */
 const PAGE = 25;
 
 /**
- * The records of a session: with `after` the oldest beyond it first, otherwise the newest (before `before`) first. Other work
- * goes on meanwhile.
+ * Yields the records of a session: with `after`, those after it, oldest first; otherwise those before `before`, newest first.
+ * Other work may run meanwhile.
  */
 export async function* records(
   log: Pick<ConversationLog, "read">,
   slot: Slot,
   { before, after }: Pick<LogRange, "before" | "after">,
-  clock: WorkClock,
+  clock: YieldingClock,
 ): AsyncGenerator<LogRecord> {
   const isForward = after !== undefined;
   let from = isForward ? after : before;

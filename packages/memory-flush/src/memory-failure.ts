@@ -1,11 +1,11 @@
 import { HoldfastError } from "@holdfast/core";
 
-/** A failure of this package's own, in words that hold no contents. */
+/** A failure with a message that holds no contents, so that events may show it. */
 export class MemoryFailure extends Error {
   override readonly name = "MemoryFailure";
 }
 
-/** Why something failed, as a code or in words that hold no contents: messages of foreign errors may quote what was sent. */
+/** Returns the code or the name of an error, or the message of a {@link MemoryFailure}: other messages may quote contents. */
 export function failureOf(error: unknown): string {
   if (HoldfastError.is(error)) return error.code;
   if (error instanceof MemoryFailure) return error.message;

@@ -2,18 +2,17 @@ import type { Slot } from "@holdfast/core";
 import type { MemoryParts } from "../memory-parts.js";
 import { SlotEntries } from "./slot-entries.js";
 
-/** How many are flushed at a time. */
+/** Most sessions that are flushed at a time. */
 const MAX_SESSIONS = 5;
-/** How many are looked at for it: what was flushed counts as written to last, and must not hide what was not. */
+/** Most sessions that are checked: a flush updates a session, and recently flushed ones must not hide the others. */
 const MAX_LOOKED_AT = 100;
-/** What a log says about its last record may be off by minutes, and its clock too. */
+/** Tolerance for the times of a log, which may be off by minutes, and for its clock. */
 const SLACK_MS = 300_000;
 
 /**
- * Other sessions of a user that were written to last and then not looked at any more, because the process that should have
- * died.
+ * Finds other sessions of a user that were updated but never flushed, because the process that should have done it died.
  */
-export async function otherSessions(
+export async function abandonedSessions(
   parts: MemoryParts,
   { userId, sessionId }: Slot,
 ): Promise<Slot[]> {
@@ -28,7 +27,7 @@ export async function otherSessions(
     others
       .map(({ slot, lastAt }, index) => ({ slot, lag: Date.parse(lastAt) - (looked[index] ?? 0) }))
       .filter(({ lag }) => lag > -SLACK_MS)
-      // Those that were never looked at first: of the others most have nothing new.
+      // Sessions that were never checked come first: most others have nothing new.
       .sort((a, b) => b.lag - a.lag)
       .slice(0, MAX_SESSIONS)
       .map(({ slot }) => slot)

@@ -1,9 +1,9 @@
 import type { CallOutcome, ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
-import { type Caller, isSame } from "./caller.js";
-import type { WorkClock } from "./work-clock.js";
+import { type Caller, isSameSession } from "./caller.js";
 
-/** What is said about a record whose call did not simply succeed. */
+/** Remarks on records, by the outcome of their call. */
 const remarks: Readonly<Record<CallOutcome, string>> = {
   committed: "",
   interrupted: " (interrupted)",
@@ -12,8 +12,8 @@ const remarks: Readonly<Record<CallOutcome, string>> = {
   rolled_back: " (discarded: rolled back)",
 };
 
-/** Tells of records how their calls ended. */
-export class CallStates {
+/** Says how the calls of records ended. */
+export class CallRemarks {
   readonly #outcomes: CallOutcomes;
   readonly #caller: Caller;
   readonly #includeDiscarded: boolean;
@@ -21,10 +21,10 @@ export class CallStates {
   constructor(
     log: Pick<ConversationLog, "read">,
     caller: Caller,
-    clock: WorkClock,
+    clock: YieldingClock,
     includeDiscarded: boolean | undefined,
   ) {
-    // The end of a long call is far, and a log in memory never lets others run.
+    // The end of a long call may be far away, and an in-memory log never yields.
     this.#outcomes = new CallOutcomes({
       async read(slot, range) {
         await clock.tick();
@@ -35,13 +35,14 @@ export class CallStates {
     this.#includeDiscarded = includeDiscarded ?? false;
   }
 
-  /** What to say about the call of a record, mostly nothing; null when the record is not to be shown. */
+  /** Returns a remark on the call of a record, mostly empty; null when the record must not be shown. */
   async remark(slot: Slot, record: LogRecord): Promise<string | null> {
     const outcome = await this.#outcomes.of(slot, record);
     if (outcome === null) {
-      // Background work leaves marks too, and belongs to no call.
+      // Marks of background work belong to no call.
       if (record.kind === "mark") return "";
-      const isHere = isSame(slot, this.#caller.slot) && record.callId === this.#caller.callId;
+      const isHere =
+        isSameSession(slot, this.#caller.slot) && record.callId === this.#caller.callId;
       return isHere ? " (this call)" : " (unfinished)";
     }
     return isDiscarded(outcome) && !this.#includeDiscarded ? null : remarks[outcome];
