@@ -13,17 +13,19 @@ import type {
 } from "../ports/agent-state-store.js";
 import type { DistributedStore } from "../ports/distributed-store.js";
 import { checkSlot, type Slot, slotText } from "../slot/slot.js";
-import { applyWrite, type MessageWrite } from "../store-kit/apply-write.js";
-import { checkLimit } from "../store-kit/check-limit.js";
-import { matchSlot } from "../store-kit/match-slot.js";
-import { type OpLedger, revisionOfOp, withOp } from "../store-kit/op-ledger.js";
-import { nextRevision } from "../store-kit/revision.js";
-import { leaseLost, refuseFusedParts, stateConflict } from "../store-kit/save-errors.js";
+import {
+  applyWrite,
+  leaseLost,
+  type MessageWrite,
+  refuseFusedParts,
+  stateConflict,
+} from "../store-kit/apply-write.js";
+import { checkLimit, matchSlot } from "../store-kit/check-query.js";
+import { nextRevision, type OpLedger, revisionOfOp, withOp } from "../store-kit/revision.js";
 import { InMemoryConversationLog } from "./in-memory-conversation-log.js";
 import { InMemoryKeyValueStore } from "./in-memory-key-value-store.js";
 import { InMemorySignalBus } from "./in-memory-signal-bus.js";
-import { InProcessSessionGate } from "./in-process-gate.js";
-import { LoadingGate } from "./loading-gate.js";
+import { InProcessSessionGate, LoadingGate } from "./in-process-gate.js";
 
 /** How an {@link InMemoryAgentStateStore} behaves. */
 export interface InMemoryStoreOptions {

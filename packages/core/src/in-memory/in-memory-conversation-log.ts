@@ -12,7 +12,7 @@ import type {
   LogSessionQuery,
 } from "../ports/conversation-log.js";
 import { checkSlot, type Slot, slotText } from "../slot/slot.js";
-import { checkLimit } from "../store-kit/check-limit.js";
+import { checkLimit } from "../store-kit/check-query.js";
 import { extractBlobs } from "../store-kit/log/blobs.js";
 import { DEFAULT_LOG_LIMIT, sliceLog } from "../store-kit/log/log-range.js";
 import { checkLogDraft, logRecordText, readLogRecord } from "../store-kit/log/log-record.js";

@@ -9,7 +9,7 @@ import type {
 } from "../ports/key-value-store.js";
 import { uuidv7 } from "../slot/uuid.js";
 import { checkKey, checkValue, describeKey, namespaceText } from "../store-kit/check-key.js";
-import { checkLimit } from "../store-kit/check-limit.js";
+import { checkLimit } from "../store-kit/check-query.js";
 
 interface StoredValue {
   readonly text: string;

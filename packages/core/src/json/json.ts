@@ -120,3 +120,10 @@ export function deepFreeze<T>(value: T): T {
   }
   return value;
 }
+
+const loneSurrogate = /\p{Surrogate}/u;
+
+/** Tells whether UTF-8 can hold `text` without loss, that is, without a lone surrogate in it. */
+export function isWellFormed(text: string): boolean {
+  return !loneSurrogate.test(text);
+}

@@ -3,7 +3,6 @@ import type { EventBody } from "../events/agent-event.js";
 import type { Usage } from "../message/message.js";
 import type { Model, ModelRequest } from "../ports/model.js";
 import { uuidv7 } from "../slot/uuid.js";
-import { untilAborted } from "./until-aborted.js";
 
 /** A request for a text besides an agent's own steps, such as a summary. */
 export interface ModelQuestion {
@@ -94,4 +93,49 @@ async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelA
   }
   ended();
   return { text, calledTools, isCutOff, isTooLong, usage };
+}
+
+/** The items until the signal aborts: a source that ignores it must not hold its reader. Then throws the signal's reason. */
+export async function* untilAborted<T>(
+  items: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  aborted.catch(() => undefined);
+  let done = false;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = iterator.next();
+      next.catch(() => undefined);
+      const result = await Promise.race([next, aborted]);
+      if (result.done) {
+        done = true;
+        return;
+      }
+      yield result.value;
+    }
+  } finally {
+    signal.removeEventListener("abort", abort);
+    // Not awaited: a source that ignores its signal would never answer.
+    if (!done) void Promise.resolve(iterator.return?.()).catch(() => undefined);
+  }
+}
+
+/** Two usages added up. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  const cached =
+    one.cachedInputTokens === undefined && other.cachedInputTokens === undefined
+      ? undefined
+      : (one.cachedInputTokens ?? 0) + (other.cachedInputTokens ?? 0);
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    ...(cached !== undefined && { cachedInputTokens: cached }),
+  };
 }

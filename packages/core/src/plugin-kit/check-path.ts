@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors/errors.js";
-import { isWellFormed } from "../json/well-formed.js";
+import { isWellFormed } from "../json/json.js";
 
 /**
  * The plain form of a workspace path: segments joined by `/`, without empty ones and `.`.

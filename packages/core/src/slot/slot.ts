@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { InvalidIdError } from "../errors/errors.js";
-import { isWellFormed } from "../json/well-formed.js";
+import { isWellFormed } from "../json/json.js";
 
 /**
  * The address of one agent state.

@@ -1,7 +1,6 @@
 import { InvalidIdError } from "../errors/errors.js";
 import { StateTooLargeError } from "../errors/store-errors.js";
-import { type JsonValue, toJsonValue } from "../json/json.js";
-import { isWellFormed } from "../json/well-formed.js";
+import { isWellFormed, type JsonValue, toJsonValue } from "../json/json.js";
 
 /** Longest key of a key-value store, and longest part of a namespace, in UTF-16 units. */
 export const MAX_KEY_LENGTH = 1_024;

@@ -11,13 +11,11 @@ import type {
   StateWrite,
 } from "../ports/agent-state-store.js";
 import { checkSlot, describeSlot, type Slot, slotKey } from "../slot/slot.js";
-import { applyWrite } from "./apply-write.js";
-import { boundedRead, boundedWrite } from "./bounded-command.js";
-import type { DocumentClient } from "./document-client.js";
+import { applyWrite, refuseFusedParts, stateConflict } from "./apply-write.js";
+import { boundedRead, boundedWrite } from "./deadline.js";
 import { listDocuments } from "./list-documents.js";
-import { revisionOfOp, withOp } from "./op-ledger.js";
-import { nextRevision } from "./revision.js";
-import { refuseFusedParts, stateConflict } from "./save-errors.js";
+import { nextRevision, revisionOfOp, withOp } from "./revision.js";
+import type { DocumentClient } from "./state-document.js";
 import { readStateDocument, type StateDocument } from "./state-document.js";
 
 /** How a {@link documentStore} behaves. */

@@ -1,18 +1,11 @@
+import { InvalidInputError } from "../errors/errors.js";
 import { HoldfastError } from "../errors/holdfast-error.js";
-import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
+import { isRecord } from "../json/json.js";
+import type { SlotInfo, SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import { slotKey } from "../slot/slot.js";
-import { boundedRead } from "./bounded-command.js";
-import { checkLimit } from "./check-limit.js";
-import type { DocumentClient } from "./document-client.js";
-import {
-  comparePositions,
-  type ListedDocument,
-  listedDocument,
-  readListingCursor,
-  writeListingCursor,
-} from "./document-listing.js";
-import { matchSlot } from "./match-slot.js";
-import { parseStateDocument } from "./state-document.js";
+import { checkLimit, matchSlot } from "./check-query.js";
+import { boundedRead } from "./deadline.js";
+import { type DocumentClient, parseStateDocument, type StateDocument } from "./state-document.js";
 
 /** How many keys are looked at together: so many sessions are exactly in order. */
 const WINDOW = 1_000;
@@ -89,4 +82,71 @@ function read<T>(source: DocumentSource, run: () => Promise<T>): Promise<T> {
 
 function isOurs({ keyPrefix }: DocumentSource, key: string): boolean {
   return key.startsWith(keyPrefix) && /^[a-z2-7]{52}$/.test(key.slice(keyPrefix.length));
+}
+
+/** What orders a listing: time of the save, then the save's op (made in order by one process), then the key. */
+type Position = readonly [updatedAt: string, op: string, key: string];
+
+/** One session in a listing. */
+interface ListedDocument {
+  readonly info: SlotInfo;
+  readonly position: Position;
+}
+
+/** Where a listing goes on: which keys of the client to look at, and behind which of the sessions found there. */
+interface ListingCursor {
+  readonly keys: string | null;
+  readonly after: Position | null;
+}
+
+/** What a listing says about a document. */
+function listedDocument(key: string, document: StateDocument): ListedDocument {
+  const { slot, updatedAt, messages, ops } = document;
+  const { agentId, userId, sessionId } = slot;
+  return {
+    info: { slot: { agentId, userId, sessionId }, updatedAt, messages: messages.length },
+    position: [updatedAt, ops.at(-1)?.[0] ?? "", key],
+  };
+}
+
+/** Negative when `a` comes first: the newer one does. */
+function comparePositions(a: Position, b: Position): number {
+  for (const [index, part] of a.entries()) {
+    const other = b[index] ?? "";
+    if (part !== other) return part > other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The text form of a cursor. */
+function writeListingCursor({ keys, after }: ListingCursor): string {
+  return Buffer.from(JSON.stringify({ keys, after }), "utf8").toString("base64url");
+}
+
+/**
+ * The inverse of {@link writeListingCursor}; the start when there is none.
+ *
+ * @throws InvalidInputError
+ */
+function readListingCursor(text: string | undefined): ListingCursor {
+  if (text === undefined) return { keys: null, after: null };
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (isRecord(value) && isKeys(value["keys"]) && isPosition(value["after"]))
+      return { keys: value["keys"], after: value["after"] };
+  } catch {
+    // Said below.
+  }
+  throw new InvalidInputError("the cursor is not one of this store's listings");
+}
+
+function isKeys(value: unknown): value is string | null {
+  return value === null || typeof value === "string";
+}
+
+function isPosition(value: unknown): value is Position | null {
+  return (
+    value === null ||
+    (Array.isArray(value) && value.length === 3 && value.every((part) => typeof part === "string"))
+  );
 }

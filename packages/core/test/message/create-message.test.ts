@@ -186,7 +186,7 @@ describe("what is not a message is refused", () => {
       withBlock({ type: "tool_call", id: "c", name: "n" }),
       "content[1]: a tool_call needs an input",
     ],
-    [withBlock({ ...answer, callId: 1 }), "content[1]: a tool_result needs a toolCallId"],
+    [withBlock({ ...answer, toolCallId: 1 }), "content[1]: a tool_result needs a toolCallId"],
     [withBlock({ ...answer, name: undefined }), "content[1]: a tool_result needs a name"],
     [withBlock({ ...answer, state: "done" }), "content[1]: state is not"],
     [withBlock({ ...answer, metadata: 1 }), "content[1]: metadata is not"],

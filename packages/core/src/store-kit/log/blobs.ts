@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isWellFormed } from "../../json/well-formed.js";
+import { isWellFormed } from "../../json/json.js";
 import type { Message } from "../../message/message.js";
 import type { BlobReference, LogDraft } from "../../ports/conversation-log.js";
 

@@ -1,5 +1,5 @@
 import type { LogRange } from "../../ports/conversation-log.js";
-import { checkLimit } from "../check-limit.js";
+import { checkLimit } from "../check-query.js";
 
 /** How many records `read` returns unless the range says otherwise. */
 export const DEFAULT_LOG_LIMIT = 100;
