@@ -3,8 +3,7 @@ import type { ListenOptions, Signal, Subscription } from "@holdfast/core/store-k
 import { checkSlot, deepFreeze, describeSlot, slotText } from "@holdfast/core/store-kit";
 import { EncryptedGate } from "./encrypted-gate.js";
 import type { KeyRing } from "./key-ring.js";
-import { openMessage, sealedMessage } from "./sealed-message.js";
-import { Seals } from "./seals.js";
+import { openMessage, Seals, sealedMessage } from "./seals.js";
 
 /** A bus that carries the messages of signals sealed: it may store them on their way. */
 export class EncryptedSignalBus implements SignalBus {

@@ -10,8 +10,7 @@ import {
   upgradeMessage,
 } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
-import { sealedMessage } from "./sealed-message.js";
-import { Seals } from "./seals.js";
+import { Seals, sealedMessage } from "./seals.js";
 
 /** What is sealed of a record; the rest stays readable and is bound to it. */
 type RecordContents = Pick<LogRecord, "message" | "mark" | "blobs">;

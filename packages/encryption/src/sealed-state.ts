@@ -2,9 +2,8 @@ import type { JsonObject, Message, Revision, Slot } from "@holdfast/core";
 import type { LoadedState, StateWrite } from "@holdfast/core/store-kit";
 import { describeSlot, nextRevision, slotText } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
-import { openMessage, sealedMessage } from "./sealed-message.js";
 import { sealDraft } from "./sealed-record.js";
-import { Seals } from "./seals.js";
+import { openMessage, Seals, sealedMessage } from "./seals.js";
 
 /**
  * A write with head, messages and log records sealed, and the revision the head is bound to. The head is also bound to

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
-import { StateCorruptError } from "@holdfast/core";
+import { constants, deflateRawSync, inflateRawSync } from "node:zlib";
+import { type JsonObject, type Message, StateCorruptError } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
 import type { KeyRing } from "./key-ring.js";
-import { packText, unpackText } from "./pack-text.js";
 
 /** What a sealed text is. The number goes up when its form changes. */
 export type Purpose =
@@ -16,6 +16,10 @@ export type Purpose =
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Shorter texts gain little. */
+const COMPRESSED_FROM_BYTES = 1_024;
+const PLAIN = 0;
+const DEFLATED = 1;
 /** `1.<key id>.<nonce>.<ciphertext and tag>`, the last two in base64url. */
 const form = /^1\.([\w-]{1,32})\.([\w-]{16})\.([\w-]{23,})$/;
 
@@ -123,5 +127,59 @@ export class Seals {
       this.#derived.set(name, derived);
     }
     return derived as Buffer;
+  }
+}
+
+/**
+ * The message a store keeps in the place of one: id, role and time stay, for reports over the store; all that was said is
+ * in `sealed`. They are in there too, and what is read is that copy.
+ */
+export function sealedMessage({ id, role, createdAt }: Message, sealed: JsonObject): Message {
+  return { id, role, content: [], createdAt, metadata: sealed };
+}
+
+/**
+ * The message in one that was sealed.
+ *
+ * @throws StateCorruptError
+ */
+export function openMessage(
+  seals: Seals,
+  message: Message,
+  what: string,
+  ...record: readonly string[]
+): Message {
+  const text = seals.open(message?.metadata, what, ...record);
+  return text === null ? message : (JSON.parse(text) as Message);
+}
+
+/**
+ * The bytes of a text as they are encrypted: one that says how, then the text in UTF-8, deflated where that makes it
+ * shorter. It makes up for the third that base64 adds, so that what fits a store's limits fits them encrypted too.
+ *
+ * A length tells a little more about a compressed text than about a plain one. What makes that dangerous in a connection
+ * is an attacker who has his own text compressed together with a secret, over and over; here every record is compressed
+ * by itself and holds the text of one session.
+ */
+function packText(text: string, compress: boolean = true): Buffer {
+  const bytes = Buffer.from(text, "utf8");
+  if (compress && bytes.length >= COMPRESSED_FROM_BYTES) {
+    // Nobody else runs meanwhile: time counts more than the last few bytes.
+    const deflated = deflateRawSync(bytes, { level: constants.Z_BEST_SPEED });
+    if (deflated.length < bytes.length) return Buffer.concat([Buffer.of(DEFLATED), deflated]);
+  }
+  return Buffer.concat([Buffer.of(PLAIN), bytes]);
+}
+
+/** The inverse of {@link packText}; throws for anything else. */
+function unpackText(bytes: Buffer): string {
+  const rest = bytes.subarray(1);
+  switch (bytes[0]) {
+    case PLAIN:
+      return rest.toString("utf8");
+    case DEFLATED:
+      return inflateRawSync(rest).toString("utf8");
+    default:
+      throw new TypeError("not packed by packText");
   }
 }
