@@ -62,7 +62,7 @@ export class LeaseLostError extends StoreError {
   }
 }
 
-/** The store could not be reached or refused to work; the write was certainly not applied. */
+/** The store could not be reached or did not accept the command; the write was certainly not applied. */
 export class StoreUnavailableError extends StoreError {
   override readonly name = "StoreUnavailableError";
 

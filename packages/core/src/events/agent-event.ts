@@ -20,14 +20,14 @@ export type EventBody =
   | { readonly type: "call_start" }
   | {
       readonly type: "call_end";
-      /** The reply's reason, or `error`. */
+      /** Reason of the reply, or `error`. */
       readonly reason: string;
       readonly usage: Usage;
       readonly durationMs: number;
     }
   | { readonly type: "queue_wait"; readonly ahead: number }
   | {
-      /** The call has its turn and the session's state. */
+      /** Emitted when the call holds the lease and has the session's state. */
       readonly type: "state_loaded";
       /** `cache`: the store confirmed this process's cached copy; `new`: nothing is stored. */
       readonly source: "store" | "cache" | "new";
@@ -44,7 +44,7 @@ export type EventBody =
       readonly type: "model_call_start";
       /** Id of the request, the same in its `model_call_end`. */
       readonly requestId: string;
-      /** Why the model was called: `reasoning`, or for example `summary` or `flush`. */
+      /** Why the model was called: `reasoning`, or for example `summary` or `memory_flush`. */
       readonly purpose: string;
       readonly model: string;
       readonly messages: number;

@@ -5,7 +5,7 @@ import type { AcquireRequest, Lease, SessionGate } from "../ports/session-gate.j
 import { checkSlot, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { FifoQueue } from "./fifo-queue.js";
 
-/** How many calls may wait for a slot unless the request says otherwise. */
+/** Longest queue of a slot, unless the request sets another. */
 export const DEFAULT_MAX_QUEUE = 100;
 
 interface Holder {
@@ -24,11 +24,14 @@ interface SlotQueue {
 }
 
 /**
- * Serialises calls on a slot within one process: strictly first come, first served.
+ * Serialises the calls on a slot within one process, first come, first served: the reference gate.
  *
- * Contract, beyond {@link SessionGate}'s:
- * - A lease is never lost: a holder that dies takes the whole process, and with it the gate, along.
- * - A slot that nobody holds takes no memory.
+ * Contract, beyond that of {@link SessionGate}:
+ * - A lease is never lost: a holder can only die with the whole process, and with it the gate.
+ * - A slot without a holder takes no memory.
+ *
+ * @example
+ * const gate = new InProcessSessionGate();
  */
 export class InProcessSessionGate implements SessionGate {
   readonly contract = 1;
@@ -36,7 +39,7 @@ export class InProcessSessionGate implements SessionGate {
   readonly reach = "process";
   readonly #queues = new Map<string, SlotQueue>();
 
-  /** Slots in use right now, for monitoring: 0 when every call has finished. */
+  /** Number of slots in use, for monitoring: 0 when every call has finished. */
   get size(): number {
     return this.#queues.size;
   }
@@ -66,12 +69,12 @@ export class InProcessSessionGate implements SessionGate {
     return [queue.holder.callId, ...Array.from(queue.waiting, (waiter) => waiter.callId)];
   }
 
-  /** Whether `token` is the lease that holds the slot now; for stores that check leases inside a save. */
+  /** Tells whether the lease with this token holds the slot, for stores that check leases inside a save. */
   isHeldBy(slot: Slot, token: string): boolean {
     return this.#queues.get(slotText(slot))?.holder.token === token;
   }
 
-  /** Ends that lease and admits the next waiter; `false` when the slot is not held by it. */
+  /** Ends a lease and admits the next waiter; returns `false` when the lease does not hold the slot. */
   release(slot: Slot, token: string): boolean {
     return this.#release(slotText(slot), token);
   }
@@ -126,7 +129,7 @@ class ProcessLease implements Lease {
     this.#end = end;
   }
 
-  // One per lease, made when asked for: listeners on a shared signal would pile up over the calls.
+  // One per lease, made on demand: listeners on a shared signal would pile up over the calls.
   get lost(): AbortSignal {
     this.#never ??= new AbortController().signal;
     return this.#never;
@@ -141,7 +144,7 @@ function newHolder(callId: string): Holder {
   return { callId, token: randomUUID() };
 }
 
-/** An in-process gate whose leases come with the state: what a fused gate of a real store does in one round trip. */
+/** In-process gate whose leases come with the loaded state, as those of a fused gate do in one round trip. */
 export class LoadingGate implements SessionGate {
   readonly contract = 1;
   readonly kind = "memory";

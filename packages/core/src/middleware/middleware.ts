@@ -55,7 +55,7 @@ export interface ReasoningStep extends Step {
 export interface ModelCallStep extends Step {
   /** Id of the request, as in its events. */
   readonly requestId: string;
-  /** Why the model is called: `reasoning`, or for example `summary` or `flush`. */
+  /** Why the model is called: `reasoning`, or for example `summary` or `memory_flush`. */
   readonly purpose: string;
   readonly model: Model;
   request: ModelRequest;

@@ -59,7 +59,7 @@ export interface PluginState<T extends JsonValue> {
 
 /** Registers the parts of a plugin while an agent is being built. `setup` must not do I/O. */
 export interface PluginHost {
-  /** The agent's name and id. */
+  /** Name and id of the agent. */
   readonly agent: { readonly name: string; readonly agentId: string };
   /** Adds a middleware. */
   use(middleware: Middleware): void;

@@ -4,40 +4,43 @@ import type { Usage } from "../message/message.js";
 import type { Model, ModelRequest } from "../ports/model.js";
 import { uuidv7 } from "../slot/uuid.js";
 
-/** A request for a text besides an agent's own steps, such as a summary. */
+/** Request for a text outside an agent's own steps, such as a summary. */
 export interface ModelQuestion {
   readonly model: Model;
   readonly request: Omit<ModelRequest, "signal">;
-  /** What for, as events have it. */
+  /** Why the model is called, for its events: for example `summary` or `memory_flush`. */
   readonly purpose: string;
   readonly signal: AbortSignal;
-  /** A model that writes more than this is left. */
+  /** Longest answer; a model that writes more is stopped. */
   readonly maxChars: number;
+  /** Receives `model_call_start` and `model_call_end`. */
   emit(event: EventBody): void;
-  /** Whether nobody waits for events any more. @default never */
+  /** Returns `true` once events are no longer wanted: the end of a failed call is not emitted then. @default never */
   isStopped?(): boolean;
 }
 
-/** What a model wrote. */
+/** Answer to a {@link ModelQuestion}. */
 export interface ModelAnswer {
   readonly text: string;
-  /** It went on working instead of writing. */
+  /** `true` when the model called a tool instead of only writing. */
   readonly calledTools: boolean;
-  /** It was cut off by the model's own limit. */
+  /** `true` when the model's own limit cut the answer off. */
   readonly isCutOff: boolean;
-  /** It was left because it wrote more than it may. */
+  /** `true` when the model was stopped because it wrote more than `maxChars`. */
   readonly isTooLong: boolean;
   readonly usage: Usage;
 }
 
-/** Requests in all when the model fails in a way that is worth another try. */
+/** Requests in total when the model fails with a retryable error. */
 const ATTEMPTS = 2;
 const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /**
- * Asks a model for a text and tells whoever watches; once more when it fails in a way that is worth it.
+ * Asks a model for a text, with events; repeats the request once after a retryable error.
  *
- * @throws what the model throws, and the signal's reason once it aborts, also of a model that ignores it
+ * @throws ModelError of the model, and the signal's reason once it aborts, even if the model ignores the signal
+ * @example
+ * const { text } = await askModel({ model, request, purpose: "summary", signal, maxChars: 8_000, emit });
  */
 export async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
   for (let attempt = 1; ; attempt++) {
@@ -95,7 +98,7 @@ async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelA
   return { text, calledTools, isCutOff, isTooLong, usage };
 }
 
-/** The items until the signal aborts: a source that ignores it must not hold its reader. Then throws the signal's reason. */
+/** Yields items until the signal aborts, then throws its reason, even if the source ignores the signal. */
 export async function* untilAborted<T>(
   items: AsyncIterable<T>,
   signal: AbortSignal,
@@ -127,7 +130,7 @@ export async function* untilAborted<T>(
   }
 }
 
-/** Two usages added up. */
+/** Adds up two usages. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const cached =
     one.cachedInputTokens === undefined && other.cachedInputTokens === undefined

@@ -21,7 +21,7 @@ export interface CompactionRequest {
   /** One-off options of the caller. */
   readonly overrides: JsonObject;
   readonly signal: AbortSignal;
-  /** The agent's model. */
+  /** Model of the agent. */
   readonly model: Model;
   /** System prompt and tools of a request, which take room in the window too. */
   readonly prompt: RequestPrompt;

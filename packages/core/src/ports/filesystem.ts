@@ -86,7 +86,7 @@ export interface SharedFiles {
 
 /** Parts that a {@link FilesystemSpec} may build on. */
 export interface FilesystemParts {
-  /** The workspace directory. */
+  /** Path of the workspace directory. */
   readonly workspace: string;
   readonly keyValue: KeyValueStore;
   readonly stateStore: AgentStateStore;

@@ -50,7 +50,9 @@ export function checkWrite(
   const save = slot === undefined ? "a save" : `a save of ${describeSlot(slot)}`;
   const { keep } = write;
   if (!Number.isSafeInteger(keep) || keep < 0)
-    throw new StateCorruptError(`${save} keeps ${keep} messages, which is not a whole number`);
+    throw new StateCorruptError(
+      `${save} keeps ${keep} messages; keep must be a whole number of at least 0`,
+    );
   if (keep > storedCount)
     throw new StateCorruptError(
       `${save} keeps ${keep} messages of ${storedCount}: caller and store disagree`,

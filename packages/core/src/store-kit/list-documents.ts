@@ -7,18 +7,18 @@ import { checkLimit, matchSlot } from "./check-query.js";
 import { boundedRead } from "./deadline.js";
 import { type DocumentClient, parseStateDocument, type StateDocument } from "./state-document.js";
 
-/** How many keys are looked at together: so many sessions are exactly in order. */
+/** Keys that are read and sorted together: this many sessions are exactly in order. */
 const WINDOW = 1_000;
 const PARALLEL_READS = 16;
 
-/** Where the documents are. */
+/** Client and keys of the documents. */
 export interface DocumentSource {
   readonly client: DocumentClient;
   readonly keyPrefix: string;
   readonly commandTimeoutMs: number;
 }
 
-/** One page of the sessions in `source`, newest first among every {@link WINDOW} keys. */
+/** Lists one page of the sessions in `source`, newest first among every {@link WINDOW} keys. */
 export async function listDocuments(source: DocumentSource, query: SlotQuery): Promise<SlotPage> {
   const limit = checkLimit(query.limit, 100);
   const matches = matchSlot(query);
@@ -40,7 +40,7 @@ export async function listDocuments(source: DocumentSource, query: SlotQuery): P
   }
 }
 
-/** The sessions behind the next keys of the client, at least {@link WINDOW} of them if there are. */
+/** Reads the sessions of the client's next keys, at least {@link WINDOW} of them if there are. */
 async function readWindow(
   source: DocumentSource,
   start: string | undefined,
@@ -70,7 +70,7 @@ async function readListed(source: DocumentSource, key: string): Promise<ListedDo
     const isInPlace = source.keyPrefix + slotKey(document.slot) === key;
     return isInPlace ? listedDocument(key, document) : null;
   } catch (error) {
-    // One session that cannot be read must not hide all others; loading it tells why.
+    // One session that cannot be read must not hide all others; loading it throws the reason.
     if (HoldfastError.is(error)) return null;
     throw error;
   }
@@ -84,22 +84,22 @@ function isOurs({ keyPrefix }: DocumentSource, key: string): boolean {
   return key.startsWith(keyPrefix) && /^[a-z2-7]{52}$/.test(key.slice(keyPrefix.length));
 }
 
-/** What orders a listing: time of the save, then the save's op (made in order by one process), then the key. */
+/** Order of a listing: time of the save, then the save's op (made in order by one process), then the key. */
 type Position = readonly [updatedAt: string, op: string, key: string];
 
-/** One session in a listing. */
+/** Session in a listing, with its position. */
 interface ListedDocument {
   readonly info: SlotInfo;
   readonly position: Position;
 }
 
-/** Where a listing goes on: which keys of the client to look at, and behind which of the sessions found there. */
+/** Start of the next page: the client's cursor, and the position after which to go on among the sessions found there. */
 interface ListingCursor {
   readonly keys: string | null;
   readonly after: Position | null;
 }
 
-/** What a listing says about a document. */
+/** Returns the entry of a document. */
 function listedDocument(key: string, document: StateDocument): ListedDocument {
   const { slot, updatedAt, messages, ops } = document;
   const { agentId, userId, sessionId } = slot;
@@ -109,7 +109,7 @@ function listedDocument(key: string, document: StateDocument): ListedDocument {
   };
 }
 
-/** Negative when `a` comes first: the newer one does. */
+/** Compares two positions: negative when `a` is newer and comes first. */
 function comparePositions(a: Position, b: Position): number {
   for (const [index, part] of a.entries()) {
     const other = b[index] ?? "";
@@ -118,13 +118,13 @@ function comparePositions(a: Position, b: Position): number {
   return 0;
 }
 
-/** The text form of a cursor. */
+/** Returns the text form of a cursor. */
 function writeListingCursor({ keys, after }: ListingCursor): string {
   return Buffer.from(JSON.stringify({ keys, after }), "utf8").toString("base64url");
 }
 
 /**
- * The inverse of {@link writeListingCursor}; the start when there is none.
+ * Reads the text form of a cursor; without one a listing starts at the beginning.
  *
  * @throws InvalidInputError
  */
@@ -135,9 +135,9 @@ function readListingCursor(text: string | undefined): ListingCursor {
     if (isRecord(value) && isKeys(value["keys"]) && isPosition(value["after"]))
       return { keys: value["keys"], after: value["after"] };
   } catch {
-    // Said below.
+    // Refused below.
   }
-  throw new InvalidInputError("the cursor is not one of this store's listings");
+  throw new InvalidInputError("the cursor does not come from a listing of this store");
 }
 
 function isKeys(value: unknown): value is string | null {
