@@ -18,7 +18,7 @@ export function messageProblem(value: unknown): string | null {
   if (typeof value["createdAt"] !== "string") return "createdAt is not a string";
   if (!isOptionalRecord(value["metadata"])) return "metadata is not an object";
   if (value["usage"] !== undefined && !isUsage(value["usage"]))
-    return "usage needs inputTokens and outputTokens";
+    return "usage is not an object with inputTokens and outputTokens";
   if (!Array.isArray(value["content"])) return "content is not a list";
   for (const [index, block] of value["content"].entries()) {
     const problem = blockProblem(block);
