@@ -4,7 +4,7 @@ import { checkSlot } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
 import { openState } from "./sealed-state.js";
 
-/** A gate whose leases bring the state decrypted. */
+/** Gate whose leases carry the decrypted state. */
 export class EncryptedGate implements SessionGate {
   readonly contract: 1;
   readonly kind: string;
@@ -20,7 +20,7 @@ export class EncryptedGate implements SessionGate {
     this.#ring = ring;
   }
 
-  /** The gate behind an encrypted one, by which its own backend knows it; any other gate is itself. */
+  /** Returns the inner gate of an encrypted one, which its backend recognises; any other gate is returned unchanged. */
   static innerOf(gate: SessionGate): SessionGate {
     return #inner in gate ? gate.#inner : gate;
   }
@@ -55,7 +55,7 @@ class EncryptedLease implements Lease {
     return this.#inner.lost;
   }
 
-  /** Decrypted when it is first looked at: who only wants to delete a session must not fail over its contents. */
+  /** State, decrypted on first access: deleting a session must not fail because of its contents. */
   get loaded(): Lease["loaded"] {
     const { loaded } = this.#inner;
     if (typeof loaded !== "object" || loaded === null) return loaded;

@@ -9,7 +9,7 @@ import { checkKey, checkValue, describeKey, namespaceText } from "@holdfast/core
 import type { KeyRing } from "./key-ring.js";
 import { Seals } from "./seals.js";
 
-/** A key-value store that sees namespaces and keys, and sealed values. */
+/** Key-value store whose backend sees namespaces and keys, but only sealed values. */
 export class EncryptedKeyValueStore implements KeyValueStore {
   readonly contract: 1;
   readonly kind: string;

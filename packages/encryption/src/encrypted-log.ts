@@ -1,5 +1,6 @@
 import type { ConversationLog, LogRecord, Reach, Slot } from "@holdfast/core";
 import { StateCorruptError } from "@holdfast/core";
+import { BoundedMap } from "@holdfast/core/plugin-kit";
 import type {
   LogDraft,
   LogFinds,
@@ -10,23 +11,25 @@ import type {
 } from "@holdfast/core/store-kit";
 import { blobRef, checkSlot, describeSlot, slotText } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
-import { KnownRefs } from "./known-refs.js";
 import { type OpenedRecord, openRecord, sealDraft } from "./sealed-record.js";
 import { Seals } from "./seals.js";
 import { searchSealedLog } from "./search-sealed-log.js";
 
-/** Records looked through at once for the one that names a blob. */
+/** Records read at a time when looking for the one that names a blob. */
 const LOOKUP_PAGE = 200;
+/** References remembered; each takes a few hundred bytes. */
+const MAX_KNOWN_REFS = 4_096;
 const reference = /^sha256:[0-9a-f]{64}$/;
 
-/** A log that sees nothing but sealed records and blobs. */
+/** Conversation log whose backend sees nothing but sealed records and blobs. */
 export class EncryptedLog implements ConversationLog {
   readonly contract: 1;
   readonly kind: string;
   readonly reach: Reach;
   readonly #inner: ConversationLog;
   readonly #ring: KeyRing;
-  readonly #refs = new KnownRefs();
+  /** Names under which the inner log keeps the blobs seen last, by slot and reference. */
+  readonly #innerRefs = new BoundedMap<string, string>({ maxEntries: MAX_KNOWN_REFS });
 
   constructor(inner: ConversationLog, ring: KeyRing) {
     this.contract = inner.contract;
@@ -50,7 +53,7 @@ export class EncryptedLog implements ConversationLog {
 
   async readBlob(slot: Slot, ref: string): Promise<string | null> {
     const owner = checkSlot(slot);
-    const known = this.#refs.get(owner, ref);
+    const known = this.#innerRefs.get(slotText(owner) + ref);
     const blob = known === undefined ? null : await this.#innerBlob(owner, ref, known);
     if (blob !== null || !reference.test(ref)) return blob;
     const found = await this.#lookUp(owner, ref);
@@ -61,7 +64,7 @@ export class EncryptedLog implements ConversationLog {
     return searchSealedLog(this, query);
   }
 
-  /** Whose sessions there are is not sealed, nor is when they were written to. */
+  /** Lists sessions as the inner log does: their ids and times are not sealed. */
   sessions(query: LogSessionQuery): Promise<LogSessionPage> {
     return this.#inner.sessions(query);
   }
@@ -79,11 +82,13 @@ export class EncryptedLog implements ConversationLog {
         ? stored
         : new Seals(this.#ring, "holdfast.blob.1", slotText(slot)).openText(stored, what);
     if (blobRef(blob) !== ref)
-      throw new StateCorruptError(`${what} is not the one its record names: it was changed`);
+      throw new StateCorruptError(
+        `${what} is not the one its record names: it was changed in the store`,
+      );
     return blob;
   }
 
-  /** Goes through the slot's records, the newest first, for one that names the blob. */
+  /** Finds the inner name of a blob in the slot's records, newest first. */
   async #lookUp(slot: Slot, ref: string): Promise<string | undefined> {
     let before: number | undefined;
     for (;;) {
@@ -99,7 +104,7 @@ export class EncryptedLog implements ConversationLog {
 
   #open(slot: Slot, stored: LogRecord): OpenedRecord {
     const opened = openRecord(this.#ring, slot, stored);
-    for (const [ref, inner] of opened.innerRefs) this.#refs.set(slot, ref, inner);
+    for (const [ref, inner] of opened.innerRefs) this.#innerRefs.set(slotText(slot) + ref, inner);
     return opened;
   }
 }

@@ -3,10 +3,9 @@ import type { ListenOptions, Signal, Subscription } from "@holdfast/core/store-k
 import { checkSlot, deepFreeze, describeSlot, slotText } from "@holdfast/core/store-kit";
 import { EncryptedGate } from "./encrypted-gate.js";
 import type { KeyRing } from "./key-ring.js";
-import { openMessage, sealedMessage } from "./sealed-message.js";
-import { Seals } from "./seals.js";
+import { openMessage, Seals, sealedMessage } from "./seals.js";
 
-/** A bus that carries the messages of signals sealed: it may store them on their way. */
+/** Signal bus that seals the messages of signals, since its backend may store them in transit. */
 export class EncryptedSignalBus implements SignalBus {
   readonly contract: 1;
   readonly kind: string;
@@ -31,8 +30,8 @@ export class EncryptedSignalBus implements SignalBus {
   }
 
   /**
-   * A signal whose message does not open is delivered without it: whoever wants a call stopped must not be ignored, and
-   * what nobody with a key wrote must not be heard.
+   * Delivers a signal whose message cannot be opened without the message: a request to stop a call must not be ignored, and
+   * text that was not sealed with a key must not be read.
    */
   async listen(
     slot: Slot,

@@ -12,16 +12,16 @@ import { checkSlot } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
 import { openState, sealWrite } from "./sealed-state.js";
 
-/** Wraps the parts that belong to a store; the same wrapper for the same part. */
+/** Wraps a part of a store; returns the same wrapper for the same part. */
 export type WrapParts = <P extends keyof DistributedStore>(
   part: P,
   inner: DistributedStore[P],
 ) => DistributedStore[P];
 
-/** A state store that sees nothing but sealed heads, messages and log records. */
+/** State store whose backend sees nothing but sealed heads, messages and log records. */
 export class EncryptedStateStore implements AgentStateStore {
   readonly contract: 1;
-  /** Not the inner one's: who treats a kind of store in a way of its own must not take this one for it. */
+  /** Differs from the inner kind: code for one kind of store must not mistake this one for it. */
   readonly kind: string;
   readonly reach: Reach;
   readonly fuses: AgentStateStore["fuses"];

@@ -2,30 +2,31 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import { ConfigurationError } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
 
-/** A key and the name by which stored records refer to it. */
+/** Key and the id by which stored records refer to it. */
 export interface EncryptionKey {
-  /** 1 to 32 letters, digits, `_` and `-`; stored readably with every record. Never give it to another key. */
+  /** 1 to 32 letters, digits, `_` and `-`; stored in plain text with every record. Never reuse it for another key. */
   readonly id: string;
   /** 32 random bytes, or their base64. */
   readonly key: Uint8Array | string;
 }
 
-/** How `withEncryption` encrypts. */
+/** Options of `withEncryption`. */
 export interface EncryptionOptions {
-  /** The first one encrypts, all of them decrypt. */
+  /** Keys: the first one encrypts, all of them decrypt. */
   readonly keys: readonly EncryptionKey[];
   /**
-   * Also read what was stored before encryption was switched on; new writes are encrypted all the same. For the time of
-   * the migration only: as long as it is on, whoever can write to the store can put readable records there unnoticed.
+   * Also reads data that was stored before encryption was switched on; new writes are encrypted all the same. For the time
+   * of a migration only: while it is on, anyone who can write to the store can add plaintext records unnoticed.
    * @default false
    */
   readonly readPlaintext?: boolean | undefined;
 }
 
-/** The options once they are checked. */
+/** Checked options. */
 export interface KeyRing {
-  /** By id; the first one encrypts. */
+  /** Keys by id. */
   readonly keys: ReadonlyMap<string, KeyObject>;
+  /** Id of the key that encrypts. */
   readonly encryptsWith: string;
   readonly readPlaintext: boolean;
 }
@@ -34,7 +35,7 @@ const keyId = /^[A-Za-z0-9_-]{1,32}$/;
 const base64Key = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 /**
- * Checks the options by hand: what a schema library reports would show the key.
+ * Checks the options by hand: the errors of a schema library would show the key.
  *
  * @throws ConfigurationError with every problem found
  */

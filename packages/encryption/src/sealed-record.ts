@@ -10,21 +10,20 @@ import {
   upgradeMessage,
 } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
-import { sealedMessage } from "./sealed-message.js";
-import { Seals } from "./seals.js";
+import { Seals, sealedMessage } from "./seals.js";
 
-/** What is sealed of a record; the rest stays readable and is bound to it. */
+/** Sealed part of a record; the rest stays readable and is bound to it. */
 type RecordContents = Pick<LogRecord, "message" | "mark" | "blobs">;
 
-/** A record in the clear, and under which names the log behind keeps its long strings. */
+/** Decrypted record, and the references under which the inner log keeps its long strings. */
 export interface OpenedRecord {
   readonly record: LogRecord;
   readonly innerRefs: ReadonlyMap<string, string>;
 }
 
 /**
- * A record with all it says sealed. Its long strings are sealed one by one and stay long strings, out of which the log
- * behind makes blobs as it would of readable ones.
+ * Seals the contents of a record. Long strings are sealed one by one and stay long strings, which the inner log stores as
+ * blobs as it would plain ones.
  *
  * @throws InvalidInputError | InvalidIdError
  */
@@ -52,7 +51,7 @@ export function sealDraft(ring: KeyRing, slot: Slot, original: LogDraft): LogDra
 }
 
 /**
- * The record in one that was sealed.
+ * Opens a sealed record.
  *
  * @throws StateCorruptError
  */
@@ -73,12 +72,12 @@ export function openRecord(ring: KeyRing, slot: Slot, stored: LogRecord): Opened
   return { record, innerRefs: innerRefs(record.blobs ?? [], stored.blobs ?? []) };
 }
 
-/** What a reader goes by besides the contents: whoever changes it makes the record unreadable. */
+/** Returns the readable fields that are bound to the contents: changing one makes the record unreadable. */
 function boundFields({ id, callId, at, kind }: LogDraft): string[] {
   return [id, callId, at, kind];
 }
 
-/** In pieces that the log behind leaves in the record. */
+/** Splits text into pieces short enough for the inner log to keep in the record. */
 function inPieces(text: string): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; at += MAX_INLINE_BYTES)
@@ -86,7 +85,7 @@ function inPieces(text: string): string[] {
   return pieces;
 }
 
-/** The n-th long string, each counted once, stands at `metadata.blobs[n]` of the stored message. */
+/** Maps references to inner ones: the n-th distinct long string is at `metadata.blobs[n]` of the stored message. */
 function innerRefs(
   references: readonly BlobReference[],
   stored: readonly BlobReference[],

@@ -2,13 +2,12 @@ import type { JsonObject, Message, Revision, Slot } from "@holdfast/core";
 import type { LoadedState, StateWrite } from "@holdfast/core/store-kit";
 import { describeSlot, nextRevision, slotText } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
-import { openMessage, sealedMessage } from "./sealed-message.js";
 import { sealDraft } from "./sealed-record.js";
-import { Seals } from "./seals.js";
+import { openMessage, Seals, sealedMessage } from "./seals.js";
 
 /**
- * A write with head, messages and log records sealed, and the revision the head is bound to. The head is also bound to
- * how many messages there are then, a message to where it stands.
+ * Seals head, messages and log records of a write. The head is bound to the revision and the number of messages, each
+ * message to its index.
  */
 export function sealWrite(ring: KeyRing, slot: Slot, write: StateWrite): StateWrite {
   const { op, expected, head, keep, replace, append, lease, release, log } = write;
@@ -35,7 +34,7 @@ export function sealWrite(ring: KeyRing, slot: Slot, write: StateWrite): StateWr
 }
 
 /**
- * The state in what a store returned.
+ * Opens the state that a store returned.
  *
  * @throws StateCorruptError
  */

@@ -9,16 +9,16 @@ import {
   withBlobs,
 } from "@holdfast/core/store-kit";
 
-/** A search looks no further than this, whichever comes first. */
+/** Limits of one search. */
 const MAX_RECORDS = 20_000;
 const MAX_MS = 5_000;
 const PAGE = 100;
 
 /**
- * Searches a log whose backend cannot read it: goes through the sessions, the one written to last first, and through the
- * records of each from the newest on.
+ * Searches a log whose backend cannot read it, by reading the sessions, most recently updated first, and their records,
+ * newest first.
  *
- * @param log - returns records in the clear
+ * @param log - log that returns decrypted records
  * @throws InvalidInputError | InvalidIdError, the reason of the query's signal
  */
 export async function searchSealedLog(log: ConversationLog, query: LogQuery): Promise<LogFinds> {
@@ -50,7 +50,7 @@ async function snippetOf(
   return message === undefined ? null : snippetAround(searchableText(message), text);
 }
 
-/** The sessions to look through and, of the first, from where on. */
+/** Yields the sessions to search, and for the first one the seq to start before. */
 async function* slotsOf(
   log: ConversationLog,
   { agentId, userId, sessionId, before }: LogQuery,
@@ -64,7 +64,7 @@ async function* slotsOf(
   let isReached = before === undefined;
   let cursor: string | undefined;
   do {
-    // Without a session there is a user: `checkLogQuery` saw to that.
+    // Without a session there is a user: `checkLogQuery` checked that.
     const page = await log.sessions({ agentId, userId: userId ?? "", cursor });
     for (const { slot } of page.sessions) {
       const isFirst = slot.sessionId === before?.sessionId;
@@ -74,7 +74,7 @@ async function* slotsOf(
     }
     cursor = page.cursor;
   } while (cursor !== undefined);
-  // The session to go on from was deleted meanwhile: from the beginning again.
+  // The session to continue from was deleted meanwhile: start over.
   if (!isReached) for (const slot of passed) yield { slot, before: undefined };
 }
 
@@ -86,7 +86,7 @@ async function* newestFirst(
 ): AsyncGenerator<LogRecord> {
   let before = from;
   for (;;) {
-    // Decrypting takes its time, and a log in memory never lets others run.
+    // Decrypting takes time, and a log in memory never yields by itself.
     await setImmediate();
     signal?.throwIfAborted();
     const page = await log.read(slot, { before, limit: PAGE });

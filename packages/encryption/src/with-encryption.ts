@@ -7,12 +7,12 @@ import { EncryptedSignalBus } from "./encrypted-signal-bus.js";
 import { EncryptedStateStore, type WrapParts } from "./encrypted-state-store.js";
 import { type EncryptionOptions, type KeyRing, readKeyRing } from "./key-ring.js";
 
-/** Parts that can be encrypted together: a `DistributedStore`, or some of its parts. */
+/** Parts that can be encrypted together: a `DistributedStore` or some of its parts. */
 export type EncryptableParts = {
   readonly [P in keyof DistributedStore]?: DistributedStore[P] | undefined;
 };
 
-/** The parts that were passed, encrypted. */
+/** Encrypted parts, under the names that were passed. */
 export type EncryptedParts<T> = {
   readonly [P in keyof T as P & keyof DistributedStore]: P extends keyof DistributedStore
     ? DistributedStore[P] | Extract<T[P], undefined>
@@ -20,16 +20,16 @@ export type EncryptedParts<T> = {
 };
 
 /**
- * Encrypts what a store keeps: every head, message, log record, value and signal by itself, with AES-256-GCM, bound to
- * the place it belongs to. Works over every store; the backend needs no support for it.
+ * Encrypts the data of a store: every head, message, log record, value and signal by itself, with AES-256-GCM, bound to its
+ * place. Works with every store; the backend needs no support for it.
  *
  * Contract, beyond that of each part:
- * - What does not open in its place, because it was changed, moved or exchanged, is `StateCorruptError`.
+ * - Data that was changed, moved or exchanged does not open and is refused with `StateCorruptError`.
  * - Ids, roles, times, counts and sizes stay readable, and so do namespaces and keys of values.
- * - The store behind must honour `StateWrite.revision`.
- * - Gate and log stay fused where they were. Parts wrapped in one call belong together; closing closes what is behind.
+ * - The inner store must honour `StateWrite.revision`.
+ * - Gate and log stay fused if they were. Wrap parts that belong together in one call; closing closes the inner store.
  *
- * @throws ConfigurationError for keys that are none; it never shows them
+ * @throws ConfigurationError for invalid keys; it never shows them
  * @example
  * const store = withEncryption(new JsonFileAgentStateStore(), {
  *   keys: [{ id: "2026-11", key: process.env["STATE_KEY"] ?? "" }],
@@ -64,7 +64,7 @@ function isStateStore(parts: AgentStateStore | EncryptableParts): parts is Agent
   return "load" in parts && "save" in parts;
 }
 
-/** Wraps parts, each once: an agent knows by identity that its gate and log are those its state store fuses. */
+/** Wraps each part once: an agent recognises by identity the gate and log that its state store fuses. */
 function wrapper(ring: KeyRing): WrapParts {
   const wrapped = new Map(partNames.map((name) => [name, new Map<object, unknown>()]));
   const make: {

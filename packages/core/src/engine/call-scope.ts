@@ -2,7 +2,7 @@ import type { RuntimeContext } from "../context/runtime-context.js";
 import type { EventBody } from "../events/agent-event.js";
 import type { Message, Usage } from "../message/message.js";
 import type { Step } from "../middleware/middleware.js";
-import { addUsage } from "../plugin-kit/add-usage.js";
+import { addUsage, noUsage } from "../plugin-kit/ask-model.js";
 import type { Slot } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
@@ -47,7 +47,7 @@ export function stepOf(scope: CallScope): Step {
 
 /** Adds up what the model calls of one call used. */
 export class UsageMeter {
-  #total: Usage = { inputTokens: 0, outputTokens: 0 };
+  #total: Usage = noUsage;
 
   add(usage: Usage): void {
     this.#total = addUsage(this.#total, usage);

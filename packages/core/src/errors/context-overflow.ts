@@ -1,7 +1,7 @@
 import { ContextOverflowError, ModelError } from "./errors.js";
 
 /**
- * Words with which providers and servers say that a request is longer than the model's window: OpenAI, Anthropic,
+ * Messages with which providers and servers report a request longer than the model's window: OpenAI, Anthropic,
  * Google, Bedrock, Mistral, xAI, Cohere, Moonshot, MiniMax, Qwen, z.ai, Groq, OpenRouter, Together, vLLM, SGLang, TGI,
  * llama.cpp, LM Studio, Ollama.
  */
@@ -37,7 +37,7 @@ const overflowPatterns: readonly RegExp[] = [
   /reduce the length of (the|your) (messages|prompt|input)/i,
 ];
 
-/** Limits on something else than the window, which speak of tokens and of "too large" as well. */
+/** Messages about other limits, which mention tokens and "too large" as well. */
 const otherLimits =
   /rate.?limit|too many requests|throttl|quota|tokens per (min|day)|\bTPM\b|\bRPM\b|overloaded/i;
 
@@ -56,19 +56,20 @@ const limitPatterns: readonly RegExp[] = [
   /context (?:window of|length of(?: only)?|length is only|size \() ?(\d+)/i,
 ];
 
-/** How far down a chain of causes to look, and how much text to look at. */
+/** Limits of the walk down a chain of causes: levels, and characters of text. */
 const maxDepth = 6;
 const maxChars = 20_000;
 
 /**
- * Whether an error of a model means "the request is longer than the context window": by brand, by the provider's code,
- * by status 413, or by its words anywhere in the chain of causes. Rate limits that speak of tokens are not meant.
+ * Tells whether an error of a model means that the request is longer than the context window: by its class, the
+ * provider's code, status 413, or a known message anywhere in the chain of causes. Rate limits that mention tokens do not
+ * count.
  *
- * @param patterns - further words of servers that are not in the list
+ * @param patterns - messages of servers that are not in the list
  */
 export function isContextOverflow(error: unknown, patterns: readonly RegExp[] = []): boolean {
   if (ContextOverflowError.is(error)) return true;
-  // Whoever knows what it is has read the provider's words already.
+  // A kind was set by an adapter that has read the provider's message already.
   if (ModelError.is(error) && error.kind !== "unknown") return false;
   const { text, statuses } = survey(error);
   if (patterns.some((pattern) => text.search(pattern) >= 0)) return true;
@@ -77,9 +78,10 @@ export function isContextOverflow(error: unknown, patterns: readonly RegExp[] = 
 }
 
 /**
- * The error itself when it is a `ContextOverflowError`, one made of it when it means the same, otherwise null.
+ * Returns a `ContextOverflowError` for an error that {@link isContextOverflow}, with the original as its cause; otherwise
+ * null.
  *
- * @param what - what was refused and where, for the message
+ * @param what - the refused request, for the message
  */
 export function asContextOverflow(
   error: unknown,
@@ -103,7 +105,7 @@ function limitIn(text: string): number | undefined {
   return undefined;
 }
 
-/** Everything an error and its causes say, as one bounded text, and the HTTP statuses among it. */
+/** Collects the messages of an error and its causes as one bounded text, and the HTTP statuses among them. */
 function survey(error: unknown): { text: string; statuses: Set<number> } {
   const statuses = new Set<number>();
   const seen = new Set<unknown>();

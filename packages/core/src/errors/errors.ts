@@ -1,6 +1,6 @@
 import { HoldfastError, hasErrorCode } from "./holdfast-error.js";
 
-/** Something the program configured is wrong. `problems` lists every one that was found. */
+/** The configuration is wrong. `problems` lists everything that was found. */
 export class ConfigurationError extends HoldfastError {
   override readonly name = "ConfigurationError";
   readonly problems: readonly string[];
@@ -33,7 +33,7 @@ export class InvalidIdError extends HoldfastError {
   }
 }
 
-/** A value handed in cannot be kept as JSON, or is not of the expected form. */
+/** An argument cannot be stored as JSON, or does not have the expected form. */
 export class InvalidInputError extends HoldfastError {
   override readonly name = "InvalidInputError";
 
@@ -46,7 +46,7 @@ export class InvalidInputError extends HoldfastError {
   }
 }
 
-/** The document was written by a newer release that older readers must not touch. */
+/** The stored state was written by a newer release in a form that this one cannot read. */
 export class StateTooNewError extends HoldfastError {
   override readonly name = "StateTooNewError";
 
@@ -59,7 +59,7 @@ export class StateTooNewError extends HoldfastError {
   }
 }
 
-/** The session is running another call and this one may not, or may no longer, wait for it. */
+/** The session is running another call, and this one may not wait for it or waited too long. */
 export class SessionBusyError extends HoldfastError {
   override readonly name = "SessionBusyError";
 
@@ -72,7 +72,7 @@ export class SessionBusyError extends HoldfastError {
   }
 }
 
-/** The caller's `signal` ended the call. What the call had done until then was saved. */
+/** The caller's `signal` aborted the call; its work up to then was saved. */
 export class CallAbortedError extends HoldfastError {
   override readonly name = "CallAbortedError";
 
@@ -85,7 +85,7 @@ export class CallAbortedError extends HoldfastError {
   }
 }
 
-/** `interrupt()` without a session, while more than one call is in flight. */
+/** `interrupt()` was called without a session while more than one call was in flight. */
 export class AmbiguousInterruptError extends HoldfastError {
   override readonly name = "AmbiguousInterruptError";
 
@@ -98,7 +98,7 @@ export class AmbiguousInterruptError extends HoldfastError {
   }
 }
 
-/** The agent takes no new calls: it is draining or closed. Send the call to another process. */
+/** The agent accepts no new calls because it is draining or closed. Send the call to another process. */
 export class ShuttingDownError extends HoldfastError {
   override readonly name = "ShuttingDownError";
 
@@ -111,10 +111,10 @@ export class ShuttingDownError extends HoldfastError {
   }
 }
 
-/** The session waits for an answer about open tool calls; plain input cannot go on from there. */
+/** The session waits for `{ confirm }` or `{ results }` of open tool calls and cannot take plain input. */
 export class PendingConfirmationError extends HoldfastError {
   override readonly name = "PendingConfirmationError";
-  /** Ids of the tool calls that wait. */
+  /** Ids of the waiting tool calls. */
   readonly toolCallIds: readonly string[];
 
   constructor(message: string, toolCallIds: readonly string[], options?: ErrorOptions) {
@@ -130,7 +130,7 @@ export class PendingConfirmationError extends HoldfastError {
 /** The model refused the request because it is longer than its context window. */
 export class ContextOverflowError extends HoldfastError {
   override readonly name = "ContextOverflowError";
-  /** The window in tokens, where the provider named it. */
+  /** Context window in tokens, if the provider named it. */
   readonly limitTokens: number | undefined;
 
   constructor(
@@ -147,8 +147,13 @@ export class ContextOverflowError extends HoldfastError {
 }
 
 /**
- * Why a model call failed: `rate_limit` and `overloaded` pass, `authentication` needs another key, `content` another
- * conversation, `invalid_request` another request, and after `connection` nobody knows what the provider did.
+ * Kind of a model call's failure.
+ *
+ * - `rate_limit`, `overloaded`: temporary.
+ * - `authentication`: the key is missing or not accepted.
+ * - `content`: the provider refused the content of the conversation.
+ * - `invalid_request`: the request itself is wrong.
+ * - `connection`: the answer was lost; the provider may have processed the request.
  */
 export type ModelErrorKind =
   | "rate_limit"
@@ -159,14 +164,14 @@ export type ModelErrorKind =
   | "connection"
   | "unknown";
 
-/** A model call failed. `retryable` ones are tried again by the engine. */
+/** A model call failed. The engine retries it when it is `retryable`. */
 export class ModelError extends HoldfastError {
   override readonly name = "ModelError";
   readonly retryable: boolean;
   readonly kind: ModelErrorKind;
-  /** The HTTP status, where there was one. */
+  /** HTTP status, if there was one. */
   readonly statusCode: number | undefined;
-  /** How long the provider asked to wait before the next attempt; honoured up to `modelRetry.maxDelayMs`. */
+  /** Delay the provider asked for before the next attempt; honoured up to `modelRetry.maxDelayMs`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -192,7 +197,7 @@ export class ModelError extends HoldfastError {
   }
 }
 
-/** The model answered with neither text nor a tool call, twice. */
+/** The model replied twice with neither text nor a tool call. */
 export class EmptyReplyError extends HoldfastError {
   override readonly name = "EmptyReplyError";
 
@@ -205,7 +210,7 @@ export class EmptyReplyError extends HoldfastError {
   }
 }
 
-/** The model did not produce an output that satisfies the requested schema. */
+/** The model produced no output that satisfies the requested schema. */
 export class StructuredOutputError extends HoldfastError {
   override readonly name = "StructuredOutputError";
 

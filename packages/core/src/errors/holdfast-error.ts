@@ -28,7 +28,7 @@ const brand = Symbol.for("holdfast.error");
  *
  * Contract:
  * - `code` is stable across releases.
- * - Messages name what failed, on which session and what to try; they never hold state contents.
+ * - Messages name the failed action, the session and a remedy; they never hold state contents.
  * - Use {@link HoldfastError.is}, not `instanceof`: two copies of this package may be installed.
  */
 export class HoldfastError extends Error {
@@ -44,13 +44,13 @@ export class HoldfastError extends Error {
     this.code = code;
   }
 
-  /** Whether `value` is an error of this library, whichever copy of it made the error. */
+  /** Tells whether `value` is an error of this library, made by any copy of it. */
   static is(value: unknown): value is HoldfastError {
     return typeof value === "object" && value !== null && brand in value;
   }
 }
 
-/** Whether `value` is a Holdfast error with this code. */
+/** Tells whether `value` is a Holdfast error with this code. */
 export function hasErrorCode(value: unknown, code: ErrorCode): value is HoldfastError {
   return HoldfastError.is(value) && value.code === code;
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, HoldfastError, hasErrorCode } from "./holdfast-error.js";
 
-/** How a store command can fail (promise P4). Every failed command is one of these. */
+/** Class of a store command's failure (promise P4): every failure is one of these. */
 export type StoreErrorClass =
   | "CONFLICT"
   | "UNAVAILABLE"
@@ -9,10 +9,10 @@ export type StoreErrorClass =
   | "CORRUPT";
 
 /**
- * A store command that failed.
+ * A store command failed.
  *
- * `mayHaveApplied` answers the one question a caller has: could the write be in the store all the same?
- * When it is true, repeat the same write with the same `op`: the store recognises it.
+ * `mayHaveApplied` tells whether the write could be in the store all the same. When it is true, repeat the same write with
+ * the same `op`: the store recognises it.
  */
 export class StoreError extends HoldfastError {
   override readonly name: string = "StoreError";
@@ -36,7 +36,7 @@ export class StoreError extends HoldfastError {
   }
 }
 
-/** Somebody else saved first: the stored revision is not the expected one. Nothing was written. */
+/** Another writer saved first: the stored revision is not the expected one. Nothing was written. */
 export class StateConflictError extends StoreError {
   override readonly name = "StateConflictError";
 
@@ -49,7 +49,7 @@ export class StateConflictError extends StoreError {
   }
 }
 
-/** This holder's lease ended before its work did; another process may be running the session. */
+/** The lease ended before the work under it did; another process may be running the session. */
 export class LeaseLostError extends StoreError {
   override readonly name = "LeaseLostError";
 
@@ -62,7 +62,7 @@ export class LeaseLostError extends StoreError {
   }
 }
 
-/** The store could not be reached or refused to work; the write was certainly not applied. */
+/** The store could not be reached or did not accept the command; the write was certainly not applied. */
 export class StoreUnavailableError extends StoreError {
   override readonly name = "StoreUnavailableError";
 
@@ -88,7 +88,7 @@ export class UnknownOutcomeError extends StoreError {
   }
 }
 
-/** A message, head, value or state is over its limit; refused before anything was sent. */
+/** A message, head, value or state is over its size limit; it was refused before anything was sent. */
 export class StateTooLargeError extends StoreError {
   override readonly name = "StateTooLargeError";
 
@@ -101,7 +101,7 @@ export class StateTooLargeError extends StoreError {
   }
 }
 
-/** What is stored cannot be what was saved. Never answered with a fresh state. */
+/** The stored data is damaged, or a write does not fit it. A store never replaces it with a new state. */
 export class StateCorruptError extends StoreError {
   override readonly name = "StateCorruptError";
 

@@ -5,46 +5,46 @@ import type { CompactionCause } from "../ports/compactor.js";
 import type { Slot } from "../slot/slot.js";
 import type { PendingCall } from "./agent-reply.js";
 
-/** What every event carries. */
+/** Fields of every event. */
 export interface EventEnvelope {
   readonly slot: Slot;
   readonly callId: string;
   /** 0, 1, 2 … within the call, without gaps; `call_end` has the last one. */
   readonly seq: number;
-  /** Set on events of work that no caller waits for; those come through `onEvent` only. */
+  /** Set on events of background work, which no caller waits for; they are sent to `onEvent` only. */
   readonly background?: true | undefined;
 }
 
-/** What happened, without the envelope. Hooks emit these. */
+/** Event without its envelope, as hooks emit it. */
 export type EventBody =
   | { readonly type: "call_start" }
   | {
       readonly type: "call_end";
-      /** The reply's reason, or `error`. */
+      /** Reason of the reply, or `error`. */
       readonly reason: string;
       readonly usage: Usage;
       readonly durationMs: number;
     }
   | { readonly type: "queue_wait"; readonly ahead: number }
   | {
-      /** The call has its turn and the session's state. */
+      /** Emitted when the call holds the lease and has the session's state. */
       readonly type: "state_loaded";
-      /** `cache`: the store confirmed the copy this process had; `new`: nothing is stored. */
+      /** `cache`: the store confirmed this process's cached copy; `new`: nothing is stored. */
       readonly source: "store" | "cache" | "new";
-      /** Read from the store; 0 when the copy was confirmed. */
+      /** Bytes read from the store; 0 when the cached copy was confirmed. */
       readonly bytes: number;
       readonly messages: number;
       readonly revision: string | null;
-      /** From `queue_wait` until the turn; 0 when there was nothing to wait for. */
+      /** Time in the queue; 0 when there was no wait. */
       readonly waitedMs: number;
-      /** What it took besides. */
+      /** Time to acquire the lease and load, without the wait. */
       readonly durationMs: number;
     }
   | {
       readonly type: "model_call_start";
-      /** The end of the same request has it too. */
+      /** Id of the request, the same in its `model_call_end`. */
       readonly requestId: string;
-      /** `reasoning` for the agent's own steps, otherwise what a helper call is for. */
+      /** Why the model was called: `reasoning`, or for example `summary` or `memory_flush`. */
       readonly purpose: string;
       readonly model: string;
       readonly messages: number;
@@ -57,13 +57,13 @@ export type EventBody =
       readonly model: string;
       readonly usage: Usage;
       readonly durationMs: number;
-      /** Absent when it succeeded. */
+      /** Name of the error; absent when it succeeded. */
       readonly error?: string | undefined;
     }
   | { readonly type: "text_delta"; readonly text: string }
   | { readonly type: "thinking_delta"; readonly text: string }
   | {
-      /** A file the model made. */
+      /** File the model made. */
       readonly type: "data";
       readonly mediaType: string;
       readonly source: DataSource;
@@ -100,20 +100,20 @@ export type EventBody =
   | {
       readonly type: "compaction_end";
       readonly cause: CompactionCause;
-      /** What was done, for example `truncate_args`, `prune`, `summary`. */
+      /** Steps taken, for example `truncate_args`, `prune`, `summary`. */
       readonly actions: readonly string[];
       readonly messagesBefore: number;
       readonly messagesAfter: number;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
       readonly durationMs: number;
-      /** Of the model calls made for it. */
+      /** Usage of the model calls made for it. */
       readonly usage?: Usage | undefined;
     }
   | {
       readonly type: "compaction_failed";
       readonly cause: CompactionCause;
-      /** A code, or why in words that hold no contents. */
+      /** Code or reason, without contents of messages. */
       readonly error: string;
     }
   | { readonly type: "overflow_recovery"; readonly recovered: boolean }
@@ -134,7 +134,7 @@ export type EventBody =
   | { readonly type: "memory_flush_start" }
   | {
       readonly type: "memory_flush_end";
-      /** Facts that were written; 0 when there was nothing to remember. */
+      /** Number of facts written; 0 when there was nothing to remember. */
       readonly entries: number;
       readonly usage?: Usage | undefined;
     }
@@ -142,12 +142,12 @@ export type EventBody =
   | {
       readonly type: "consolidation";
       readonly state: "start" | "end" | "failed";
-      /** Of the model calls made for it; at the end. */
+      /** Usage of the model calls made for it; in state `end`. */
       readonly usage?: Usage | undefined;
-      /** A code, or why in words that hold no contents; when it failed. */
+      /** Code or reason, without contents of messages; in state `failed`. */
       readonly error?: string | undefined;
     }
   | { readonly type: "error"; readonly code: string; readonly message: string };
 
-/** Something that happened during a call. Discriminated by `type`. */
+/** Event of a call, discriminated by `type`. */
 export type AgentEvent = EventBody & EventEnvelope;

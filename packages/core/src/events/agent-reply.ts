@@ -2,30 +2,37 @@ import type { JsonValue } from "../json/json.js";
 import type { Message, Usage } from "../message/message.js";
 import type { PermissionRule } from "../state/sections.js";
 
-/** A tool call that waits for somebody. */
+/** Tool call that waits for an answer from outside. */
 export interface PendingCall {
   readonly toolCallId: string;
   readonly name: string;
   readonly input: JsonValue;
   /** `asking`: answer with `{ confirm }`; `suspended`: answer with `{ results }`. */
   readonly state: "asking" | "suspended";
+  /** Reason for asking or suspending. */
   readonly reason?: string | undefined;
+  /** Rules that a person may choose to remember with the approval. */
   readonly suggestions?: readonly PermissionRule[] | undefined;
 }
 
-/** What every reply has. */
+/** Fields of every reply. */
 export interface ReplyBase {
-  /** The last assistant message. */
+  /** Last assistant message. */
   readonly message: Message;
-  /** Its text. */
+  /** Text of `message`. */
   readonly text: string;
-  /** Tokens of all model calls of this call. */
+  /** Usage of all model calls of this call. */
   readonly usage: Usage;
   readonly sessionId: string;
   readonly callId: string;
 }
 
-/** How a call ended. */
+/**
+ * Result of a call, discriminated by `reason`.
+ *
+ * - `permission_asking` and `tool_suspended` come with the `pending` tool calls; answer with `{ confirm }` or `{ results }`.
+ * - `structured_output` comes with the `output`.
+ */
 export type AgentReply<T = unknown> =
   | (ReplyBase & {
       readonly reason: "stop" | "interrupted" | "max_iterations" | "shutdown" | "middleware_stop";
@@ -36,5 +43,5 @@ export type AgentReply<T = unknown> =
     })
   | (ReplyBase & { readonly reason: "structured_output"; readonly output: T });
 
-/** Why a call ended. */
+/** Reason why a call ended. */
 export type ReplyReason = AgentReply["reason"];

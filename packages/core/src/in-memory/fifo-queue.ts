@@ -1,4 +1,4 @@
-/** A place in a {@link FifoQueue}; hand it back to leave the queue early. */
+/** Place in a {@link FifoQueue}; pass it to `remove` to leave the queue early. */
 export interface QueuePlace<T> {
   readonly value: T;
   /** @internal */
@@ -10,9 +10,9 @@ export interface QueuePlace<T> {
 }
 
 /**
- * First in, first out, with leaving from the middle in constant time.
+ * First-in, first-out queue with removal from the middle in constant time.
  *
- * A linked list: an array would make a thousand waiters that give up together cost a million moves.
+ * A linked list: with an array, a thousand waiters that give up together would cost a million moves.
  */
 export class FifoQueue<T> {
   #first: QueuePlace<T> | undefined;
@@ -38,7 +38,7 @@ export class FifoQueue<T> {
     return place?.value;
   }
 
-  /** Whether the place was still in the queue. */
+  /** Removes a place; returns `false` when it is no longer in the queue. */
   remove(place: QueuePlace<T>): boolean {
     if (!place.queued) return false;
     if (place.previous) place.previous.next = place.next;

@@ -13,27 +13,28 @@ import type {
 } from "../ports/agent-state-store.js";
 import type { DistributedStore } from "../ports/distributed-store.js";
 import { checkSlot, type Slot, slotText } from "../slot/slot.js";
-import { applyWrite, type MessageWrite } from "../store-kit/apply-write.js";
-import { checkLimit } from "../store-kit/check-limit.js";
-import { matchSlot } from "../store-kit/match-slot.js";
-import { type OpLedger, revisionOfOp, withOp } from "../store-kit/op-ledger.js";
-import { nextRevision } from "../store-kit/revision.js";
-import { leaseLost, refuseFusedParts, stateConflict } from "../store-kit/save-errors.js";
+import {
+  applyWrite,
+  leaseLost,
+  type MessageWrite,
+  refuseFusedParts,
+  stateConflict,
+} from "../store-kit/apply-write.js";
+import { checkLimit, matchSlot } from "../store-kit/check-query.js";
+import { nextRevision, type OpLedger, revisionOfOp, withOp } from "../store-kit/revision.js";
 import { InMemoryConversationLog } from "./in-memory-conversation-log.js";
 import { InMemoryKeyValueStore } from "./in-memory-key-value-store.js";
 import { InMemorySignalBus } from "./in-memory-signal-bus.js";
-import { InProcessSessionGate } from "./in-process-gate.js";
-import { LoadingGate } from "./loading-gate.js";
+import { InProcessSessionGate, LoadingGate } from "./in-process-gate.js";
 
-/** How an {@link InMemoryAgentStateStore} behaves. */
+/** Options of an {@link InMemoryAgentStateStore}. */
 export interface InMemoryStoreOptions {
   /**
-   * Whether gate and log can be served inside `save`, as the stores for several nodes do; `false` shows how an agent
-   * does with a store that cannot.
+   * Fuses gate and log into `save`, as the stores for several nodes do; `false` makes a store that cannot, for tests.
    * @default true
    */
   readonly fused?: boolean | undefined;
-  /** Time of the listing's `updatedAt`. @default the system's clock */
+  /** Clock for the listing's `updatedAt`. @default the system's clock */
   readonly clock?: (() => Date) | undefined;
 }
 
@@ -44,7 +45,7 @@ const optionsSchema = z.strictObject({
     .optional(),
 });
 
-/** A state as JSON text, message by message, so that a save costs what changed. Replaced as a whole, never edited. */
+/** State as JSON text per message, so that the cost of a save grows with the change. Replaced as a whole, never edited. */
 interface StoredState {
   readonly slot: Slot;
   readonly revision: Revision;
@@ -52,17 +53,17 @@ interface StoredState {
   readonly head: string;
   readonly messages: readonly string[];
   readonly updatedAt: string;
-  /** Position in the order of all saves; what listings go by. */
+  /** Position in the order of all saves, by which listings are sorted. */
   readonly position: number;
 }
 
 /**
- * Keeps states for as long as this object lives: the reference store, for tests and for agents that need no memory.
+ * Keeps states for as long as this object lives: the reference store, for tests and for agents that need no persistence.
  *
- * Everything is kept as JSON text, so that nobody holds a reference into the store and a test sees what a real store
- * would give. `close` has nothing to close: the states stay readable.
- *
- * A listing that goes on from a cursor shows no session twice; it misses one that is saved between two pages.
+ * - Everything is kept as JSON text, so that callers share no references with the store and tests see what a real store
+ *   returns.
+ * - `close` does nothing: the states stay readable.
+ * - A listing that continues from a cursor shows no session twice; it misses one that is saved between two pages.
  *
  * @example
  * const store = new InMemoryAgentStateStore();
@@ -73,7 +74,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   readonly reach = "process";
   readonly fuses: AgentStateStore["fuses"];
   readonly #clock: () => Date;
-  /** In the order of the last save, oldest first. */
+  /** States in the order of their last save, oldest first. */
   readonly #states = new Map<string, StoredState>();
   readonly #gate = new InProcessSessionGate();
   readonly #log = new InMemoryConversationLog();
@@ -184,6 +185,6 @@ function asTexts({ keep, replace, append }: StateWrite): MessageWrite<string> {
 function readCursor(cursor: string): number {
   const position = Number(cursor);
   if (!Number.isSafeInteger(position))
-    throw new InvalidInputError("the cursor is not one of this store's listings");
+    throw new InvalidInputError("the cursor does not come from a listing of this store");
   return position;
 }

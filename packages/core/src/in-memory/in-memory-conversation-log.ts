@@ -12,7 +12,7 @@ import type {
   LogSessionQuery,
 } from "../ports/conversation-log.js";
 import { checkSlot, type Slot, slotText } from "../slot/slot.js";
-import { checkLimit } from "../store-kit/check-limit.js";
+import { checkLimit } from "../store-kit/check-query.js";
 import { extractBlobs } from "../store-kit/log/blobs.js";
 import { DEFAULT_LOG_LIMIT, sliceLog } from "../store-kit/log/log-range.js";
 import { checkLogDraft, logRecordText, readLogRecord } from "../store-kit/log/log-record.js";
@@ -24,12 +24,12 @@ import {
 } from "../store-kit/log/search-text.js";
 import { restoreBlobs } from "../store-kit/log/with-blobs.js";
 
-/** After this many records a search lets others run, and looks whether it should stop. */
+/** Records after which a search yields to other work and checks its signal. */
 const SEARCH_STRIDE = 256;
 
 interface StoredRecord {
   readonly seq: number;
-  /** As JSON, so that a reader gets what a real log would give. */
+  /** Record as JSON, so that a reader gets what a real log returns. */
   readonly text: string;
 }
 
@@ -47,9 +47,12 @@ interface SlotLog {
 }
 
 /**
- * A conversation log that lives as long as this object.
+ * Keeps conversation logs for as long as this object lives: the reference log.
  *
  * `seq` counts over all slots, so that it also orders the records of different sessions.
+ *
+ * @example
+ * const log = new InMemoryConversationLog();
  */
 export class InMemoryConversationLog implements ConversationLog {
   readonly contract = 1;
@@ -63,8 +66,8 @@ export class InMemoryConversationLog implements ConversationLog {
   }
 
   /**
-   * Checks and copies records without appending them. The function returned appends them and cannot fail; call it in the
-   * same step. For stores that append within their save.
+   * Checks and copies records without appending them, for stores that append within their save. The function returned
+   * appends them and cannot fail; call it synchronously.
    */
   stage(slot: Slot, records: readonly LogDraft[]): () => void {
     const owner = checkSlot(slot);
@@ -117,7 +120,8 @@ export class InMemoryConversationLog implements ConversationLog {
     checkSessionQuery(query);
     const limit = checkLimit(query.limit, DEFAULT_LOG_LIMIT);
     const after = query.cursor === undefined ? Infinity : Number(query.cursor);
-    if (Number.isNaN(after)) throw new InvalidInputError("the cursor is not one of this log");
+    if (Number.isNaN(after))
+      throw new InvalidInputError("the cursor does not come from a listing of this log");
     const logs = this.#logsOf(query).filter((log) => lastSeqOf(log) < after);
     const page = logs.slice(0, limit);
     const sessions = page.map(({ slot, records }) => ({
@@ -151,7 +155,7 @@ export class InMemoryConversationLog implements ConversationLog {
     return log;
   }
 
-  /** Of the session written to last first. */
+  /** Returns the records to search: most recently updated session first, newest record first. */
   #newestFirst(query: LogQuery): [SlotLog, StoredRecord][] {
     const logs = this.#logsOf(query);
     const { before } = query;

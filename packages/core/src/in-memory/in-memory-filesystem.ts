@@ -8,15 +8,21 @@ interface StoredFile {
   readonly modifiedAt: string;
 }
 
-/** How an {@link InMemoryFilesystem} behaves. */
+/** Options of an {@link InMemoryFilesystem}. */
 export interface InMemoryFilesystemOptions {
-  /** Time of `modifiedAt`. @default the system's clock */
+  /** Clock for `modifiedAt`. @default the system's clock */
   readonly clock?: (() => Date) | undefined;
 }
 
 /**
- * Files that live as long as this object. A user's files are the same in every session, with every agent that has
- * this object; a session without a user has its own. Directories exist while there is something in them.
+ * Keeps files for as long as this object lives: the reference filesystem.
+ *
+ * - A user's files are the same in every session and for every agent that uses this object; a session without a user has
+ *   its own.
+ * - A directory exists while there is a file in it.
+ *
+ * @example
+ * const filesystem = new InMemoryFilesystem();
  */
 export class InMemoryFilesystem implements Filesystem {
   readonly contract = 1;

@@ -9,14 +9,20 @@ import type {
 } from "../ports/key-value-store.js";
 import { uuidv7 } from "../slot/uuid.js";
 import { checkKey, checkValue, describeKey, namespaceText } from "../store-kit/check-key.js";
-import { checkLimit } from "../store-kit/check-limit.js";
+import { checkLimit } from "../store-kit/check-query.js";
 
 interface StoredValue {
   readonly text: string;
   readonly version: string;
 }
 
-/** A key-value store that lives as long as this object. Values are kept as JSON text: nobody shares a reference. */
+/**
+ * Keeps values for as long as this object lives: the reference key-value store. Values are kept as JSON text, so that callers
+ * share no references with the store.
+ *
+ * @example
+ * const values = new InMemoryKeyValueStore();
+ */
 export class InMemoryKeyValueStore implements KeyValueStore {
   readonly contract = 1;
   readonly kind = "memory";
@@ -71,7 +77,7 @@ export class InMemoryKeyValueStore implements KeyValueStore {
       .filter((key) => key.startsWith(prefix) && (cursor === undefined || key > cursor))
       .sort();
     const keys = found.slice(0, limit);
-    // The cursor is the last key shown, so that keys that come and go in between shift nothing.
+    // The cursor is the last key returned, so that keys added or deleted in between shift nothing.
     const last = keys.at(-1);
     return found.length > limit && last !== undefined ? { keys, cursor: last } : { keys };
   }
@@ -90,7 +96,7 @@ function checkCondition(
   stored: StoredValue | undefined,
 ): void {
   if (expected === undefined || expected === (stored?.version ?? null)) return;
-  const found = stored === undefined ? "has no value any more" : "holds another version";
+  const found = stored === undefined ? "no longer has a value" : "holds another version";
   throw new StateConflictError(
     `${describeKey(key)} was not changed: it ${found}; read it again and repeat the change`,
   );

@@ -7,7 +7,7 @@ import type { Offloader, OffloadReference } from "../ports/offloader.js";
 import { checkSlot, type Slot, slotText, userTag } from "../slot/slot.js";
 import { type Tool, tool, toolResult } from "../tool/tool.js";
 
-/** Characters `read_offloaded` returns unless told otherwise, and at most. */
+/** Characters that `read_offloaded` returns by default, and at most. */
 const PAGE_CHARS = 16_000;
 const MAX_PAGE_CHARS = 64_000;
 
@@ -23,15 +23,19 @@ const input = z.object({
 });
 
 /**
- * Keeps what leaves a context in this object, and lets the model read it back with `read_offloaded`.
+ * Keeps content that leaves a context for as long as this object lives, and lets the model read it back with
+ * `read_offloaded`: the reference offloader.
  *
- * A reference works only in the session it was made for: another user's or session's call is told that there is nothing.
- * Messages are kept one JSON object per line, tool results as their text (as JSON when there is data among it), data as
- * it is.
+ * - A reference works only in the session it was made for; for other users and sessions it does not exist.
+ * - Messages are kept as one JSON object per line, tool results as their text (as JSON when they include data), data
+ *   unchanged.
+ *
+ * @example
+ * const offloader = new InMemoryOffloader();
  */
 export class InMemoryOffloader implements Offloader {
   readonly readBackTool: Tool;
-  /** Keeps references from being computed by whoever knows the content. */
+  /** Key of the references, so that knowing the content is not enough to compute one. */
   readonly #secret = randomBytes(32);
   readonly #contents = new Map<string, string | DataBlock>();
 
@@ -39,7 +43,7 @@ export class InMemoryOffloader implements Offloader {
     this.readBackTool = tool({
       name: "read_offloaded",
       description:
-        "Reads content that was moved out of this conversation, by its reference. Long text comes in pages: go on with the offset that is named at the end.",
+        "Reads content that was moved out of this conversation, by its reference. Long text comes in pages: continue with the offset named at the end of a page.",
       input,
       readOnly: true,
       execute: (request, ctx) => this.#readBack(request, ctx),
@@ -86,13 +90,13 @@ export class InMemoryOffloader implements Offloader {
   }
 }
 
-/** The agent is not among the ids a tool can see; it is in the reference, which nobody can compute. */
+/** Returns the key of some content. Tools do not see the agent's id; the reference, a keyed hash, includes it. */
 function contentKey(owner: Pick<Slot, "userId" | "sessionId">, reference: string): string {
   const user = userTag(owner.userId);
   return `${user.length}:${user}${owner.sessionId.length}:${owner.sessionId}${reference}`;
 }
 
-/** One page as a block of its own, so that pages put together are the content; where to go on is said in a second one. */
+/** Returns one page as a block of its own, so that the pages joined are the content; a second block names the next offset. */
 function page(text: string, request: z.infer<typeof input>): TextBlock[] {
   const { offset = 0, limit = PAGE_CHARS } = request;
   const start = cutIndex(text, offset);

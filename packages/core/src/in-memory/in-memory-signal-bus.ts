@@ -5,8 +5,11 @@ import { checkId, checkSlot, type Slot, slotText } from "../slot/slot.js";
 type Handler = (signal: Signal) => void;
 
 /**
- * Carries signals within one process, at once. A signal to a call nobody listens for is dropped, so that none outlives
- * its call.
+ * Carries signals within one process, synchronously: the reference signal bus. A signal to a call without a listener is
+ * dropped, so that none outlives its call.
+ *
+ * @example
+ * const signals = new InMemorySignalBus();
  */
 export class InMemorySignalBus implements SignalBus {
   readonly contract = 1;
@@ -14,7 +17,7 @@ export class InMemorySignalBus implements SignalBus {
   readonly reach = "process";
   readonly #listeners = new Map<string, Set<{ readonly handler: Handler }>>();
 
-  /** Calls somebody listens for right now, for monitoring: 0 when every call has finished. */
+  /** Number of calls with a listener, for monitoring: 0 when every call has finished. */
   get size(): number {
     return this.#listeners.size;
   }

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { SessionBusyError } from "../errors/errors.js";
+import type { LoadedState, Revision } from "../ports/agent-state-store.js";
 import type { AcquireRequest, Lease, SessionGate } from "../ports/session-gate.js";
 import { checkSlot, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { FifoQueue } from "./fifo-queue.js";
 
-/** How many calls may wait for a slot unless the request says otherwise. */
+/** Longest queue of a slot, unless the request sets another. */
 export const DEFAULT_MAX_QUEUE = 100;
 
 interface Holder {
@@ -17,84 +18,87 @@ interface Waiter {
   admit(): void;
 }
 
-interface Line {
+interface SlotQueue {
   holder: Holder;
   readonly waiting: FifoQueue<Waiter>;
 }
 
 /**
- * Serialises calls on a slot within one process: strictly first come, first served.
+ * Serialises the calls on a slot within one process, first come, first served: the reference gate.
  *
- * Contract, beyond {@link SessionGate}'s:
- * - A lease is never lost: a holder that dies takes the whole process, and with it the gate, along.
- * - A slot that nobody holds takes no memory.
+ * Contract, beyond that of {@link SessionGate}:
+ * - A lease is never lost: a holder can only die with the whole process, and with it the gate.
+ * - A slot without a holder takes no memory.
+ *
+ * @example
+ * const gate = new InProcessSessionGate();
  */
 export class InProcessSessionGate implements SessionGate {
   readonly contract = 1;
   readonly kind = "in-process";
   readonly reach = "process";
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, SlotQueue>();
 
-  /** Slots in use right now, for monitoring: 0 when every call has finished. */
+  /** Number of slots in use, for monitoring: 0 when every call has finished. */
   get size(): number {
-    return this.#lines.size;
+    return this.#queues.size;
   }
 
   async acquire(slot: Slot, request: AcquireRequest): Promise<Lease> {
     const key = slotText(checkSlot(slot));
     request.signal?.throwIfAborted();
-    const line = this.#lines.get(key);
-    if (line === undefined) {
+    const queue = this.#queues.get(key);
+    if (queue === undefined) {
       const holder = newHolder(request.callId);
-      this.#lines.set(key, { holder, waiting: new FifoQueue() });
+      this.#queues.set(key, { holder, waiting: new FifoQueue() });
       return this.#leaseOf(key, holder);
     }
     const { wait = true, maxQueue = DEFAULT_MAX_QUEUE } = request;
-    if (!wait || line.waiting.size >= maxQueue)
+    if (!wait || queue.waiting.size >= maxQueue)
       throw new SessionBusyError(
-        `${describeSlot(slot)} is running another call and ${line.waiting.size} wait for it; ${
+        `${describeSlot(slot)} is running another call and ${queue.waiting.size} wait for it; ${
           wait ? `at most ${maxQueue} may wait` : "this call may not wait"
         }: try again later`,
       );
-    return this.#waitFor(key, line, request);
+    return this.#waitFor(key, queue, request);
   }
 
   async calls(slot: Slot): Promise<readonly string[]> {
-    const line = this.#lines.get(slotText(checkSlot(slot)));
-    if (line === undefined) return [];
-    return [line.holder.callId, ...Array.from(line.waiting, (waiter) => waiter.callId)];
+    const queue = this.#queues.get(slotText(checkSlot(slot)));
+    if (queue === undefined) return [];
+    return [queue.holder.callId, ...Array.from(queue.waiting, (waiter) => waiter.callId)];
   }
 
-  /** Whether `token` is the lease that holds the slot now; for stores that check leases inside a save. */
+  /** Tells whether the lease with this token holds the slot, for stores that check leases inside a save. */
   isHeldBy(slot: Slot, token: string): boolean {
-    return this.#lines.get(slotText(slot))?.holder.token === token;
+    return this.#queues.get(slotText(slot))?.holder.token === token;
   }
 
-  /** Ends that lease and admits the next in line; `false` when the slot is not held by it. */
+  /** Ends a lease and admits the next waiter; returns `false` when the lease does not hold the slot. */
   release(slot: Slot, token: string): boolean {
     return this.#release(slotText(slot), token);
   }
 
-  #waitFor(key: string, line: Line, request: AcquireRequest): Promise<Lease> {
+  #waitFor(key: string, queue: SlotQueue, request: AcquireRequest): Promise<Lease> {
     const { callId, signal } = request;
     return new Promise<Lease>((resolve, reject) => {
-      const place = line.waiting.push({
+      const place = queue.waiting.push({
         callId,
         admit: () => {
           signal?.removeEventListener("abort", onAbort);
-          line.holder = newHolder(callId);
-          resolve(this.#leaseOf(key, line.holder));
+          queue.holder = newHolder(callId);
+          resolve(this.#leaseOf(key, queue.holder));
         },
       });
       const onAbort = () => leave(signal?.reason);
       function leave(reason: unknown): void {
-        if (!line.waiting.remove(place)) return;
+        if (!queue.waiting.remove(place)) return;
         signal?.removeEventListener("abort", onAbort);
         reject(reason);
       }
       signal?.addEventListener("abort", onAbort);
       try {
-        request.onWait?.(line.waiting.size);
+        request.onWait?.(queue.waiting.size);
       } catch (error) {
         leave(error);
       }
@@ -106,11 +110,11 @@ export class InProcessSessionGate implements SessionGate {
   }
 
   #release(key: string, token: string): boolean {
-    const line = this.#lines.get(key);
-    if (line?.holder.token !== token) return false;
-    const next = line.waiting.shift();
+    const queue = this.#queues.get(key);
+    if (queue?.holder.token !== token) return false;
+    const next = queue.waiting.shift();
     if (next) next.admit();
-    else this.#lines.delete(key);
+    else this.#queues.delete(key);
     return true;
   }
 }
@@ -125,7 +129,7 @@ class ProcessLease implements Lease {
     this.#end = end;
   }
 
-  // One per lease, made when asked for: listeners on a shared signal would pile up over the calls.
+  // One per lease, made on demand: listeners on a shared signal would pile up over the calls.
   get lost(): AbortSignal {
     this.#never ??= new AbortController().signal;
     return this.#never;
@@ -138,4 +142,37 @@ class ProcessLease implements Lease {
 
 function newHolder(callId: string): Holder {
   return { callId, token: randomUUID() };
+}
+
+/** In-process gate whose leases come with the loaded state, as those of a fused gate do in one round trip. */
+export class LoadingGate implements SessionGate {
+  readonly contract = 1;
+  readonly kind = "memory";
+  readonly reach = "process";
+  readonly #gate: InProcessSessionGate;
+  readonly #load: (slot: Slot, known?: Revision) => LoadedState | "unchanged" | null;
+
+  constructor(
+    gate: InProcessSessionGate,
+    load: (slot: Slot, known?: Revision) => LoadedState | "unchanged" | null,
+  ) {
+    this.#gate = gate;
+    this.#load = load;
+  }
+
+  async acquire(slot: Slot, request: AcquireRequest): Promise<Lease> {
+    const lease = await this.#gate.acquire(slot, request);
+    return {
+      token: lease.token,
+      get lost() {
+        return lease.lost;
+      },
+      loaded: this.#load(slot, request.known?.()),
+      release: () => lease.release(),
+    };
+  }
+
+  calls(slot: Slot): Promise<readonly string[]> {
+    return this.#gate.calls(slot);
+  }
 }

@@ -6,9 +6,9 @@ import { parseOptions } from "../plugin-kit/parse-options.js";
 import type { CompactionRequest, Compactor } from "../ports/compactor.js";
 import type { AgentState } from "../state/agent-state.js";
 
-/** How much a {@link keepLastCompactor} leaves. */
+/** Options of {@link keepLastCompactor}. */
 export interface KeepLastOptions {
-  /** How many of the newest messages stay; more where a call would be cut from its result. */
+  /** Number of newest messages that stay; more when a call would be separated from its result. */
   readonly keepMessages: number;
 }
 
@@ -19,11 +19,12 @@ const optionsSchema: z.ZodType<KeepLastOptions> = z.strictObject({
 /**
  * Shortens a context by dropping its oldest messages, without a model: the reference {@link Compactor}.
  *
- * Stay: the summary, if there is one; the last request of the user; the last `keepMessages` messages, and as many more as
- * it takes to leave no result without its call. The caller of a compaction may override `keepMessages`; `force` changes
- * nothing, because everything that may go goes anyway.
+ * - It keeps the summary, if there is one, the last request of the user, and the last `keepMessages` messages with the
+ *   calls of all results among them.
+ * - The caller of a compaction may override `keepMessages`.
+ * - `force` has no effect: there is no trigger.
  *
- * @throws ConfigurationError
+ * @throws ConfigurationError when an option is wrong
  * @example
  * const compactor = keepLastCompactor({ keepMessages: 20 });
  */
@@ -57,7 +58,7 @@ function keepOf({ overrides }: CompactionRequest, otherwise: number): number {
   throw new InvalidInputError("keepMessages must be a whole number of at least 1");
 }
 
-/** Index of the first message of the tail that stays. */
+/** Returns the index of the first message of the tail that stays. */
 function tailStart(state: AgentState, keep: number): number {
   const messages = state.context;
   const callers = new Map<string, number>();
@@ -66,14 +67,14 @@ function tailStart(state: AgentState, keep: number): number {
   let cut = Math.max(messages.length - keep, 0);
   for (const toolCallId of Object.keys(state.openCalls))
     cut = Math.min(cut, callers.get(toolCallId) ?? cut);
-  // Going down to a cut that moves down: a result met on the way pulls its call in, and what lies between.
+  // Walks back to a cut that may move back itself: a result pulls in its call and everything between.
   for (let index = messages.length - 1; index >= cut; index--)
     for (const result of toolResultsOf(messages[index] as Message))
       cut = Math.min(cut, callers.get(result.toolCallId) ?? cut);
   return cut;
 }
 
-/** Whether the user said something here; hints are the system's. */
+/** Tells whether a message has content of the user; hints are the system's. */
 function isRequest(message: Message): boolean {
   return message.role === "user" && message.content.some((block) => block.type !== "hint");
 }

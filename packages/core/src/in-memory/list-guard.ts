@@ -2,11 +2,11 @@ import { z } from "zod";
 import { parseOptions } from "../plugin-kit/parse-options.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 
-/** Which tools a {@link listGuard} holds back. */
+/** Options of {@link listGuard}. */
 export interface ListGuardOptions {
   /** Names of tools that never run. */
   readonly deny?: readonly string[] | undefined;
-  /** Names of tools that run only after a person approved. A name in both lists is denied. */
+  /** Names of tools that run only after a person approves. A name in both lists is denied. */
   readonly ask?: readonly string[] | undefined;
 }
 
@@ -14,9 +14,9 @@ const names = z.array(z.string().min(1)).optional();
 const optionsSchema = z.strictObject({ deny: names, ask: names });
 
 /**
- * Decides by tool name alone: the reference {@link ToolGuard}. What is in no list may run.
+ * Decides by tool name alone: the reference {@link ToolGuard}. A tool in neither list may run.
  *
- * @throws ConfigurationError
+ * @throws ConfigurationError when an option is wrong
  * @example
  * const guard = listGuard({ deny: ["drop_table"], ask: ["send_mail"] });
  */

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors/errors.js";
 
-/** Any value JSON can hold. */
+/** Value that JSON can hold. */
 export type JsonValue =
   | string
   | number
@@ -9,23 +9,23 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** A JSON object. */
+/** JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Deeper values are refused: `JSON.stringify` fails on them later and would poison the session. */
+/** Deepest nesting accepted: `JSON.stringify` would fail on deeper values later, at every save of the session. */
 export const MAX_JSON_DEPTH = 256;
 
-/** Whether `value` is an object that is neither null nor an array. */
+/** Tells whether `value` is an object other than null and arrays. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * A frozen deep copy of `value` as JSON would keep it: undefined properties are left out, `toJSON` is honoured, `-0`
- * becomes `0`.
+ * Returns a frozen deep copy of `value` as JSON would keep it: undefined properties are left out, `toJSON` is honoured,
+ * `-0` becomes `0`.
  *
  * @param where - named in the error, for example `input of tool "search"`
- * @param maxDepth - how many objects and arrays may stand inside each other
+ * @param maxDepth - deepest nesting of objects and arrays
  * @throws InvalidInputError for NaN, Infinity, bigint, functions, symbols, cycles and depth over `maxDepth`
  */
 export function toJsonValue(
@@ -68,7 +68,7 @@ function copy(original: unknown, path: string, levels: number): JsonValue | unde
   return Object.freeze(result);
 }
 
-/** What `toJSON` returns where there is one, asked once, as `JSON.stringify` does. */
+/** Calls `toJSON` once where there is one, as `JSON.stringify` does. */
 function plainForm(value: unknown): unknown {
   if (!isContainer(value) || !("toJSON" in value)) return value;
   return typeof value.toJSON === "function" ? value.toJSON() : value;
@@ -92,8 +92,8 @@ function define(target: Record<string, JsonValue>, key: string, value: JsonValue
 }
 
 /**
- * Whether more than `limit` objects and arrays of a parsed JSON value stand inside each other. Takes no recursion, and
- * stops as soon as it knows.
+ * Tells whether objects and arrays of a parsed JSON value are nested deeper than `limit`. Not recursive, and stops as soon
+ * as the answer is known.
  */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   let level = [value].filter(isContainer);
@@ -112,11 +112,18 @@ function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Freezes parsed JSON all the way down and returns it. */
+/** Deeply freezes parsed JSON and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (isContainer(value)) {
     Object.freeze(value);
     for (const child of Object.values(value)) deepFreeze(child);
   }
   return value;
+}
+
+const loneSurrogate = /\p{Surrogate}/u;
+
+/** Tells whether UTF-8 can hold `text` without loss, that is, without a lone surrogate in it. */
+export function isWellFormed(text: string): boolean {
+  return !loneSurrogate.test(text);
 }

@@ -4,7 +4,7 @@ import { uuidv7 } from "../slot/uuid.js";
 import type { Block, Message, Role, ToolResultBlock, Usage } from "./message.js";
 import { messageProblem } from "./message-problem.js";
 
-/** What can stand beside the content when a message is made. */
+/** Fields of a new message besides its role and content. */
 export interface MessageOptions {
   /** @default a new UUIDv7 */
   readonly id?: string | undefined;
@@ -16,15 +16,16 @@ export interface MessageOptions {
 }
 
 /**
- * A frozen message of a user.
+ * Creates a frozen message of a user.
  *
+ * @throws InvalidInputError
  * @example userMessage("What is in the report?")
  */
 export function userMessage(content: string | readonly Block[], options?: MessageOptions): Message {
   return createMessage("user", content, options);
 }
 
-/** A frozen message of the model. */
+/** Creates a frozen message of the model. @throws InvalidInputError */
 export function assistantMessage(
   content: string | readonly Block[],
   options?: MessageOptions,
@@ -32,7 +33,7 @@ export function assistantMessage(
   return createMessage("assistant", content, options);
 }
 
-/** A frozen message that carries the results of tool calls. */
+/** Creates a frozen message with the results of tool calls. @throws InvalidInputError */
 export function toolResultMessage(
   results: ToolResultBlock | readonly ToolResultBlock[],
   options?: MessageOptions,
@@ -41,7 +42,7 @@ export function toolResultMessage(
 }
 
 /**
- * A frozen message with any role.
+ * Creates a frozen message with any role.
  *
  * @throws InvalidInputError when the content is not made of valid blocks or cannot be kept as JSON
  */
@@ -63,9 +64,9 @@ export function createMessage(
 }
 
 /**
- * A frozen copy of a message that somebody else made, checked.
+ * Checks a message from outside and returns a frozen copy of it.
  *
- * @throws InvalidInputError
+ * @throws InvalidInputError when it is not a message or cannot be kept as JSON
  */
 export function adoptMessage(message: unknown): Message {
   const copy = toJsonValue(message, "message");

@@ -4,10 +4,10 @@ const roles = new Set<unknown>(["user", "assistant", "tool", "system"]);
 const resultStates = new Set<unknown>(["success", "error", "interrupted", "denied"]);
 
 /**
- * What is wrong with something that should be a message, or null.
+ * Returns the problem of a value that should be a message, or null. Unknown fields are ignored.
  *
  * Written by hand: it runs over whole histories at load, and a schema library would copy objects by assignment, which
- * a `__proto__` key turns into something else. Fields it does not know are left alone.
+ * sets the prototype for a `__proto__` key.
  */
 export function messageProblem(value: unknown): string | null {
   if (!isRecord(value)) return "it is not an object";
@@ -17,7 +17,8 @@ export function messageProblem(value: unknown): string | null {
     return "name is not a string";
   if (typeof value["createdAt"] !== "string") return "createdAt is not a string";
   if (!isOptionalRecord(value["metadata"])) return "metadata is not an object";
-  if (value["usage"] !== undefined && !isUsage(value["usage"])) return "usage is not a usage";
+  if (value["usage"] !== undefined && !isUsage(value["usage"]))
+    return "usage is not an object with inputTokens and outputTokens";
   if (!Array.isArray(value["content"])) return "content is not a list";
   for (const [index, block] of value["content"].entries()) {
     const problem = blockProblem(block);
@@ -90,7 +91,7 @@ function resultProblem(block: Record<string, unknown>): string | null {
   return outputProblem(block["output"]);
 }
 
-/** What is wrong with something that should be the output of a tool, or null. */
+/** Returns the problem of a value that should be the output of a tool, or null. */
 export function outputProblem(output: readonly unknown[]): string | null {
   for (const [index, part] of output.entries()) {
     if (!isRecord(part) || (part["type"] !== "text" && part["type"] !== "data"))

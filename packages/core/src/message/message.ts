@@ -4,23 +4,23 @@ import type { JsonObject, JsonValue } from "../json/json.js";
 export interface TextBlock {
   readonly type: "text";
   readonly text: string;
-  /** What the provider wants to see again with this text. */
+  /** Data the provider wants back with this text. */
   readonly providerMetadata?: JsonObject | undefined;
 }
 
-/** What a model thought before it answered; `providerMetadata` carries signatures that must go back unchanged. */
+/** Reasoning of a model before its answer; `providerMetadata` carries signatures that must go back unchanged. */
 export interface ThinkingBlock {
   readonly type: "thinking";
   readonly text: string;
   readonly providerMetadata?: JsonObject | undefined;
 }
 
-/** Where the bytes of a {@link DataBlock} are. */
+/** Bytes of a {@link DataBlock}, inline or at a URL. */
 export type DataSource =
   | { readonly kind: "base64"; readonly data: string }
   | { readonly kind: "url"; readonly url: string };
 
-/** An image, a sound or any other file. */
+/** Image, sound or any other file. */
 export interface DataBlock {
   readonly type: "data";
   readonly mediaType: string;
@@ -29,7 +29,7 @@ export interface DataBlock {
   readonly providerMetadata?: JsonObject | undefined;
 }
 
-/** A model's wish to run a tool. Its state lives in `AgentState.openCalls`, never here. */
+/** Request of a model to run a tool. Its state is in `AgentState.openCalls`, never here. */
 export interface ToolCallBlock {
   readonly type: "tool_call";
   /** Unique within the session; the provider's own id is in the message's metadata. */
@@ -39,12 +39,13 @@ export interface ToolCallBlock {
   readonly providerMetadata?: JsonObject | undefined;
 }
 
-/** How a tool call ended. */
+/** Outcome of a tool call. */
 export type ToolResultState = "success" | "error" | "interrupted" | "denied";
 
-/** What came of a {@link ToolCallBlock}. */
+/** Result of a {@link ToolCallBlock}. */
 export interface ToolResultBlock {
   readonly type: "tool_result";
+  /** Id of the tool call; the same as {@link ToolCallBlock.id}. */
   readonly toolCallId: string;
   readonly name: string;
   readonly output: readonly (TextBlock | DataBlock)[];
@@ -52,11 +53,11 @@ export interface ToolResultBlock {
   readonly metadata?: JsonObject | undefined;
 }
 
-/** Text the system adds: sent to the model as user text, never shown as the user's words. */
+/** Text added by the system: sent to the model as user text, never shown as written by the user. */
 export interface HintBlock {
   readonly type: "hint";
   readonly text: string;
-  /** Who added it, for example `summary`. */
+  /** Origin of the text, for example `summary`. */
   readonly source: string;
 }
 
@@ -69,10 +70,10 @@ export type Block =
   | ToolResultBlock
   | HintBlock;
 
-/** Who speaks. */
+/** Author of a message. */
 export type Role = "user" | "assistant" | "tool" | "system";
 
-/** Tokens a model call took. */
+/** Tokens used by a model call. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -80,11 +81,10 @@ export interface Usage {
 }
 
 /**
- * One message of a conversation.
+ * Message of a conversation.
  *
  * Contract:
- * - Frozen when created or loaded, all the way down. A message never changes after it entered a context: it is
- *   replaced by another one.
+ * - It is deeply frozen when created or loaded. A message in a context never changes: it is replaced by another one.
  * - `id` is unique within the session.
  */
 export interface Message {

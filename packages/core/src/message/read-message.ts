@@ -1,25 +1,25 @@
 import type { Message, ToolCallBlock, ToolResultBlock } from "./message.js";
 
-/** The text of a message: its text blocks joined; hints and thinking are not part of it. */
+/** Returns the text of a message: its text blocks joined, without hints and thinking. */
 export function textOf(message: Message): string {
   let text = "";
   for (const block of message.content) if (block.type === "text") text += block.text;
   return text;
 }
 
-/** The tool calls in a message, in order. */
+/** Returns the tool calls in a message, in order. */
 export function toolCallsOf(message: Message): ToolCallBlock[] {
   return message.content.filter((block) => block.type === "tool_call");
 }
 
-/** The tool results in a message, in order. */
+/** Returns the tool results in a message, in order. */
 export function toolResultsOf(message: Message): ToolResultBlock[] {
   return message.content.filter((block) => block.type === "tool_result");
 }
 
 const sizes = new WeakMap<Message, number>();
 
-/** Bytes of a message as JSON in UTF-8, computed once per message. */
+/** Returns the bytes of a message as JSON in UTF-8, computed once per message. */
 export function messageBytes(message: Message): number {
   let size = sizes.get(message);
   if (size === undefined) {

@@ -1,7 +1,7 @@
 import { deepFreeze } from "../json/json.js";
 import type { Block, Message, ToolCallBlock, ToolResultBlock } from "./message.js";
 
-/** One thing {@link repairToolPairs} had to change. */
+/** One change made by {@link repairToolPairs}. */
 export interface Repair {
   readonly kind:
     | "missing_result"
@@ -12,7 +12,7 @@ export interface Repair {
   readonly toolCallId: string;
 }
 
-/** A list in which every tool call has exactly one result, and what had to be changed for it. */
+/** List in which every tool call has exactly one result, and the changes made for it. */
 export interface RepairedMessages {
   readonly messages: readonly Message[];
   readonly repairs: readonly Repair[];
@@ -21,14 +21,14 @@ export interface RepairedMessages {
 const noCalls: ReadonlySet<string> = new Set();
 
 /**
- * Makes a list of messages valid for a model request: the message with the calls, then tool messages with nothing but
- * their results, one for each call, then the rest.
+ * Makes a list of messages valid for a model request: a message with calls is followed by tool messages with nothing but
+ * their results, one for each call, and then by the rest.
  *
- * Pure, over the whole list; returns the same array when nothing is wrong. Every change is among the repairs.
- * - A call without a result gets one in state `interrupted`, behind its message's other results.
- * - A result without a call before it, and a second result of one call, are left out.
- * - A result that comes late, or shares a message with other content, is moved behind its call.
- * - A second call with an id already seen is left out with its result.
+ * Pure; returns the same array when nothing is wrong. Every change is listed in the repairs:
+ * - A call without a result gets one in state `interrupted`, after the other results of its message.
+ * - A result without a call before it, and a second result of one call, are removed.
+ * - A result that comes late, or shares a message with other content, is moved to its call.
+ * - A second call with an id already seen is removed with its result.
  *
  * @param open - calls that may stay without a result; only calls of the last assistant message can be open
  */
@@ -41,18 +41,18 @@ export function repairToolPairs(
   return { messages: Object.freeze(rebuild(messages, survey)), repairs: survey.repairs };
 }
 
-/** What has to come behind the results that already follow a message. */
+/** Results to add after those that already follow a message. */
 interface Additions {
-  /** Results by the message they are taken from. */
+  /** Results by the message they are moved from. */
   readonly moved: Map<Message, ToolResultBlock[]>;
   readonly missing: ToolResultBlock[];
 }
 
 interface Survey {
   readonly repairs: Repair[];
-  /** What stays of each message, by its index. */
+  /** Blocks that stay of each message, by its index. */
   readonly kept: Block[][];
-  /** By the index of the message with the calls. */
+  /** Additions by the index of the message with the calls. */
   readonly additions: Map<number, Additions>;
 }
 
@@ -172,7 +172,7 @@ function additionalMessages(caller: Message, additions: Additions, ids: Set<stri
   return messages;
 }
 
-/** Repairs may follow one another, so that a derived id can be taken already. */
+/** Returns an id that is not taken: after an earlier repair the derived one may be. */
 function freshId(base: string, taken: Set<string>): string {
   let id = base;
   for (let count = 2; taken.has(id); count++) id = `${base}.${count}`;

@@ -1,9 +1,9 @@
 import { isRecord } from "../json/json.js";
 
 /**
- * Returns a message in its present form: tool results written before `toolCallId` had its name called it `callId`.
+ * Returns a stored message in the current form: older releases wrote `toolCallId` of a tool result as `callId`.
  *
- * Anything else comes back as it is, so that what reads stored messages can pass every value through here.
+ * Anything else is returned unchanged, so that readers can pass every stored value through here.
  */
 export function upgradeMessage(message: unknown): unknown {
   if (!isRecord(message) || !Array.isArray(message["content"])) return message;

@@ -21,7 +21,7 @@ import type { Tool } from "../tool/tool.js";
 import type { ToolGroup } from "../tool/tool-group.js";
 import type { Middleware } from "./middleware.js";
 
-/** The ports plugins meet in, by name. */
+/** Ports that plugins can provide and require, by name. */
 export interface Ports {
   readonly stateStore: AgentStateStore;
   readonly log: ConversationLog;
@@ -39,53 +39,56 @@ export interface Ports {
 /** Name of a port. */
 export type PortName = keyof Ports;
 
-/** What `host.state` is told about a plugin's state. */
+/** Options of `host.state`. */
 export interface PluginStateOptions<T extends JsonValue> {
-  /** Checks what is stored, after migration. */
+  /** Schema of the stored value, checked after migration. */
   readonly schema: StandardSchemaV1<unknown, T>;
+  /** Returns the value of a session that has none yet. */
   readonly initial: () => T;
-  /** @default 1 */
+  /** Version of the value's form. @default 1 */
   readonly version?: number | undefined;
-  /** Turns the value of an older version into the present one. */
+  /** Turns a value of an older version into the current one. */
   migrate?(value: JsonValue, version: number): JsonValue;
 }
 
-/** A plugin's own part of a session's state. */
+/** Typed access to a plugin's own part of a session's state. */
 export interface PluginState<T extends JsonValue> {
   get(state: AgentState): T;
   set(state: AgentState, value: T): void;
 }
 
-/** What a plugin may do while an agent is being built. No I/O here. */
+/** Registers the parts of a plugin while an agent is being built. `setup` must not do I/O. */
 export interface PluginHost {
-  /** The agent's name and id. */
+  /** Name and id of the agent. */
   readonly agent: { readonly name: string; readonly agentId: string };
+  /** Adds a middleware. */
   use(middleware: Middleware): void;
+  /** Adds a tool. */
   tool(tool: Tool): void;
   /**
-   * Tools that come and go while the agent runs. Asked at every step, so it must answer at once; give the same objects in the
-   * same order as long as nothing changed, for prompt caches. A name that is taken already is passed over.
+   * Adds tools that come and go while the agent runs. `source` is called at every step and must return at once; return the
+   * same objects in the same order as long as nothing changed, for prompt caches. A tool whose name is taken is left out.
    */
   toolSource(source: () => readonly Tool[]): void;
   /** Declares a group; its tools name it in their `group`. */
   toolGroup(group: Omit<ToolGroup, "tools">): void;
   /**
-   * Adds to the system prompt right behind its base, in front of what `onSystemPrompt` hooks add: gets the prompt so far
-   * and returns it with the section. For what changes seldom; prompt caches keep what comes first.
+   * Adds a section to the system prompt, before the additions of `onSystemPrompt` hooks: `append` gets the prompt so far and
+   * returns it with the section. For text that seldom changes, since prompt caches keep the beginning.
    */
   promptSection(append: NonNullable<Middleware["onSystemPrompt"]>): void;
-  /** Offers an implementation of a port. Several tool guards may be provided; of the others one. */
+  /** Provides an implementation of a port. Only `toolGuard` may be provided more than once. */
   provide<P extends PortName>(port: P, implementation: Ports[P]): void;
   /**
-   * A port that somebody must provide, whatever the order of plugins. The object returned forwards to it; use it once
-   * the agent is built. Missing at the end: a problem of `build()`.
+   * Requires a port from any other plugin, in any order. The object returned forwards to it; use it once the agent is
+   * built. A port that nothing provides is a problem of `build()`.
    *
-   * @param advice - what to do about it, for the message
+   * @param advice - remedy for the error message
    */
   require<P extends PortName>(port: P, advice?: string): Ports[P];
-  /** The port if somebody provides it; ask once the agent is built. */
+  /** Returns a function that returns the port if anything provides it; call it once the agent is built. */
   optional<P extends PortName>(port: P): () => Ports[P] | undefined;
-  /** Typed access to this plugin's part of `state.extensions`. Once per plugin. */
+  /** Declares this plugin's part of `state.extensions`. Once per plugin. */
   state<T extends JsonValue>(options: PluginStateOptions<T>): PluginState<T>;
   /** Runs once before the first call; `agent.ready()` forces it. A failure fails the call. */
   onStart(run: () => Promise<void>): void;
@@ -95,25 +98,26 @@ export interface PluginHost {
   onDelete(run: (slot: Slot) => Promise<void>): void;
   /** Runs when everything of a user is deleted, long-term memory included. */
   onDeleteUser(run: (userId: string) => Promise<void>): void;
-  /** Tells `onEvent` about background work. */
+  /** Emits an event of background work to `onEvent`. */
   emit(slot: Slot, callId: string, event: EventBody): void;
   /**
-   * Shows every event of the agent, background ones included, as `onEvent` gets them. It must return at once; what it throws
-   * is ignored. By the time of a `call_end` the call is saved, or failed to.
+   * Subscribes to every event of the agent, including background ones, as `onEvent` gets them. The listener must return at
+   * once; its errors are ignored. At `call_end` the call has been saved, or its save has failed.
    */
   observe(listener: (event: AgentEvent) => void): void;
-  /** The agent's clock. */
+  /** Returns the time of the agent's clock. */
   now(): Date;
 }
 
 /**
- * A capability that can be added to an agent.
+ * Capability that can be added to an agent.
  *
  * @see definePlugin
  */
 export interface Plugin {
   readonly name: string;
   readonly contract: 1;
+  /** Registers the plugin's parts; called once per agent. */
   setup(host: PluginHost): void;
 }
 
@@ -133,7 +137,7 @@ export function definePlugin(plugin: Plugin): Plugin {
   return Object.freeze({ ...plugin, setup: plugin.setup.bind(plugin) });
 }
 
-/** What is wrong with something that should be a plugin, or null. */
+/** Returns the problem of a value that should be a plugin, or null. */
 export function pluginProblem(plugin: Plugin): string | null {
   if (typeof plugin?.name !== "string" || plugin.name === "") return "a plugin needs a name";
   if (plugin.contract !== 1)

@@ -3,42 +3,43 @@ import type { EventBody } from "../events/agent-event.js";
 import type { Usage } from "../message/message.js";
 import type { Model, ModelRequest } from "../ports/model.js";
 import { uuidv7 } from "../slot/uuid.js";
-import { noUsage } from "./add-usage.js";
-import { untilAborted } from "./until-aborted.js";
 
-/** A request for a text besides an agent's own steps, such as a summary. */
+/** Request for a text outside an agent's own steps, such as a summary. */
 export interface ModelQuestion {
   readonly model: Model;
   readonly request: Omit<ModelRequest, "signal">;
-  /** What for, as events have it. */
+  /** Why the model is called, for its events: for example `summary` or `memory_flush`. */
   readonly purpose: string;
   readonly signal: AbortSignal;
-  /** A model that writes more than this is left. */
+  /** Longest answer; a model that writes more is stopped. */
   readonly maxChars: number;
+  /** Receives `model_call_start` and `model_call_end`. */
   emit(event: EventBody): void;
-  /** Whether nobody waits for events any more. @default never */
+  /** Returns `true` once events are no longer wanted: the end of a failed call is not emitted then. @default never */
   isStopped?(): boolean;
 }
 
-/** What a model wrote. */
+/** Answer to a {@link ModelQuestion}. */
 export interface ModelAnswer {
   readonly text: string;
-  /** It went on working instead of writing. */
+  /** `true` when the model called a tool instead of only writing. */
   readonly calledTools: boolean;
-  /** It was cut off by the model's own limit. */
+  /** `true` when the model's own limit cut the answer off. */
   readonly isCutOff: boolean;
-  /** It was left because it wrote more than it may. */
+  /** `true` when the model was stopped because it wrote more than `maxChars`. */
   readonly isTooLong: boolean;
   readonly usage: Usage;
 }
 
-/** Requests in all when the model fails in a way that is worth another try. */
+/** Requests in total when the model fails with a retryable error. */
 const ATTEMPTS = 2;
 
 /**
- * Asks a model for a text and tells whoever watches; once more when it fails in a way that is worth it.
+ * Asks a model for a text, with events; repeats the request once after a retryable error.
  *
- * @throws what the model throws, and the signal's reason once it aborts, also of a model that ignores it
+ * @throws ModelError of the model, and the signal's reason once it aborts, even if the model ignores the signal
+ * @example
+ * const { text } = await askModel({ model, request, purpose: "summary", signal, maxChars: 8_000, emit });
  */
 export async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
   for (let attempt = 1; ; attempt++) {
@@ -53,23 +54,13 @@ export async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
 
 async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelAnswer> {
   const { model, request, purpose, signal, maxChars, emit } = question;
-  const began = performance.now();
-  const about = { requestId: uuidv7(), purpose, model: model.id };
   signal.throwIfAborted();
-  emit({ type: "model_call_start", ...about, messages: request.messages.length, attempt });
+  const { ended } = reportModelCall({ ...question, attempt }, emit);
   let usage = noUsage;
   let text = "";
   let calledTools = false;
   let isCutOff = false;
   let isTooLong = false;
-  const ended = (error?: string): void =>
-    emit({
-      type: "model_call_end",
-      ...about,
-      usage,
-      durationMs: performance.now() - began,
-      ...(error !== undefined && { error }),
-    });
   try {
     let finished = false;
     for await (const chunk of untilAborted(model.stream({ ...request, signal }), signal)) {
@@ -89,9 +80,89 @@ async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelA
     if (!finished && !isTooLong)
       throw new ModelError(`model ${model.id} did not finish its ${purpose}`, { retryable: true });
   } catch (error) {
-    if (!question.isStopped?.()) ended(error instanceof Error ? error.name : "unknown");
+    if (!question.isStopped?.()) ended(usage, error instanceof Error ? error.name : "unknown");
     throw error;
   }
-  ended();
+  ended(usage);
   return { text, calledTools, isCutOff, isTooLong, usage };
+}
+
+/** One request to a model, as its events describe it. */
+export interface ReportedCall {
+  readonly model: Model;
+  readonly request: Pick<ModelRequest, "messages">;
+  readonly purpose: string;
+  readonly attempt: number;
+}
+
+/** Emits `model_call_start` now, and `model_call_end` when `ended` is called. */
+export function reportModelCall(
+  { model, request, purpose, attempt }: ReportedCall,
+  emit: (event: EventBody) => void,
+): {
+  readonly about: { readonly requestId: string; readonly purpose: string; readonly model: string };
+  ended(usage: Usage, error?: string): void;
+} {
+  const began = performance.now();
+  const about = { requestId: uuidv7(), purpose, model: model.id };
+  emit({ type: "model_call_start", ...about, messages: request.messages.length, attempt });
+  return {
+    about,
+    ended: (usage, error) =>
+      emit({
+        type: "model_call_end",
+        ...about,
+        usage,
+        durationMs: performance.now() - began,
+        ...(error !== undefined && { error }),
+      }),
+  };
+}
+
+/** Yields items until the signal aborts, then throws its reason, even if the source ignores the signal. */
+export async function* untilAborted<T>(
+  items: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  aborted.catch(() => undefined);
+  let done = false;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = iterator.next();
+      next.catch(() => undefined);
+      const result = await Promise.race([next, aborted]);
+      if (result.done) {
+        done = true;
+        return;
+      }
+      yield result.value;
+    }
+  } finally {
+    signal.removeEventListener("abort", abort);
+    // Not awaited: a source that ignores its signal would never answer.
+    if (!done) void Promise.resolve(iterator.return?.()).catch(() => undefined);
+  }
+}
+
+/** Usage of no request at all: what a sum starts from. */
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/** Adds up two usages. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  const cached =
+    one.cachedInputTokens === undefined && other.cachedInputTokens === undefined
+      ? undefined
+      : (one.cachedInputTokens ?? 0) + (other.cachedInputTokens ?? 0);
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    ...(cached !== undefined && { cachedInputTokens: cached }),
+  };
 }

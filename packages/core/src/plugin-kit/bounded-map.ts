@@ -1,13 +1,19 @@
-/** Settings of a {@link BoundedMap}. */
+/** Options of a {@link BoundedMap}. */
 export interface BoundedMapOptions<V> {
+  /** Entries the map holds at most. */
   readonly maxEntries: number;
-  /** Evict the entry that was read or set longest ago, instead of the one set longest ago. @default false */
+  /** Evicts the entry that was read or set longest ago (LRU), instead of the one set longest ago. @default false */
   readonly leastRecentlyUsed?: boolean | undefined;
   /** Called with a value that was evicted or replaced; not with one that was deleted. */
   onEvict?(value: V): void;
 }
 
-/** A map that evicts its oldest entry when it is full. */
+/**
+ * Map that evicts its oldest entry when it is full.
+ *
+ * @example
+ * const cache = new BoundedMap<string, Buffer>({ maxEntries: 100, leastRecentlyUsed: true });
+ */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #options: BoundedMapOptions<V>;

@@ -1,9 +1,9 @@
 import { InvalidInputError } from "../errors/errors.js";
-import { isWellFormed } from "../json/well-formed.js";
+import { isWellFormed } from "../json/json.js";
 import { cutText } from "./cut-text.js";
 
 /**
- * Returns the plain form of a workspace path: segments joined by `/`, without empty ones and `.`.
+ * Returns the normal form of a workspace file path: segments joined by `/`, without empty ones and `.`.
  *
  * @throws InvalidInputError for an absolute path, `..`, NUL, a lone surrogate, and a path that names no file
  */
@@ -13,7 +13,12 @@ export function checkFilePath(path: string): string {
   return plain;
 }
 
-/** As {@link checkFilePath}, but `""` and `.` name the top of the namespace and a trailing `/` is fine. */
+/**
+ * Returns the normal form of a workspace directory path: as {@link checkFilePath}, but `""` and `.` name the root of the
+ * namespace, and a trailing `/` is allowed.
+ *
+ * @throws InvalidInputError
+ */
 export function checkDirectoryPath(path: string): string {
   if (typeof path !== "string") throw new InvalidInputError("a path must be a string");
   if (path.startsWith("/")) throw refusal(path, "is absolute; paths are relative to the workspace");

@@ -1,4 +1,4 @@
-/** Returns `index`, or the one before it where cutting `text` at `index` would split a surrogate pair. */
+/** Returns `index`, within the text, or the one before it when cutting there would split a surrogate pair. */
 export function cutIndex(text: string, index: number): number {
   if (index <= 0 || index >= text.length) return Math.min(Math.max(index, 0), text.length);
   return isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index)) ? index - 1 : index;

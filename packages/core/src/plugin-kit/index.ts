@@ -1,6 +1,5 @@
 export { asContextOverflow, isContextOverflow } from "../errors/context-overflow.js";
-export { isRecord, toJsonValue } from "../json/json.js";
-export { isWellFormed } from "../json/well-formed.js";
+export { isRecord, isWellFormed, toJsonValue } from "../json/json.js";
 export { adoptMessage, createMessage, type MessageOptions } from "../message/create-message.js";
 export { messageBytes } from "../message/read-message.js";
 export type { PortName, Ports } from "../middleware/plugin.js";
@@ -21,8 +20,7 @@ export type { MessageMeasure } from "../state/context-editor.js";
 export { type TextTokenCounter, tokenCounterOf } from "../tokens/token-counter-of.js";
 export { jsonSchemaOf, type Validation, validateInput } from "../tool/input-schema.js";
 export { isExplicitToolResult, isSuspended } from "../tool/tool.js";
-export { addUsage, noUsage } from "./add-usage.js";
-export { askModel, type ModelAnswer, type ModelQuestion } from "./ask-model.js";
+export { addUsage, askModel, type ModelAnswer, type ModelQuestion, noUsage } from "./ask-model.js";
 export { BoundedMap, type BoundedMapOptions } from "./bounded-map.js";
 export { callSlot } from "./call-slot.js";
 export { checkDirectoryPath, checkFilePath, showPath } from "./check-path.js";

@@ -1,4 +1,10 @@
-/** Runs work on one key in order, and work on different keys in parallel. A key without work takes no memory. */
+/**
+ * Runs work on one key in order, and work on different keys in parallel. A key without work takes no memory.
+ *
+ * @example
+ * const queue = new KeyedQueue();
+ * await queue.run(path, () => rewrite(path));
+ */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<void>>();
 

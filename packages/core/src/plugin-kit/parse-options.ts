@@ -2,10 +2,10 @@ import type { z } from "zod";
 import { ConfigurationError } from "../errors/errors.js";
 
 /**
- * Options checked against a schema, with its defaults filled in.
+ * Checks options against a schema and fills in its defaults.
  *
- * @param where - whose options, named in the error, for example `keepLastCompactor`
- * @throws ConfigurationError that names every wrong option, its value and what is accepted
+ * @param where - owner of the options, named in the error, for example `keepLastCompactor`
+ * @throws ConfigurationError that names every wrong option, its value and the accepted ones
  */
 export function parseOptions<T>(schema: z.ZodType<T>, options: unknown, where: string): T {
   const parsed = schema.safeParse(options, { reportInput: true });
@@ -18,7 +18,7 @@ export function parseOptions<T>(schema: z.ZodType<T>, options: unknown, where: s
   );
 }
 
-/** A value as a problem names it: short, and never the contents of an object. */
+/** Returns a value as an error message shows it: short, and never the contents of an object. */
 export function showValue(value: unknown): string {
   if (typeof value === "string")
     return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);

@@ -12,15 +12,15 @@ import {
 /** Options of {@link safeTool}: those of `tool`, with `run` in place of `execute`. */
 export interface SafeToolOptions<S extends ToolInputSchema>
   extends Omit<ToolOptions<S>, "execute"> {
-  /** Runs the tool; `signal` is there also when the context has none. */
+  /** Runs the tool; `signal` is given even if the context has none. */
   run(input: InferInput<S>, ctx: RuntimeContext, signal: AbortSignal): unknown;
 }
 
 /**
  * Makes a tool that never throws: a failure becomes a result the model can act on.
  *
- * Errors of Holdfast say what is wrong in words without contents, so they are shown; of any other error only its code
- * or name is. A call that is being stopped still throws, so that the engine can close it as interrupted.
+ * Messages of Holdfast errors hold no contents and are shown to the model; of any other error only the code or name is. A
+ * call that is being aborted still throws, so that the engine can close it as interrupted.
  *
  * @example
  * safeTool({ name: "note", description: "Reads a note.", input, run: ({ path }) => notes.read(path) });
@@ -45,12 +45,12 @@ export function safeTool<S extends ToolInputSchema>({ run, ...options }: SafeToo
   });
 }
 
-/** Returns a tool result that says why there is no other. */
+/** Returns a tool result in state `error`. */
 export function failedResult(output: string): ExplicitToolResult {
   return toolResult({ output, state: "error" });
 }
 
-/** Returns what can be told about an error: the message of one of ours, otherwise only its code or name. */
+/** Returns the part of an error that may be shown: the message of a Holdfast error, otherwise only its code or name. */
 export function reasonOf(error: unknown): string {
   if (HoldfastError.is(error)) return error.message;
   if (!(error instanceof Error)) return "an unknown error";

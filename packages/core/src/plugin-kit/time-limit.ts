@@ -1,26 +1,26 @@
 import { longestTimerMs } from "../store-kit/deadline.js";
 
-/** How long something may take. Whoever made it disposes of it when the work is done. */
+/** Time limit of some work; dispose of it when the work is done. */
 export interface TimeLimit extends Disposable {
-  /** Aborts when the time is over, or when somebody else says so. */
+  /** Aborts when the time is over, or when one of `stops` aborts. */
   readonly signal: AbortSignal;
 }
 
-/** What else there is to say about a {@link timeLimit}. */
+/** Options of {@link timeLimit}. */
 export interface TimeLimitOptions {
-  /** Signals that end it early, each with its own reason. */
+  /** Signals that abort it early, with their own reason. */
   readonly stops?: readonly AbortSignal[] | undefined;
-  /** Why the signal aborts when the time is over. @default a `DOMException` named `TimeoutError` */
+  /** Returns the signal's reason when the time is over. @default a `DOMException` named `TimeoutError` */
   readonly reason?: (() => unknown) | undefined;
-  /** Whether the timer alone keeps the process running. @default true */
+  /** Lets the timer alone keep the process running. @default true */
   readonly keepsAlive?: boolean | undefined;
 }
 
 /**
- * A signal for work that must end in time and heeds it; `withDeadline` is for work that does not. Disposed of, it leaves
- * neither timer nor listener behind.
+ * Makes a signal that aborts after `ms`, for work that honours signals; `withDeadline` is for work that does not. Once
+ * disposed of, it leaves neither timer nor listener behind.
  *
- * Not `AbortSignal.any` over `AbortSignal.timeout`: on Node.js 20 garbage collection takes such a signal before it fires.
+ * Not `AbortSignal.any` over `AbortSignal.timeout`: on Node.js 20 such a signal is garbage-collected before it fires.
  *
  * @example
  * using limit = timeLimit(timeoutMs, { stops: [signal] });

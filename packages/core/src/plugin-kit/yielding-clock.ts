@@ -1,17 +1,18 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 
-/** Long enough to get on, short enough that other work does not notice. */
+/** Time between two yields: long enough to make progress, short enough not to delay other work. */
 const SLICE_MS = 8;
 
-/** Settings of a {@link YieldingClock}. */
+/** Options of a {@link YieldingClock}. */
 export interface YieldingClockOptions {
-  /** Time for the whole work. @default no limit */
+  /** Time limit of the whole work. @default no limit */
   readonly timeoutMs?: number | undefined;
+  /** Makes {@link YieldingClock.tick} throw once it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Paces long work on the main thread: yields to the event loop every few milliseconds, and says when time is up.
+ * Paces long work on the main thread: yields to the event loop every few milliseconds, and tells when the time is up.
  *
  * @example
  * const clock = new YieldingClock({ timeoutMs: 5_000, signal });
@@ -30,20 +31,20 @@ export class YieldingClock {
     this.#signal = signal;
   }
 
-  /** Whether the time for the work is over. */
+  /** `true` once the time limit is over. */
   get isUp(): boolean {
     return performance.now() >= this.#end;
   }
 
-  /** Whether it is time to yield; cheap enough to be asked for every line. */
+  /** `true` when it is time to yield; cheap enough to check for every line. */
   get isDue(): boolean {
     return performance.now() >= this.#sliceEnd;
   }
 
   /**
-   * Yields when it is time to; returns `undefined`, with nothing to await, when it is not.
+   * Yields when it is time to; otherwise returns `undefined`, with nothing to await.
    *
-   * @throws what the signal was aborted with
+   * @throws the reason of the signal once it is aborted
    */
   tick(): Promise<void> | undefined {
     return this.isDue ? this.#yield() : undefined;

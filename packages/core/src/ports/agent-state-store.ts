@@ -5,18 +5,18 @@ import type { ConversationLog, LogDraft } from "./conversation-log.js";
 import type { DistributedStore } from "./distributed-store.js";
 import type { SessionGate } from "./session-gate.js";
 
-/** How far what is stored reaches: one process, every process of a host, or every node. */
+/** Scope in which stored data is visible: one process, every process of a host, or every node. */
 export type Reach = "process" | "host" | "distributed";
 
 /**
- * Names one saved version of a state: `<seq>.<128 random bits as hex>`.
+ * Name of one saved version of a state: `<seq>.<128 random bits as hex>`.
  *
- * Opaque: only equality decides. (A plain counter runs back in a failover and then accepts a stale writer.)
- * `seq` serves reports only.
+ * Opaque: compare for equality only. (A plain counter runs back in a failover and then accepts a stale writer.)
+ * `seq` is for reports.
  */
 export type Revision = string;
 
-/** A state as a store returns it. The values are the caller's own. */
+/** State as a store returns it; the caller owns the values. */
 export interface LoadedState {
   readonly revision: Revision;
   readonly head: JsonObject;
@@ -24,49 +24,53 @@ export interface LoadedState {
 }
 
 /**
- * One save: how to get from the stored messages to the present ones, and the new head.
+ * One save: the changes from the stored messages to the current ones, and the new head.
  *
- * `replace` names only indexes below `keep`. The stored messages from `keep` on are dropped and `append` takes their place.
+ * Contract:
+ * - The first `keep` stored messages stay; those from `keep` on are dropped, and `append` takes their place.
+ * - `replace` names only indexes below `keep`.
+ * - A store checks both with `applyWrite` or `checkWrite` and refuses a write that does not fit with `StateCorruptError`.
  */
 export interface StateWrite {
-  /** Unique per save. A repeated one is answered with the revision it produced and applied no second time. */
+  /** Idempotency key, unique per save: a repeated one returns the revision it produced and is not applied again. */
   readonly op: string;
-  /** The revision this write is based on; `null` for a state that does not exist yet. */
+  /** Revision this write is based on; `null` for a state that does not exist yet. */
   readonly expected: Revision | null;
   /**
-   * The revision this save is to produce: made with `nextRevision(expected)`, for wrappers that bind what they write to
-   * it; or that of the state of which this is a copy, so that the same revision is the same state in both stores. Absent:
-   * the store makes one. A repeated `op` is answered with the revision of its first run all the same.
+   * Revision this save must produce: made with `nextRevision(expected)` by wrappers that bind the written data to it, or
+   * that of the copied state, so that one revision is the same state in both stores. A repeated `op` still returns the
+   * revision of its first run.
+   * @default made by the store
    */
   readonly revision?: Revision | undefined;
   readonly head: JsonObject;
   readonly keep: number;
   readonly replace: readonly (readonly [index: number, message: Message])[];
   readonly append: readonly Message[];
-  /** Token of the lease under which this is written, when the store {@link AgentStateStore.fuses} the gate. */
+  /** Fencing token: the lease under which this is written, when the store {@link AgentStateStore.fuses} the gate. */
   readonly lease?: string | undefined;
-  /** Give the lease back in the same step. */
+  /** Releases the lease in the same step. @default false */
   readonly release?: boolean | undefined;
   /** Records to append to the log in the same step, when the store {@link AgentStateStore.fuses} the log. */
   readonly log?: readonly LogDraft[] | undefined;
 }
 
-/** What a listing says about a session. */
+/** Entry of a listing of sessions. */
 export interface SlotInfo {
   readonly slot: Slot;
-  /** When it was last saved, as far as the listing knows; ISO 8601. */
+  /** Time of the last save, as far as the listing knows; ISO 8601. */
   readonly updatedAt: string;
   readonly messages?: number | undefined;
 }
 
-/** Which sessions to list. */
+/** Selection of sessions to list. */
 export interface SlotQuery {
   readonly agentId?: string | undefined;
   /** `null` lists the anonymous sessions, absent lists those of every user. */
   readonly userId?: string | null | undefined;
   /** @default 100 */
   readonly limit?: number | undefined;
-  /** From the previous page. */
+  /** Cursor of the previous page. @default the first page */
   readonly cursor?: string | undefined;
 }
 
@@ -80,30 +84,36 @@ export interface SlotPage {
  * Keeps one state per slot.
  *
  * Contract:
- * - `load` resolves to `null` for a slot never saved or deleted; an error is an error, never "absent". With `known` it
- *   may answer `"unchanged"` when that is the stored revision.
+ * - `load` resolves to `null` for a slot never saved or deleted; an error is an error, never "absent". When `known` is the
+ *   stored revision it may resolve to `"unchanged"`.
  * - `save` is atomic: a reader sees the old state or the new one, never a mix. It throws `StateConflictError` when the
  *   stored revision is not `expected`, and then nothing was written, neither log nor lease.
  * - The store remembers the last 16 `op`s of a slot and the revision each produced. A save with one of them returns that
- *   revision without writing, whatever `expected` says, also after other writers' saves.
- * - A write with `lease` is refused with `LeaseLostError` when the lease is no longer that one.
+ *   revision without writing, whatever `expected` says, even after saves of other writers.
+ * - A write with `lease` is refused with `LeaseLostError` when that lease no longer holds the slot.
  * - Every command ends in bounded time with one of the classes of `StoreError`.
- * - Values given are copied, values returned are the caller's own.
+ * - Values given are copied; values returned belong to the caller.
  * - Ids are checked with `checkSlot` before any I/O and never bend a path, key or query.
  */
 export interface AgentStateStore {
   readonly contract: 1;
   readonly kind: string;
   readonly reach: Reach;
+  /** Loads the state of a slot. */
   load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null>;
+  /** Applies a write and returns the revision it produced. */
   save(slot: Slot, write: StateWrite): Promise<Revision>;
-  /** Whether there was something to delete. */
+  /** Deletes the state; resolves to `false` when there was none. */
   delete(slot: Slot): Promise<boolean>;
-  /** Newest first, approximately. */
+  /** Lists sessions, most recently saved first, approximately. */
   list(query?: SlotQuery): Promise<SlotPage>;
-  /** Parts this store can serve inside `save`; the engine then sends log records and the release along. */
+  /**
+   * Gate and log that this store can write to inside `save`, in one atomic step with the state: the engine then sends the
+   * log records and the release of the lease along with the save instead of separately.
+   */
   readonly fuses?: { readonly gate?: SessionGate; readonly log?: ConversationLog } | undefined;
-  /** The matching gate, log, key-value store and signals on the same backend; the same objects every time. */
+  /** Returns the gate, log, key-value store and signal bus on the same backend; the same objects every time. */
   companions?(): DistributedStore;
+  /** Releases what the store opened itself, such as connections; not what the caller passed in. */
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { KeyValueStore } from "./key-value-store.js";
 import type { SessionGate } from "./session-gate.js";
 import type { SignalBus } from "./signal-bus.js";
 
-/** Everything an agent keeps outside itself, on one backend: what a builder takes to move to many machines. */
+/** State store, log, key-value store, gate and signal bus on one backend: everything agents on several machines share. */
 export interface DistributedStore {
   readonly stateStore: AgentStateStore;
   readonly log: ConversationLog;

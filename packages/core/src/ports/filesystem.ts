@@ -1,51 +1,51 @@
 import type { AgentStateStore, Reach } from "./agent-state-store.js";
 import type { KeyValueStore } from "./key-value-store.js";
 
-/** Whose files an operation sees: the user's, or the session's own when there is no user. */
+/** Owner of the files an operation sees: the user, or the session when there is no user. */
 export interface FileNamespace {
   readonly agentId: string;
   readonly userId: string | null;
   readonly sessionId: string;
 }
 
-/** What a listing says about a file. */
+/** Entry of a listing of files. */
 export interface FileInfo {
-  /** Relative to the namespace, with `/`. */
+  /** Path relative to the namespace, with `/`. */
   readonly path: string;
   readonly kind: "file" | "directory";
   readonly bytes: number;
   readonly modifiedAt: string;
 }
 
-/** A command for the shell of a filesystem that has one. */
+/** Command for a filesystem that has a shell. */
 export interface ShellCommand {
-  /** A line for `sh -c`. */
+  /** Command line for `sh -c`. */
   readonly command: string;
-  /** Relative to the namespace. @default its top */
+  /** Path relative to the namespace. @default its root */
   readonly workingDirectory?: string | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What came of a {@link ShellCommand}; one that fails or runs out of time is a result, not an error. */
+/** Result of a {@link ShellCommand}; a command that fails or times out has a result too. */
 export interface CommandResult {
-  /** null when a signal or the time-out ended it. */
+  /** Exit code; `null` when a signal or the timeout ended the command. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
   readonly timedOut: boolean;
-  /** Whether output was left out because there was too much of it. */
+  /** `true` when output over the limit was left out. */
   readonly truncated: boolean;
 }
 
-/** A namespace while a call works in it. */
+/** Use of a namespace by one call. */
 export interface FileVisit {
-  /** Keeps what the call changed. Idempotent. */
+  /** Stores the files that the call changed. Idempotent. */
   leave(): Promise<void>;
 }
 
 /**
- * Workspace files, by namespace.
+ * Keeps workspace files by namespace.
  *
  * Contract:
  * - Paths are relative, with `/`; absolute ones, `..` and NUL are refused with `InvalidInputError`.
@@ -57,42 +57,45 @@ export interface Filesystem {
   readonly contract: 1;
   readonly kind: string;
   readonly reach: Reach;
+  /** Reads a whole file; `null` when it does not exist. */
   read(namespace: FileNamespace, path: string): Promise<Uint8Array | null>;
+  /** Creates or replaces a file. */
   write(namespace: FileNamespace, path: string, bytes: Uint8Array): Promise<void>;
+  /** Appends to a file, and creates it when it does not exist. */
   append(namespace: FileNamespace, path: string, bytes: Uint8Array): Promise<void>;
-  /** Whether there was something to delete. */
+  /** Deletes a file; resolves to `false` when there was none. */
   delete(namespace: FileNamespace, path: string): Promise<boolean>;
-  /** Everything below `path`, in path order. */
+  /** Lists everything below `path` (the namespace's root by default), in path order. */
   list(namespace: FileNamespace, path?: string): Promise<readonly FileInfo[]>;
-  /** What all users share, read-only: `read` and `list` of this filesystem alone never show it. */
+  /** Read-only files that all users share; `read` and `list` of this filesystem do not include them. */
   readonly shared?: SharedFiles | undefined;
-  /** Runs a command among the files; only filesystems that may have it. */
+  /** Runs a command in the namespace; only filesystems with a shell have it. */
   run?(namespace: FileNamespace, command: ShellCommand): Promise<CommandResult>;
-  /** Called before a call's first step and left after its last, by filesystems whose files have to be fetched and kept. */
+  /** Called before a call's first step, for filesystems that fetch and store files per call. */
   enter?(namespace: FileNamespace): Promise<FileVisit>;
-  /** Called once before the agent's first call: rejects with a `ConfigurationError` when it cannot work here. */
+  /** Called once before the agent's first call; rejects with `ConfigurationError` when it cannot work here. */
   check?(): Promise<void>;
   close?(): Promise<void>;
 }
 
-/** Files that all users of an agent may read and none may change. Paths as in {@link Filesystem}. */
+/** Files that all users of an agent may read and none may change. Paths are as in {@link Filesystem}. */
 export interface SharedFiles {
   read(path: string): Promise<Uint8Array | null>;
   list(path?: string): Promise<readonly FileInfo[]>;
 }
 
-/** What a {@link FilesystemSpec} may build on. */
+/** Parts that a {@link FilesystemSpec} may build on. */
 export interface FilesystemParts {
-  /** The workspace directory. */
+  /** Path of the workspace directory. */
   readonly workspace: string;
   readonly keyValue: KeyValueStore;
   readonly stateStore: AgentStateStore;
 }
 
-/** How a builder is told which filesystem to use; made into one at build time, without I/O. */
+/** Choice of a filesystem for a builder; `create` makes it at build time, without I/O. */
 export interface FilesystemSpec {
   readonly kind: string;
-  /** How far the state store must reach for this filesystem to make sense. */
+  /** Least reach of a state store that goes with this filesystem. */
   readonly needs: Reach;
   create(parts: FilesystemParts): Filesystem;
 }

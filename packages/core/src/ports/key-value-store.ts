@@ -1,19 +1,19 @@
 import type { JsonValue } from "../json/json.js";
 import type { Reach } from "./agent-state-store.js";
 
-/** A value and the version that names this very write of it. */
+/** Value and the version of the write that stored it. */
 export interface VersionedValue {
   readonly value: JsonValue;
   readonly version: string;
 }
 
-/** What a `put` or `delete` may depend on. */
+/** Condition of a `put` or `delete`. */
 export interface KeyValueCondition {
-  /** The version that must be stored: `null` = must be absent, undefined = whatever is there. */
+  /** Version that must be stored; `null` when the key must be absent. @default no condition */
   readonly expected?: string | null | undefined;
 }
 
-/** Which keys of a namespace to list. */
+/** Selection of keys of a namespace. */
 export interface KeyQuery {
   readonly prefix?: string | undefined;
   /** @default 100 */
@@ -28,10 +28,10 @@ export interface KeyPage {
 }
 
 /**
- * Small versioned values by (namespace, key).
+ * Keeps small versioned values by namespace and key.
  *
  * Contract:
- * - A namespace is a path of non-empty strings; two different paths never meet, `["a","b"]` and `["a/b"]` included.
+ * - A namespace is a path of non-empty strings; different paths never share keys, `["a","b"]` and `["a/b"]` included.
  * - `put` and `delete` with `expected` are compare-and-set and throw `StateConflictError` when another version is there.
  * - Versions are never reused, not even after a delete.
  * - Keys are non-empty well-formed strings up to 1,024 UTF-16 units; a value is at most 1 MB as JSON
@@ -41,24 +41,26 @@ export interface KeyValueStore {
   readonly contract: 1;
   readonly kind: string;
   readonly reach: Reach;
+  /** Reads a value; `null` when there is none. */
   get(namespace: readonly string[], key: string): Promise<VersionedValue | null>;
-  /** Values in the order of `keys`. */
+  /** Reads several values, in the order of `keys`. */
   getMany(
     namespace: readonly string[],
     keys: readonly string[],
   ): Promise<readonly (VersionedValue | null)[]>;
-  /** The new version. */
+  /** Stores a value and returns its new version. */
   put(
     namespace: readonly string[],
     key: string,
     value: JsonValue,
     condition?: KeyValueCondition,
   ): Promise<string>;
-  /** Whether there was something to delete. */
+  /** Deletes a key; resolves to `false` when there was none. */
   delete(
     namespace: readonly string[],
     key: string,
     condition?: KeyValueCondition,
   ): Promise<boolean>;
+  /** Lists keys in ascending order. */
   list(namespace: readonly string[], query?: KeyQuery): Promise<KeyPage>;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../json/json.js";
 import type { DataSource, Message, Usage } from "../message/message.js";
 
-/** A tool as the model sees it. */
+/** Tool as the model sees it. */
 export interface ToolSchema {
   readonly name: string;
   readonly description: string;
@@ -9,37 +9,37 @@ export interface ToolSchema {
   readonly inputSchema: JsonObject;
 }
 
-/** Which tool a model should choose. */
+/** Tool that a model may or must call. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string };
 
-/** What a model is asked. */
+/** Request to a model. */
 export interface ModelRequest {
   readonly system: string;
-  /** Validly paired: every tool call has exactly one result behind it. */
+  /** Messages in which every tool call is followed by exactly one result. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly toolChoice?: ToolChoice | undefined;
-  /** JSON Schema the reply's text must satisfy; only sent to models with {@link Model.structuredOutput}. */
+  /** JSON Schema of the reply's text; only sent to models with {@link Model.structuredOutput}. */
   readonly output?: JsonObject | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Why a model stopped; `content_filter`: the provider refused to write, or to go on writing. */
+/** Reason why a model stopped; with `content_filter` the provider refused to start or to go on. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "error";
 
 /**
- * A piece of text, or of what the model thinks.
+ * Piece of a text or thinking block.
  *
- * Pieces with the same `block` make up one block of the message, wherever they come in the stream; blocks stand in the
- * order they began. Without it, pieces of one kind in a row are one block.
+ * Pieces with the same `block` form one block of the message, wherever they appear in the stream; blocks are ordered by
+ * their first piece. Without it, consecutive pieces of one kind form one block.
  */
 export interface DeltaChunk {
   readonly type: "text_delta" | "thinking_delta";
-  /** May be empty, in a piece that only brings metadata. */
+  /** Text; may be empty in a piece that only carries metadata. */
   readonly text: string;
   /** Unique among the blocks of this kind in the reply. */
   readonly block?: string | undefined;
-  /** Of the whole block; the last one given counts. */
+  /** Metadata of the whole block; the last one given counts. */
   readonly providerMetadata?: JsonObject | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface DeltaChunk {
 export type ModelChunk =
   | DeltaChunk
   | {
-      /** A file the model made. */
+      /** File the model made. */
       readonly type: "data";
       readonly mediaType: string;
       readonly source: DataSource;
@@ -55,7 +55,7 @@ export type ModelChunk =
       readonly providerMetadata?: JsonObject | undefined;
     }
   | {
-      /** Optional: the arguments as they are being written. A `tool_call` chunk follows. */
+      /** Optional: part of the arguments while they are being written. A `tool_call` chunk follows. */
       readonly type: "tool_call_delta";
       readonly id: string;
       readonly name: string;
@@ -75,14 +75,15 @@ export type ModelChunk =
  *
  * Contract:
  * - The last chunk is `finish`.
- * - A request longer than the window fails with `ContextOverflowError`; other failures with `ModelError`, whose
+ * - A request longer than the window fails with `ContextOverflowError`, any other failure is a `ModelError` whose
  *   `retryable` says whether trying again makes sense.
  * - It stops soon after `signal` aborts.
  */
 export interface Model {
   readonly id: string;
+  /** Tokens of the context window, if known. */
   readonly contextWindow?: number | undefined;
-  /** Whether `ModelRequest.output` is honoured. @default false */
+  /** Honours `ModelRequest.output`. @default false */
   readonly structuredOutput?: boolean | undefined;
   stream(request: ModelRequest): AsyncIterable<ModelChunk>;
 }

@@ -1,36 +1,36 @@
 import type { Slot } from "../slot/slot.js";
 import type { LoadedState, Reach, Revision } from "./agent-state-store.js";
 
-/** What a caller tells the gate. */
+/** Request for a lease. */
 export interface AcquireRequest {
-  /** Names the call towards `calls` and the signal bus. */
+  /** Id of the call, for `calls` and the signal bus. */
   readonly callId: string;
-  /** The revision the caller has cached when its turn comes, for gates that load along with the lease. */
+  /** Returns the cached revision when the caller's turn comes, for gates that load the state with the lease. */
   readonly known?: (() => Revision | undefined) | undefined;
-  /** Leaves the queue when aborted; `acquire` then rejects with the signal's reason. */
+  /** Removes the caller from the queue when aborted; `acquire` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** `false`: reject with `SessionBusyError` instead of queueing. @default true */
+  /** Queues while the slot is held; `false` rejects with `SessionBusyError` instead. @default true */
   readonly wait?: boolean | undefined;
-  /** Reject with `SessionBusyError` when that many already wait. @default 100 */
+  /** Longest queue; a call beyond it is rejected with `SessionBusyError`. @default 100 */
   readonly maxQueue?: number | undefined;
-  /** Called when the caller has to wait, with the number of calls before it. */
+  /** Called with the number of calls ahead when the caller has to wait. */
   readonly onWait?: ((ahead: number) => void) | undefined;
 }
 
-/** The right to run a slot, until released or lost. */
+/** Exclusive right to run a slot, until released or lost. */
 export interface Lease {
-  /** Travels inside fused saves, so that a stale holder's save is refused. */
+  /** Fencing token: sent with fused saves, so that a stale holder's save is refused. */
   readonly token: string;
-  /** Aborts when the lease ended without its holder's doing; nothing new may be started then. */
+  /** Aborts when the lease ends other than by `release`; the holder must not start anything new then. */
   readonly lost: AbortSignal;
-  /** What the gate loaded in the same step, if it can: see `AgentStateStore.load`. */
+  /** State loaded in the same step, if the gate can do that; see `AgentStateStore.load`. */
   readonly loaded?: LoadedState | "unchanged" | null | undefined;
-  /** Gives the slot to the next in line. Idempotent; no round trip when a fused save released it already. */
+  /** Hands the slot to the next waiter. Idempotent; no round trip when a fused save released it already. */
   release(): Promise<void>;
 }
 
 /**
- * Serialises calls on a slot.
+ * Serialises the calls on a slot.
  *
  * Contract:
  * - One lease per slot at a time; waiters of one process are served first come, first served.
@@ -42,7 +42,8 @@ export interface SessionGate {
   readonly contract: 1;
   readonly kind: string;
   readonly reach: Reach;
+  /** Waits for the slot and returns the lease on it. */
   acquire(slot: Slot, request: AcquireRequest): Promise<Lease>;
-  /** Ids of the calls on this slot: the running one first, then those that wait, in order. */
+  /** Returns the ids of the calls on this slot: the running one first, then the waiting ones in order. */
   calls(slot: Slot): Promise<readonly string[]>;
 }

@@ -4,7 +4,9 @@ import type { ToolSchema } from "./model.js";
 /**
  * Counts tokens.
  *
- * Contract: deterministic; counting a list costs no more than counting the messages not counted before.
+ * Contract:
+ * - The same input always has the same count.
+ * - Counting a list costs no more than counting the messages in it that were not counted before.
  */
 export interface TokenCounter {
   readonly id: string;

@@ -3,18 +3,18 @@ import type { ToolCallBlock } from "../message/message.js";
 import type { PermissionRule } from "../state/sections.js";
 import type { Tool } from "../tool/tool.js";
 
-/** Whether a tool call may run. `reason` is shown to the model on deny and to the person on ask. */
+/** Decision about a tool call. `reason` is shown to the model on deny and to the person on ask. */
 export type ToolDecision =
   | { readonly decision: "allow" }
   | { readonly decision: "deny"; readonly reason: string }
   | {
       readonly decision: "ask";
       readonly reason: string;
-      /** Rules a person may choose to remember. */
+      /** Rules that a person may choose to remember. */
       readonly suggestions?: readonly PermissionRule[] | undefined;
     };
 
-/** A call about to run. */
+/** Tool call about to run. */
 export interface GuardedCall {
   readonly call: ToolCallBlock;
   readonly tool: Tool;
@@ -24,10 +24,13 @@ export interface GuardedCall {
 /**
  * Decides whether a tool call may run.
  *
- * Contract: no side effects; with several guards a deny wins over an ask and an ask over an allow. A person's approval
- * answers an `ask`, not a `deny`: guards are consulted again before an approved call runs.
+ * Contract:
+ * - `check` has no side effects.
+ * - With several guards a deny wins over an ask, and an ask over an allow.
+ * - A person's approval answers an `ask`, not a `deny`: guards are consulted again before an approved call runs.
  */
 export interface ToolGuard {
+  /** Decides about one call. */
   check(call: GuardedCall): ToolDecision | Promise<ToolDecision>;
   /** Called with the rules a person chose to remember when approving. */
   remember?(call: GuardedCall, rules: readonly PermissionRule[]): void | Promise<void>;

@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 
 const plain = /^[a-z0-9_-]$/;
-/** Names Windows refuses whatever their extension. */
+/** Names that Windows refuses with any extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 const longest = 150;
 
 /**
- * One file-name segment for an id: readable, and different for different ids also where the file system folds case or
+ * Returns a file-name segment for an id: readable, and distinct for distinct ids even where the file system folds case or
  * normalises Unicode.
  *
- * Lower-case ASCII letters, digits, `_` and `-` stay; every other byte of the UTF-8 form becomes `%xx`, so `.`, `/` and
- * upper case never appear. Long names are cut and end in `~` and a hash (`~` appears nowhere else).
+ * - Lower-case ASCII letters, digits, `_` and `-` stay; every other byte of the UTF-8 form becomes `%xx`, so `.`, `/` and
+ *   upper case never appear.
+ * - Long names are cut and end in `~` and a hash (`~` appears nowhere else).
  */
 export function pathSegment(id: string): string {
   let text = "";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { InvalidIdError } from "../errors/errors.js";
-import { isWellFormed } from "../json/well-formed.js";
+import { isWellFormed } from "../json/json.js";
 
 /**
- * The address of one agent state.
+ * Address of one agent state.
  *
- * Callers name `userId` and `sessionId`; `agentId` is the agent's own, so that two agents on one store never meet.
+ * Callers name `userId` and `sessionId`; `agentId` belongs to the agent, so that agents on one store never share a state.
  */
 export interface Slot {
   readonly agentId: string;
@@ -18,8 +18,9 @@ export interface Slot {
 export const MAX_ID_LENGTH = 255;
 
 /**
- * Returns `id` when it may name something in a store.
+ * Returns `id` when a store can use it as a name.
  *
+ * @param what - name of the id in the error
  * @throws InvalidIdError unless it is a non-empty well-formed string of at most 255 UTF-16 units
  */
 export function checkId(id: unknown, what: string): string {
@@ -35,9 +36,9 @@ export function checkId(id: unknown, what: string): string {
 }
 
 /**
- * Returns a clean copy of `slot` when all its ids are acceptable; stores call it before any I/O.
+ * Returns a copy of `slot` with nothing but its ids, once they are checked; stores call it before any I/O.
  *
- * @throws InvalidIdError
+ * @throws InvalidIdError when an id is not acceptable; see {@link checkId}
  */
 export function checkSlot(slot: Slot): Slot {
   return {
@@ -47,23 +48,23 @@ export function checkSlot(slot: Slot): Slot {
   };
 }
 
-/** Injective text form of a slot, for maps: every part is preceded by its length. */
+/** Returns an injective text form of a slot, for keys of maps: every part is preceded by its length. */
 export function slotText(slot: Slot): string {
   const user = userTag(slot.userId);
   return `${slot.agentId.length}:${slot.agentId}${user.length}:${user}${slot.sessionId.length}:${slot.sessionId}`;
 }
 
-/** Key of a slot for stores whose keys must be short and plain: base32 of the SHA-256 of {@link slotText}. */
+/** Returns a short, plain key of a slot: base32 of the SHA-256 of {@link slotText}, 52 lower-case letters and digits. */
 export function slotKey(slot: Slot): string {
   return base32(createHash("sha256").update(slotText(slot), "utf8").digest());
 }
 
-/** `0` for the anonymous user, `1` and the id for a named one, so that no name can mean "anonymous". */
+/** Returns `0` for the anonymous user, `1` and the id for a named one, so that no name can mean "anonymous". */
 export function userTag(userId: string | null): string {
   return userId === null ? "0" : `1${userId}`;
 }
 
-/** How errors and logs name a slot. */
+/** Returns the name of a slot for errors and logs. */
 export function describeSlot(slot: Slot): string {
   const user = slot.userId === null ? "anonymous user" : `user ${shorten(slot.userId)}`;
   return `session ${shorten(slot.sessionId)} of ${user}, agent ${shorten(slot.agentId)}`;

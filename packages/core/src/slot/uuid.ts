@@ -1,11 +1,13 @@
-import { randomFromPool } from "./random-pool.js";
+import { randomFillSync } from "node:crypto";
 
 let lastMs = 0;
 let counter = 0;
 
 /**
- * A UUIDv7: sorts by creation time, and within one process strictly by creation order (a 12-bit counter follows the
- * milliseconds). Takes the real clock: ids must not repeat because a test stopped time.
+ * Returns a UUIDv7: sorts by creation time, and within one process strictly by creation order (a 12-bit counter follows
+ * the milliseconds).
+ *
+ * Uses the real clock: ids must not repeat because a test stopped time.
  */
 export function uuidv7(): string {
   const now = Date.now();
@@ -21,4 +23,22 @@ export function uuidv7(): string {
   const time = lastMs.toString(16).padStart(12, "0");
   const tail = random.toString("hex");
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+}
+
+const pool = Buffer.alloc(4_096);
+let used = pool.length;
+
+/**
+ * Returns up to 64 random bytes. Read them immediately: the next call may refill the pool.
+ *
+ * A few bytes from the system cost as much as thousands, and a turn needs a dozen ids.
+ */
+export function randomFromPool(bytes: number): Buffer {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const taken = pool.subarray(used, used + bytes);
+  used += bytes;
+  return taken;
 }

@@ -1,16 +1,15 @@
 import { InvalidIdError } from "../errors/errors.js";
 import { StateTooLargeError } from "../errors/store-errors.js";
-import { type JsonValue, toJsonValue } from "../json/json.js";
-import { isWellFormed } from "../json/well-formed.js";
+import { isWellFormed, type JsonValue, toJsonValue } from "../json/json.js";
 
-/** Longest key of a key-value store, and longest part of a namespace, in UTF-16 units. */
+/** Longest key of a key-value store and longest part of a namespace, in UTF-16 units. */
 export const MAX_KEY_LENGTH = 1_024;
 
-/** Largest value of a key-value store: bytes of its JSON in UTF-8. */
+/** Largest value of a key-value store, in bytes of its JSON in UTF-8. */
 export const MAX_VALUE_BYTES = 1_048_576;
 
 /**
- * Returns `key` when a key-value store may keep something under it.
+ * Returns `key` when a key-value store can use it.
  *
  * @throws InvalidIdError unless it is a non-empty well-formed string of at most {@link MAX_KEY_LENGTH} UTF-16 units
  */
@@ -19,9 +18,9 @@ export function checkKey(key: unknown): string {
 }
 
 /**
- * Returns `namespace` when it is a path of at least one acceptable part.
+ * Returns `namespace` when it is a path of at least one part.
  *
- * @throws InvalidIdError
+ * @throws InvalidIdError when it is empty or a part is not acceptable; see {@link checkKey}
  */
 export function checkNamespace(namespace: readonly string[]): readonly string[] {
   if (!Array.isArray(namespace) || namespace.length === 0)
@@ -29,7 +28,7 @@ export function checkNamespace(namespace: readonly string[]): readonly string[] 
   return namespace.map((part: unknown, index) => checkName(part, `part ${index} of a namespace`));
 }
 
-/** Injective text form of a namespace: every part is preceded by its length. */
+/** Returns an injective text form of a namespace: every part is preceded by its length. @throws InvalidIdError */
 export function namespaceText(namespace: readonly string[]): string {
   return checkNamespace(namespace)
     .map((part) => `${part.length}:${part}`)
@@ -37,7 +36,7 @@ export function namespaceText(namespace: readonly string[]): string {
 }
 
 /**
- * The JSON text under which a key-value store keeps `value`.
+ * Returns the JSON text that a key-value store keeps for `value`.
  *
  * @throws InvalidInputError when JSON cannot hold it
  * @throws StateTooLargeError when it is over {@link MAX_VALUE_BYTES}
@@ -53,7 +52,7 @@ export function checkValue(key: string, value: JsonValue): string {
   return text;
 }
 
-/** How errors and logs name a key. */
+/** Returns the name of a key for errors and logs. */
 export function describeKey(key: string): string {
   return `key ${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}`;
 }

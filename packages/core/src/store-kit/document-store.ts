@@ -11,26 +11,24 @@ import type {
   StateWrite,
 } from "../ports/agent-state-store.js";
 import { checkSlot, describeSlot, type Slot, slotKey } from "../slot/slot.js";
-import { applyWrite } from "./apply-write.js";
-import { boundedRead, boundedWrite } from "./bounded-command.js";
-import type { DocumentClient } from "./document-client.js";
+import { applyWrite, refuseFusedParts, stateConflict } from "./apply-write.js";
+import { boundedRead, boundedWrite } from "./deadline.js";
 import { listDocuments } from "./list-documents.js";
-import { revisionOfOp, withOp } from "./op-ledger.js";
-import { nextRevision } from "./revision.js";
-import { refuseFusedParts, stateConflict } from "./save-errors.js";
+import { nextRevision, revisionOfOp, withOp } from "./revision.js";
+import type { DocumentClient } from "./state-document.js";
 import { readStateDocument, type StateDocument } from "./state-document.js";
 
-/** How a {@link documentStore} behaves. */
+/** Options of {@link documentStore}. */
 export interface DocumentStoreOptions {
-  /** Names the kind of store in reports. @default "document" */
+  /** Kind of store, for reports. @default "document" */
   readonly kind?: string | undefined;
-  /** How far what the client keeps reaches. @default "process" */
+  /** Scope in which the client's data is visible. @default "process" */
   readonly reach?: Reach | undefined;
   /** First part of every key. @default "" */
   readonly keyPrefix?: string | undefined;
   /** Longest wait for one command of the client. @default 5_000 */
   readonly commandTimeoutMs?: number | undefined;
-  /** Time of the listing's `updatedAt`. @default the system's clock */
+  /** Clock for the listing's `updatedAt`. @default the system's clock */
   readonly clock?: (() => Date) | undefined;
 }
 
@@ -44,17 +42,17 @@ const optionsSchema = z.strictObject({
     .default(() => () => new Date()),
 });
 
-/** How often a save that lost a race is tried again while its revision is still the stored one. */
+/** Attempts of a save whose compare-and-set fails although its revision is still the stored one. */
 const MAX_ATTEMPTS = 10;
 
 /**
  * Turns a plain key-value client into a conforming store: one JSON document per slot, written whole with every save.
  *
- * For sessions of moderate size: a save costs what the session holds, not what changed. A listing reads the documents it
- * lists; it is in order up to 1,000 sessions, and beyond that 1,000 by 1,000. It leaves out documents that cannot be
- * read: loading one tells why.
+ * - For sessions of moderate size: the cost of a save grows with the session, not with the change.
+ * - A listing reads the documents it lists. It is sorted up to 1,000 sessions, and beyond that in blocks of 1,000.
+ * - A listing leaves out documents that cannot be read; loading one throws the reason.
  *
- * @throws ConfigurationError
+ * @throws ConfigurationError when an option is wrong
  * @example
  * const store = documentStore({
  *   get: (key) => table.read(key),

@@ -35,8 +35,14 @@ export {
 } from "../slot/slot.js";
 export { uuidv7 } from "../slot/uuid.js";
 export type { ContextDelta } from "../state/context-editor.js";
-export { applyWrite, type MessageWrite } from "./apply-write.js";
-export { boundedRead, boundedWrite } from "./bounded-command.js";
+export {
+  applyWrite,
+  checkWrite,
+  leaseLost,
+  type MessageWrite,
+  refuseFusedParts,
+  stateConflict,
+} from "./apply-write.js";
 export {
   checkKey,
   checkNamespace,
@@ -46,9 +52,8 @@ export {
   MAX_VALUE_BYTES,
   namespaceText,
 } from "./check-key.js";
-export { checkLimit } from "./check-limit.js";
-export { longestTimerMs, sleep, withDeadline } from "./deadline.js";
-export type { DocumentClient, DocumentKeys, StoredDocument } from "./document-client.js";
+export { checkLimit, matchSlot } from "./check-query.js";
+export { boundedRead, boundedWrite, longestTimerMs, sleep, withDeadline } from "./deadline.js";
 export { type DocumentStoreOptions, documentStore } from "./document-store.js";
 export { blobRef, type ExtractedBlobs, extractBlobs, MAX_INLINE_BYTES } from "./log/blobs.js";
 export { CallOutcomes, isDiscarded } from "./log/call-outcomes.js";
@@ -63,8 +68,14 @@ export {
   snippetAround,
 } from "./log/search-text.js";
 export { restoreBlobs, withBlobs } from "./log/with-blobs.js";
-export { matchSlot } from "./match-slot.js";
-export { type OpLedger, revisionOfOp, withOp } from "./op-ledger.js";
-export { isRolledBack, nextRevision, REMEMBERED_OPS, revisionSeq } from "./revision.js";
-export { leaseLost, refuseFusedParts, stateConflict } from "./save-errors.js";
+export {
+  isRolledBack,
+  nextRevision,
+  type OpLedger,
+  REMEMBERED_OPS,
+  revisionOfOp,
+  revisionSeq,
+  withOp,
+} from "./revision.js";
 export { retryWrite, type SaveRetryOptions, saveWithRetry } from "./save-with-retry.js";
+export type { DocumentClient, DocumentKeys, StoredDocument } from "./state-document.js";

@@ -3,27 +3,27 @@ import type { AgentStateStore, Revision, StateWrite } from "../ports/agent-state
 import { describeSlot, type Slot } from "../slot/slot.js";
 import { sleep, withDeadline } from "./deadline.js";
 
-/** How long and how often {@link saveWithRetry} tries. */
+/** Options of {@link saveWithRetry}. */
 export interface SaveRetryOptions {
-  /** No attempt starts, and none is waited for, after this long. @default 30_000 */
+  /** Time limit of all attempts together. @default 30_000 */
   readonly deadlineMs?: number | undefined;
-  /** Ends the retrying, not the first attempt: what happened to a save must be known even when its call was aborted. */
+  /** Stops the retries, not the first attempt: the outcome of a save matters even when its call was aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** Longest wait before the first repetition; it doubles each time. @default 50 */
+  /** Backoff before the first retry; it doubles with each one, with jitter. @default 50 */
   readonly baseDelayMs?: number | undefined;
-  /** @default 2_000 */
+  /** Longest backoff. @default 2_000 */
   readonly maxDelayMs?: number | undefined;
 }
 
 /**
- * Saves, repeating the very same write while the store is unavailable or its answer is lost.
+ * Saves, and repeats the same write with exponential backoff while the store is unavailable or its answer is lost.
  *
- * The repeated write has the same `op`, so the store recognises one that was applied although its answer was lost.
+ * A repeated write has the same `op`, so the store recognises one that was applied although its answer was lost.
  *
  * @throws UnknownOutcomeError when the time is up and any attempt may have been applied
  * @throws StoreUnavailableError when the time is up and certainly none was
- * @throws StateConflictError | LeaseLostError at once, also after a lost answer: had the write been applied, the store
- * would have recognised it
+ * @throws StateConflictError | LeaseLostError immediately, even after a lost answer: the store would have recognised a write
+ * that was applied
  */
 export function saveWithRetry(
   store: Pick<AgentStateStore, "save">,
@@ -34,7 +34,7 @@ export function saveWithRetry(
   return retryWrite(slot, () => store.save(slot, write), options);
 }
 
-/** {@link saveWithRetry} for any write that may be repeated without harm, such as appending log records. */
+/** Repeats any idempotent write, such as appending log records; see {@link saveWithRetry}. */
 export async function retryWrite<T>(
   slot: Slot,
   write: () => Promise<T>,
@@ -68,7 +68,7 @@ function isTransient(error: StoreError): boolean {
   return error.errorClass === "UNAVAILABLE" || error.errorClass === "UNKNOWN_OUTCOME";
 }
 
-// Between half and all of the step, so that nodes which failed together do not come back together.
+// Exponential backoff with equal jitter, so that nodes which failed together do not retry together.
 function backoff(attempt: number, baseDelayMs: number, maxDelayMs: number): number {
   return Math.min(baseDelayMs * 2 ** attempt, maxDelayMs) * (0.5 + Math.random() / 2);
 }

@@ -4,12 +4,47 @@ import { isRecord, type JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import type { Revision } from "../ports/agent-state-store.js";
 import { describeSlot, type Slot } from "../slot/slot.js";
-import type { OpLedger } from "./op-ledger.js";
+import type { OpLedger } from "./revision.js";
 
-/** Everything a store knows about one slot, as one document. */
+/** Value and the version of the write that stored it. */
+export interface StoredDocument {
+  readonly value: string;
+  readonly version: string;
+}
+
+/** One page of keys; `cursor` is absent on the last one. */
+export interface DocumentKeys {
+  readonly keys: readonly string[];
+  readonly cursor?: string | undefined;
+}
+
+/**
+ * Key-value client for `documentStore`: four commands over strings.
+ *
+ * Contract:
+ * - `get` resolves to `null` for a key that does not exist, and sees every write acknowledged before.
+ * - `compareAndSet` writes `value` atomically if the stored version is `expectedVersion` (`null`: if the key is absent) and
+ *   resolves to `true`. Otherwise it resolves to `false`, and nothing was or will be written.
+ * - A version names one write and is never reused, not even after a delete.
+ * - `delete` resolves to `false` when there was nothing to delete.
+ * - `list` returns every key that exists throughout the listing, in any order; keys of other programs may be among them.
+ * - A command may throw. A write that throws counts as possibly applied, unless the error is a `HoldfastError`, which is
+ *   passed on: throw `StoreUnavailableError` when a write was certainly not applied.
+ * - A command may hang: the store stops waiting after its own deadline.
+ *
+ * Keys are the prefix and 52 lower-case letters and digits; values are JSON text, also of many megabytes.
+ */
+export interface DocumentClient {
+  get(key: string): Promise<StoredDocument | null>;
+  compareAndSet(key: string, value: string, expectedVersion: string | null): Promise<boolean>;
+  delete(key: string): Promise<boolean>;
+  list(cursor?: string): Promise<DocumentKeys>;
+}
+
+/** Stored form of one slot, as one document. */
 export interface StateDocument {
   readonly v: 1;
-  /** The raw ids: the key under which the document lies is a hash of them. */
+  /** Ids of the slot; the document's key is a hash of them. */
   readonly slot: Slot;
   readonly revision: Revision;
   readonly ops: OpLedger;
@@ -19,11 +54,11 @@ export interface StateDocument {
 }
 
 /**
- * The document in `text`, of whichever slot.
+ * Parses a document of any slot.
  *
- * @param where - for the error: whose document it should be
+ * @param where - owner of the document, for the error
  * @throws StateCorruptError when it is not a whole document
- * @throws StateTooNewError when a newer release wrote it in another form
+ * @throws StateTooNewError when it has a form of a newer release
  */
 export function parseStateDocument(text: string, where: string): StateDocument {
   let value: unknown;
@@ -44,9 +79,9 @@ export function parseStateDocument(text: string, where: string): StateDocument {
 }
 
 /**
- * As {@link parseStateDocument}, for the document of one slot.
+ * Parses the document of one slot; see {@link parseStateDocument}.
  *
- * @throws StateCorruptError also when it is another slot's
+ * @throws StateCorruptError also when it belongs to another slot
  */
 export function readStateDocument(text: string, slot: Slot): StateDocument {
   const document = parseStateDocument(text, describeSlot(slot));
@@ -54,14 +89,14 @@ export function readStateDocument(text: string, slot: Slot): StateDocument {
   if (agentId === slot.agentId && userId === slot.userId && sessionId === slot.sessionId)
     return document;
   throw new StateCorruptError(
-    `the stored document of ${describeSlot(slot)} is that of ${describeSlot(document.slot)}`,
+    `the stored document of ${describeSlot(slot)} belongs to ${describeSlot(document.slot)}`,
   );
 }
 
 function documentProblem(value: unknown): string | null {
   if (!isRecord(value)) return "it is not an object";
   if (value["v"] !== 1) return "v is not 1";
-  if (!isSlot(value["slot"])) return "slot is not a slot";
+  if (!isSlot(value["slot"])) return "slot needs agentId, userId and sessionId";
   if (typeof value["revision"] !== "string") return "revision is not a string";
   if (typeof value["updatedAt"] !== "string") return "updatedAt is not a string";
   if (!isLedger(value["ops"])) return "ops is not a list of pairs";

@@ -2,24 +2,26 @@ import type { Block, DataBlock, Message } from "../message/message.js";
 import type { ToolSchema } from "../ports/model.js";
 import type { TokenCounter } from "../ports/token-counter.js";
 
-/** What {@link tokenCounterOf} needs to know: how text is counted. */
+/** Options of {@link tokenCounterOf}. */
 export interface TextTokenCounter {
-  /** Names the way of counting, for example `tiktoken:o200k_base`. */
+  /** Name of the counter, for example `tiktoken:o200k_base`. */
   readonly id: string;
-  /** Deterministic, never throws, 0 for the empty text. */
+  /** Counts the tokens of a text: deterministic, never throws, 0 for the empty text. */
   readonly countText: (text: string) => number;
 }
 
-/** What role, separators and ids of a message cost. */
+/** Tokens for role, separators and ids of a message. */
 const MESSAGE_OVERHEAD = 4;
-/** What providers charge for an image of common size; a url is taken to be one, as its size is unknown. */
+/** Tokens that providers charge for an image of common size; a URL counts as one, since its size is unknown. */
 const IMAGE_TOKENS = 1_200;
-/** Other files cost by page or second, which is roughly by size: a page of a PDF has some 50 kB and 2,000 tokens. */
+/** Other files are charged by page or second, roughly by size: a page of a PDF has some 50 kB and 2,000 tokens. */
 const FILE_CHARS_PER_TOKEN = 32;
 
 /**
- * Makes a {@link TokenCounter} of a function that counts text: walks messages and tool schemas, remembers each of
- * them for as long as it lives, and the last text given to `countText`, which mostly is the same system prompt.
+ * Makes a {@link TokenCounter} of a function that counts text.
+ *
+ * Counts of messages and tool schemas are cached for as long as the objects live, and that of the last text given to
+ * `countText`, which is usually the same system prompt.
  *
  * @example
  * const counter = tokenCounterOf({ id: "words", countText: (text) => text.split(/\s+/).length });

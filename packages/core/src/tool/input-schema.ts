@@ -3,24 +3,24 @@ import { z } from "zod";
 import { ConfigurationError } from "../errors/errors.js";
 import { isRecord, type JsonObject, toJsonValue } from "../json/json.js";
 
-/** A Standard Schema that can describe itself as JSON Schema (zod 4 can), or one with its JSON Schema beside it. */
+/** Standard Schema that can describe itself as JSON Schema (zod 4 can), or one with its JSON Schema beside it. */
 export type ToolInputSchema<Output = unknown> =
   | StandardSchemaV1<unknown, Output>
   | { readonly schema: StandardSchemaV1<unknown, Output>; readonly jsonSchema: JsonObject };
 
-/** What {@link ToolInputSchema} validates to. */
+/** Type of a value that a {@link ToolInputSchema} has validated. */
 export type InferInput<S> = S extends { readonly schema: infer T extends StandardSchemaV1 }
   ? StandardSchemaV1.InferOutput<T>
   : S extends StandardSchemaV1
     ? StandardSchemaV1.InferOutput<S>
     : never;
 
-/** A validated value, or what is wrong in words a model can act on. */
+/** Validated value, or a problem in words a model can act on. */
 export type Validation =
   | { readonly value: unknown; readonly problem?: undefined }
   | { readonly problem: string };
 
-/** Validates against the Standard Schema in `schema`; a schema that throws did not accept the value. */
+/** Validates a value; a schema that throws counts as one that did not accept it. */
 export async function validateInput(schema: ToolInputSchema, value: unknown): Promise<Validation> {
   let result: StandardSchemaV1.Result<unknown>;
   try {
@@ -42,8 +42,9 @@ export async function validateInput(schema: ToolInputSchema, value: unknown): Pr
 }
 
 /**
- * The JSON Schema a model is shown.
+ * Returns the JSON Schema that a model is shown.
  *
+ * @param where - name of the tool in the error
  * @throws ConfigurationError when there is no schema, or it cannot describe itself
  */
 export function jsonSchemaOf(schema: ToolInputSchema, where: string): JsonObject {
@@ -68,7 +69,7 @@ export function jsonSchemaOf(schema: ToolInputSchema, where: string): JsonObject
   );
 }
 
-// Asked first for "~standard": schemas of some libraries have a property named "schema".
+// "~standard" first: schemas of some libraries have a property named "schema".
 function standardOf(schema: ToolInputSchema): StandardSchemaV1 {
   return "~standard" in schema ? schema : schema.schema;
 }
@@ -80,7 +81,7 @@ function isToolInputSchema(value: unknown): boolean {
   );
 }
 
-/** Schemas of some libraries are functions. */
+/** Accepts functions too: schemas of some libraries are functions. */
 function isStandardSchema(value: unknown): boolean {
   return (
     ((typeof value === "object" && value !== null) || typeof value === "function") &&

@@ -1,10 +1,10 @@
 import type { Tool } from "./tool.js";
 
-/** Tools that are switched on and off together, per session. */
+/** Tools that are activated and deactivated together, per session. */
 export interface ToolGroup {
   readonly name: string;
   readonly tools: readonly Tool[];
-  /** Whether the group is on in a session that never changed it. @default false */
+  /** Activates the group in sessions that have not changed it. @default false */
   readonly active?: boolean | undefined;
   /** One sentence for the model, shown by `reset_equipped_tools`. */
   readonly description?: string | undefined;

@@ -5,27 +5,33 @@ import type { JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";
 import { type InferInput, jsonSchemaOf, type ToolInputSchema } from "./input-schema.js";
 
-/** What a tool author writes; see {@link tool}. */
+/** Options of {@link tool}. */
 export interface ToolOptions<S extends ToolInputSchema> {
+  /** Letters, digits, `_` and `-`, at most 64 of them. */
   readonly name: string;
+  /** Description for the model. */
   readonly description: string;
+  /** Schema of the input. */
   readonly input: S;
-  /** Changes nothing outside; such tools stay available in plan mode. @default false */
+  /** Declares that the tool changes nothing outside; such tools stay available in plan mode. @default false */
   readonly readOnly?: boolean | undefined;
-  /** Offered only while this group is active in the session. */
+  /** Name of a tool group: the tool is offered only while the group is active in the session. */
   readonly group?: string | undefined;
-  /** @default the agent's `toolTimeoutMs`, 300,000 */
+  /** Longest run of one call. @default the agent's `toolTimeoutMs`, 300,000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * Does the work. What it returns becomes the result: text as it is, blocks as they are, anything else as JSON; see
-   * also {@link toolResult} and {@link suspend}. What it throws becomes an error the model can read.
+   * Runs the tool.
    *
-   * Left out: the tool runs outside. The call ends with `reason: "tool_suspended"` and goes on with `{ results }`.
+   * - The return value becomes the result: text and blocks unchanged, anything else as JSON; see also {@link toolResult} and
+   *   {@link suspend}.
+   * - An error becomes an error result that the model can read.
+   * - Without `execute` the tool runs outside: the call ends with `reason: "tool_suspended"` and is resumed with
+   *   `{ results }`.
    */
   execute?(input: InferInput<S>, ctx: RuntimeContext): unknown;
 }
 
-/** A tool as the engine sees it. */
+/** Tool as the engine uses it; made with {@link tool}. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
@@ -49,7 +55,7 @@ const definition = z.object({
 /**
  * Defines a tool.
  *
- * @throws ConfigurationError naming every field that is wrong, and an input that cannot be described to a model
+ * @throws ConfigurationError with every wrong field, and when the input cannot be described as JSON Schema
  * @example
  * const add = tool({
  *   name: "add", description: "Adds two numbers.",
@@ -86,23 +92,29 @@ export function tool<S extends ToolInputSchema>(options: ToolOptions<S>): Tool {
 const suspendedBrand: unique symbol = Symbol.for("holdfast.suspended");
 const resultBrand: unique symbol = Symbol.for("holdfast.tool_result");
 
-/** A tool that returns this leaves its call open; the call goes on with `{ results }`. */
+/** Return value of a tool that leaves its call open; made with {@link suspend}. */
 export interface Suspended {
   readonly [suspendedBrand]: true;
   readonly reason: string | undefined;
 }
 
-/** Returned by a tool whose answer comes later, from outside. */
+/**
+ * Leaves a tool call open: return it from a tool whose result comes later, from outside. The call is resumed with
+ * `{ results }`.
+ *
+ * @example
+ * execute: ({ question }) => suspend(`waits for an answer to: ${question}`)
+ */
 export function suspend(reason?: string): Suspended {
   return Object.freeze({ [suspendedBrand]: true as const, reason });
 }
 
-/** Whether a tool's return value is {@link suspend}'s. */
+/** Tells whether a tool returned {@link suspend}. */
 export function isSuspended(value: unknown): value is Suspended {
   return typeof value === "object" && value !== null && suspendedBrand in value;
 }
 
-/** A tool result with everything said explicitly. */
+/** Tool result with an explicit state; made with {@link toolResult}. */
 export interface ExplicitToolResult {
   readonly [resultBrand]: true;
   readonly output: string | readonly (TextBlock | DataBlock)[];
@@ -110,7 +122,12 @@ export interface ExplicitToolResult {
   readonly metadata: JsonObject | undefined;
 }
 
-/** Returned by a tool that wants to set its result's state or metadata. */
+/**
+ * Makes a tool result with a state or metadata: return it from a tool instead of a plain value.
+ *
+ * @example
+ * execute: () => toolResult({ output: "No such file.", state: "error" })
+ */
 export function toolResult(result: {
   readonly output: string | readonly (TextBlock | DataBlock)[];
   readonly state?: ToolResultState | undefined;
@@ -124,7 +141,7 @@ export function toolResult(result: {
   });
 }
 
-/** Whether a tool's return value is {@link toolResult}'s. */
+/** Tells whether a tool returned {@link toolResult}. */
 export function isExplicitToolResult(value: unknown): value is ExplicitToolResult {
   return typeof value === "object" && value !== null && resultBrand in value;
 }

@@ -7,7 +7,7 @@ import {
   type ModelRequest,
   userMessage,
 } from "../../src/index.js";
-import { askModel, type ModelQuestion } from "../../src/plugin-kit/index.js";
+import { addUsage, askModel, type ModelQuestion } from "../../src/plugin-kit/index.js";
 
 const usage = { inputTokens: 10, outputTokens: 4 };
 const text = (chars: string): ModelChunk => ({ type: "text_delta", text: chars });
@@ -189,4 +189,16 @@ describe("a signal", () => {
     await expect(asking).rejects.toThrow("stop");
     expect(events).toEqual([start(1)]);
   });
+});
+
+test("usages are added up, and cached tokens only where they were counted", () => {
+  const [one, two] = [
+    { inputTokens: 1, outputTokens: 2 },
+    { inputTokens: 10, outputTokens: 20, cachedInputTokens: 5 },
+  ];
+  expect(addUsage(one, one)).toStrictEqual({ inputTokens: 2, outputTokens: 4 });
+  const sum = { inputTokens: 11, outputTokens: 22, cachedInputTokens: 5 };
+  expect(addUsage(one, two)).toStrictEqual(sum);
+  expect(addUsage(two, one)).toStrictEqual(sum);
+  expect(addUsage(two, two).cachedInputTokens).toBe(10);
 });

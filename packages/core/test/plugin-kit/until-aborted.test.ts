@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { untilAborted } from "../../src/plugin-kit/until-aborted.js";
+import { untilAborted } from "../../src/plugin-kit/ask-model.js";
 
 /** Gives the items and then ends, fails, or never answers again; notes what is asked of it. */
 function source(items: readonly number[], end: "done" | "never" | Error = "done") {

@@ -14,6 +14,7 @@ import {
   checkKey,
   checkLimit,
   checkValue,
+  checkWrite,
   isRolledBack,
   MAX_KEY_LENGTH,
   MAX_VALUE_BYTES,
@@ -49,6 +50,44 @@ describe("a write", () => {
     const slot = { agentId: "a", userId: null, sessionId: "s" };
     expect(() => applyWrite(["a", "b", "c"], write)).toThrow(StateCorruptError);
     expect(() => applyWrite(["a", "b", "c"], write, slot)).toThrow(/session "s" of anonymous user/);
+    expect(() => checkWrite(write, 3)).toThrow(StateCorruptError);
+    expect(() => checkWrite(write, 3, slot)).toThrow(/session "s" of anonymous user/);
+  });
+
+  test("is checked without the messages exactly as with them", () => {
+    const index = fc.constantFrom(-1, 0, 1, 2, 3, 1.5, Number.NaN);
+    const write = fc.record({
+      keep: fc.constantFrom(-1, 0, 1, 2, 3, 1.5, Number.NaN, 2 ** 60),
+      replace: fc.array(fc.tuple(index, fc.constant("x")), { maxLength: 2 }),
+      append: fc.constant([]),
+    });
+    const refusal = (run: () => unknown): string | null => {
+      try {
+        run();
+        return null;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    fc.assert(
+      fc.property(write, fc.nat({ max: 3 }), (each, count) => {
+        const stored = Array.from({ length: count }, () => "stored");
+        expect(refusal(() => checkWrite(each, count))).toBe(
+          refusal(() => applyWrite(stored, each)),
+        );
+      }),
+    );
+  });
+
+  test("that does not fit as many messages as it keeps fits no state", () => {
+    const replace = [[2, "x"] as const];
+    expect(() => checkWrite({ keep: 3, replace }, 3)).not.toThrow();
+    expect(() => checkWrite({ keep: 2, replace }, 2)).toThrow(
+      /replaces message 2 but keeps only 2/,
+    );
+    expect(() => checkWrite({ keep: Number.NaN, replace: [] }, Number.NaN)).toThrow(
+      StateCorruptError,
+    );
   });
 });
 

@@ -62,6 +62,10 @@ test("any UTF-16 unit counts, alone or in a row", () => {
   }
 });
 
+test.each(["a", "A", "你", "…", "-=", "1"])("millions of %j in a row are counted", (unit) =>
+  expect(counter.countText(unit.repeat(8_000_000 / unit.length))).toBeGreaterThan(50_000),
+);
+
 test("words of a text with accented letters cost more than the same words of an English one", () => {
   const words = "dieselben langen Zeichenketten ".repeat(5);
   expect(counter.countText(`für ${words}`)).toBeGreaterThan(counter.countText(`fur ${words}`) + 5);

@@ -1,5 +1,5 @@
 import { InvalidInputError, type Revision, type Slot } from "@holdfast/core";
-import { applyWrite, describeSlot, nextRevision, type StateWrite } from "@holdfast/core/store-kit";
+import { checkWrite, describeSlot, nextRevision, type StateWrite } from "@holdfast/core/store-kit";
 import { type PreparedLog, prepareLog } from "../log/append-log.js";
 import { opEntry } from "./op-ring.js";
 
@@ -44,11 +44,10 @@ export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
     );
   const places = replace.map(([index]) => [index, null] as const);
   const checkFits = (stored: number): void => {
-    applyWrite<null>(Array(stored).fill(null), { keep, replace: places, append: [] }, slot);
+    checkWrite({ keep, replace: places }, stored, slot);
   };
   // A write that does not fit a state of exactly the kept messages fits none.
-  const fitsSome = Number.isSafeInteger(keep) && keep >= 0;
-  if (!fitsSome || replace.length > 0) checkFits(fitsSome ? keep : 0);
+  checkFits(keep);
   const revision = write.revision ?? nextRevision(expected);
   return {
     op,

@@ -4,10 +4,10 @@ import {
   type Message,
   type Revision,
   type Slot,
-  StateCorruptError,
   StateTooLargeError,
 } from "@holdfast/core";
 import {
+  checkWrite,
   describeSlot,
   leaseLost,
   nextRevision,
@@ -114,7 +114,8 @@ export function saveArgs(
     throw new InvalidInputError(
       `${describeSlot(slot)} was not saved: a save needs an op, and a revision made with nextRevision`,
     );
-  checkFit(slot, write);
+  // The script compares `keep` with what is stored.
+  checkWrite(write, keep, slot);
   const encoder = new SaveEncoder(slot);
   return [
     slotField(slot),
@@ -132,19 +133,6 @@ export function saveArgs(
     write.append.length,
     ...write.append.map((message) => encoder.message(message)),
   ];
-}
-
-/** Checks the rules of `applyWrite` that need no stored state; the script compares `keep` with what is stored. */
-function checkFit(slot: Slot, { keep, replace }: StateWrite): void {
-  if (!Number.isSafeInteger(keep) || keep < 0) throw misfit(slot, `keeps ${keep} messages`);
-  for (const [index] of replace)
-    if (!Number.isInteger(index) || index < 0 || index >= keep)
-      throw misfit(slot, `replaces message ${index} but keeps only ${keep}`);
-}
-
-/** Error of a save that does not fit what is stored. */
-function misfit(slot: Slot, problem: string): StateCorruptError {
-  return new StateCorruptError(`a save of ${describeSlot(slot)} ${problem}`);
 }
 
 /** Encodes the values of one save as JSON, within the limits. */
@@ -196,7 +184,8 @@ export function savedRevision(
     case "conflict":
       throw stateConflict(slot, write.expected, typeof detail === "string" ? detail : null);
     case "misfit":
-      throw misfit(slot, `keeps ${write.keep} messages of ${detail}: caller and store disagree`);
+      checkWrite(write, Number(detail), slot);
+      throw corruptState(slot, `it refused a save that fits its ${detail} messages`);
     default:
       throw corruptState(slot, String(detail));
   }

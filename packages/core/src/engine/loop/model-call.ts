@@ -1,8 +1,7 @@
 import { ModelError } from "../../errors/errors.js";
-import type { Usage } from "../../message/message.js";
 import type { ModelCallStep } from "../../middleware/middleware.js";
+import { noUsage, reportModelCall, untilAborted } from "../../plugin-kit/ask-model.js";
 import type { Model, ModelChunk, ModelRequest } from "../../ports/model.js";
-import { uuidv7 } from "../../slot/uuid.js";
 import { compose } from "../assemble/compose.js";
 import { type CallScope, stepOf } from "../call-scope.js";
 import { CallStopped } from "../session/stop-switch.js";
@@ -19,34 +18,18 @@ export interface ModelAttempt {
   readonly draft: ReplyDraft;
 }
 
-const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
-
 /** Streams one reply into `attempt.draft` and emits its events. Throws what the model throws. */
 export async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void> {
   const { model, request, purpose, draft } = attempt;
-  const began = performance.now();
-  const about = { requestId: uuidv7(), purpose, model: model.id };
-  scope.emit({
-    type: "model_call_start",
-    ...about,
-    messages: request.messages.length,
-    attempt: attempt.attempt,
+  const { about, ended } = reportModelCall(attempt, (event) => {
+    if (event.type === "model_call_end") scope.usage.add(event.usage);
+    scope.emit(event);
   });
-  const ended = (error?: string) => {
-    const usage = draft.finish?.usage ?? noUsage;
-    scope.usage.add(usage);
-    scope.emit({
-      type: "model_call_end",
-      ...about,
-      usage,
-      durationMs: performance.now() - began,
-      ...(error !== undefined && { error }),
-    });
-  };
   const step: ModelCallStep = Object.assign(stepOf(scope), { ...about, model, request });
   try {
     const chunks = compose(scope.parts.hooks.onModelCall, step, () => model.stream(step.request));
-    for await (const chunk of untilStopped(scope, chunks)) emitChunk(scope, chunk, draft);
+    for await (const chunk of untilAborted(chunks, scope.stop.signal))
+      emitChunk(scope, chunk, draft);
     if (draft.finish === null)
       throw new ModelError(`model ${model.id} ended its stream without a finish chunk`, {
         retryable: true,
@@ -61,10 +44,11 @@ export async function callModel(scope: CallScope, attempt: ModelAttempt): Promis
         retryable: true,
       });
   } catch (error) {
-    ended(error instanceof CallStopped ? "stopped" : errorName(error));
+    const reason = error instanceof CallStopped ? "stopped" : errorName(error);
+    ended(draft.finish?.usage ?? noUsage, reason);
     throw error;
   }
-  ended();
+  ended(draft.finish?.usage ?? noUsage);
 }
 
 function emitChunk(scope: CallScope, chunk: ModelChunk, draft: ReplyDraft): void {
@@ -90,32 +74,6 @@ function emitChunk(scope: CallScope, chunk: ModelChunk, draft: ReplyDraft): void
     }
   }
   draft.add(chunk);
-}
-
-/** The chunks until the call is stopped: a model that hangs must not hold the call. */
-async function* untilStopped(
-  scope: CallScope,
-  chunks: AsyncIterable<ModelChunk>,
-): AsyncGenerator<ModelChunk> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  let finished = false;
-  try {
-    for (;;) {
-      scope.stop.check();
-      const result = await scope.stop.race(iterator.next());
-      if (result.done) {
-        finished = true;
-        return;
-      }
-      yield result.value;
-    }
-  } catch (error) {
-    if (!(error instanceof CallStopped)) finished = true;
-    throw error;
-  } finally {
-    // Not awaited: a stream that ignores its signal would never answer.
-    if (!finished) void Promise.resolve(iterator.return?.()).catch(() => undefined);
-  }
 }
 
 /** A name for events; messages of foreign errors may quote contents. */

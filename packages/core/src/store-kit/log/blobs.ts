@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
-import { isWellFormed } from "../../json/well-formed.js";
+import { isWellFormed } from "../../json/json.js";
 import type { Message } from "../../message/message.js";
 import type { BlobReference, LogDraft } from "../../ports/conversation-log.js";
 
-/** Strings of more UTF-8 bytes than this are kept apart from their record, once per slot. */
+/** Longest string kept in a log record, in UTF-8 bytes; longer ones are stored separately, once per slot. */
 export const MAX_INLINE_BYTES = 65_536;
 
-/** A record without its long strings, and those strings. */
+/** Record without its long strings, and those strings. */
 export interface ExtractedBlobs {
-  /** The record; an empty string stands where a long one was taken out. */
+  /** Record with an empty string in place of each long one. */
   readonly draft: LogDraft;
   readonly references: readonly BlobReference[];
-  /** The strings by their `ref`. */
+  /** Long strings by their `ref`. */
   readonly blobs: ReadonlyMap<string, string>;
 }
 
 /**
- * Takes every string over {@link MAX_INLINE_BYTES} out of a record's message. `withBlobs` is the inverse.
+ * Takes every string over {@link MAX_INLINE_BYTES} out of a record's message; `withBlobs` puts them back.
  *
- * Strings with lone surrogates stay where they are: UTF-8 cannot hold them.
+ * Strings with lone surrogates stay in place: UTF-8 cannot hold them.
  */
 export function extractBlobs(draft: LogDraft): ExtractedBlobs {
   const references: BlobReference[] = [];
@@ -33,12 +33,12 @@ export function extractBlobs(draft: LogDraft): ExtractedBlobs {
   return { draft: { ...draft, message: message as Message }, references, blobs };
 }
 
-/** The name of a blob: `sha256:<hex>` of its UTF-8 bytes. */
+/** Returns the reference of a blob: `sha256:<hex>` of its UTF-8 bytes. */
 export function blobRef(text: string): string {
   return `sha256:${createHash("sha256").update(text, "utf8").digest("hex")}`;
 }
 
-/** A copy of `value` without its long strings; the value itself where it has none. */
+/** Returns a copy of `value` without its long strings, or the value itself when it has none. */
 function visit(
   value: unknown,
   path: readonly (string | number)[],
@@ -61,7 +61,7 @@ function visit(
     return changed ? items : value;
   }
   const entries = Object.entries(value).map(([key, child]) => [key, visitChild(child, key)]);
-  // fromEntries defines properties, so that "__proto__" stays a key like any other.
+  // fromEntries defines properties: "__proto__" stays an ordinary key.
   return changed ? Object.fromEntries(entries) : value;
 }
 

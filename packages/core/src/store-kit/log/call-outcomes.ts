@@ -3,16 +3,16 @@ import type { Slot } from "../../slot/slot.js";
 import { slotText } from "../../slot/slot.js";
 import { OutcomeSigns } from "./outcome-signs.js";
 
-/** How far the end of a call is looked for; longer calls count as unfinished. */
+/** Records searched for the end of a call; a longer call counts as unfinished. */
 const MAX_RECORDS = 20_000;
-/** How far behind the end of another call: two that overlapped write one after the other, or in turns. */
+/** Records searched behind the end of another call: calls that overlapped may have interleaved records. */
 const MAX_LATE_RECORDS = 100;
 
 /**
- * Finds out how the calls ended whose records a reader has at hand.
+ * Finds the outcomes of calls from the records of a log.
  *
- * Of several `call_end` marks of a call the last one counts, but what was rolled back stays so. They stand behind its
- * records. Messages of a call behind its end are those of another run: a caller may use the id of a call again.
+ * - A `call_end` mark comes after the records of its call. Of several marks the last one counts, but `rolled_back` is final.
+ * - Messages with the same call id after the end belong to another run: a caller may reuse the id of a call.
  */
 export class CallOutcomes {
   readonly #log: Pick<ConversationLog, "read">;
@@ -22,7 +22,7 @@ export class CallOutcomes {
     this.#log = log;
   }
 
-  /** How the call of a record ended; null when it has not, because it still runs or crashed. */
+  /** Returns the outcome of a record's call; null when it has none because it still runs or crashed. */
   async of(slot: Slot, record: LogRecord): Promise<CallOutcome | null> {
     const key = slotText(slot);
     const signs = this.#signs.get(key) ?? new OutcomeSigns(this.#log, slot);
@@ -51,7 +51,7 @@ async function outcomeBehind(
   return outcome;
 }
 
-/** Whether what such a call said never became part of its session. */
+/** Tells whether the messages of a call with this outcome never became part of the session. */
 export function isDiscarded(outcome: CallOutcome | null): boolean {
   return outcome === "conflict" || outcome === "rolled_back";
 }

@@ -1,11 +1,11 @@
 import type { LogRange } from "../../ports/conversation-log.js";
-import { checkLimit } from "../check-limit.js";
+import { checkLimit } from "../check-query.js";
 
-/** How many records `read` returns unless the range says otherwise. */
+/** Default number of records that `ConversationLog.read` returns. */
 export const DEFAULT_LOG_LIMIT = 100;
 
 /**
- * The part of `records`, which are in ascending seq, that a range asks for.
+ * Returns the part of `records`, given in ascending seq, that a range selects.
  *
  * @throws InvalidInputError for a limit that is not a whole number of at least 1
  */
@@ -25,7 +25,7 @@ function firstBeyond(records: readonly { readonly seq: number }[], seq: number):
   return firstFrom(records, seq + 1);
 }
 
-/** Index of the first record whose seq is at least `seq`. */
+/** Returns the index of the first record whose seq is at least `seq`. */
 function firstFrom(records: readonly { readonly seq: number }[], seq: number): number {
   let low = 0;
   let high = records.length;

@@ -6,30 +6,30 @@ import type { LogDraft, LogRecord } from "../../ports/conversation-log.js";
 import { checkId, describeSlot, type Slot } from "../../slot/slot.js";
 
 /**
- * Refuses a record no log could give back.
+ * Refuses a record that is not complete.
  *
  * @throws InvalidInputError | InvalidIdError
  */
 export function checkLogDraft(draft: LogDraft): void {
   checkId(draft.id, "the id of a log record");
   if (draft.v !== 1)
-    throw new InvalidInputError(`log record version ${draft.v} is not known; it is 1`);
+    throw new InvalidInputError(`log record version ${draft.v} is not supported; use 1`);
   if (typeof draft.callId !== "string" || typeof draft.at !== "string")
     throw new InvalidInputError("a log record needs a callId and a time");
   if (draft.kind !== "message" && draft.kind !== "mark")
-    throw new InvalidInputError("the kind of a log record is message or mark");
+    throw new InvalidInputError("the kind of a log record must be message or mark");
   if (!isRecord(draft[draft.kind]))
     throw new InvalidInputError(`a log record of kind ${draft.kind} needs a ${draft.kind}`);
 }
 
-/** A record as JSON, with its fields in one order: the same bytes in every log. */
+/** Returns a record as JSON with its fields in a fixed order: the same bytes in every log. */
 export function logRecordText(record: LogRecord): string {
   const { v, seq, id, callId, at, kind, message, mark, blobs } = record;
   return JSON.stringify({ v, seq, id, callId, at, kind, message, mark, blobs });
 }
 
 /**
- * The inverse of {@link logRecordText}, frozen. Fields of a newer release are kept.
+ * Parses the text of {@link logRecordText} into a frozen record. Fields of a newer release are kept.
  *
  * @throws StateCorruptError when it is not a record
  */

@@ -4,20 +4,20 @@ import type { Slot } from "../../slot/slot.js";
 /** Records read at a time. */
 const PAGE = 100;
 
-/** What of a record it takes to tell how calls ended. */
+/** Part of a record that is needed to find the outcomes of calls. */
 export interface OutcomeSign {
   readonly seq: number;
   readonly callId: string;
   readonly isMessage: boolean;
-  /** Of a `call_end` mark. */
+  /** Outcome in a `call_end` mark; null in other records. */
   readonly outcome: CallOutcome | null;
 }
 
-/** Goes through a session's records forwards, and remembers one stretch of them: readers ask about neighbours. */
+/** Reads a session's records forwards and caches one contiguous range of them: readers ask for neighbours. */
 export class OutcomeSigns {
   readonly #log: Pick<ConversationLog, "read">;
   readonly #slot: Slot;
-  /** Everything behind this seq up to {@link #last} is in {@link #signs}. */
+  /** Every record after this seq up to {@link #last} is in {@link #signs}. */
   #after = 0;
   #last = 0;
   #signs: readonly OutcomeSign[] = [];
@@ -28,7 +28,7 @@ export class OutcomeSigns {
     this.#slot = slot;
   }
 
-  /** The next records behind a seq, as many as come easily; none at the end of the log. */
+  /** Returns the next records after a seq, at most a page beyond the cached ones; none at the end of the log. */
   async behind(seq: number): Promise<readonly OutcomeSign[]> {
     if (seq < this.#after) return this.#readUpTo(seq);
     if (seq < this.#last) return this.#signs.filter((sign) => sign.seq > seq);
@@ -40,7 +40,7 @@ export class OutcomeSigns {
     return page;
   }
 
-  /** Reads in front of what is remembered, and joins the two when that is reached. */
+  /** Reads records before the cached range, and joins the two when they meet. */
   async #readUpTo(seq: number): Promise<readonly OutcomeSign[]> {
     const page = await this.#read(seq, this.#after + 1);
     if (page.length < PAGE) {
@@ -71,7 +71,7 @@ export class OutcomeSigns {
   }
 }
 
-/** The outcome that a `call_end` mark tells; null for every other record. */
+/** Returns the outcome in a `call_end` mark; null for every other record. */
 export function outcomeIn({ mark }: LogRecord): CallOutcome | null {
   return mark?.name === "call_end" ? (mark.outcome ?? null) : null;
 }

@@ -5,12 +5,12 @@ import { cutIndex } from "../../plugin-kit/cut-text.js";
 import type { BlobReference, LogQuery, LogSessionQuery } from "../../ports/conversation-log.js";
 import { checkId } from "../../slot/slot.js";
 
-/** About how long a snippet is, in UTF-16 units. */
+/** Approximate length of a snippet in UTF-16 units. */
 const SNIPPET_CHARS = 120;
 
 /**
- * Everything in a message that a person may search for: text, thinking, hints, names and inputs of tool calls, text of
- * tool results. The bytes of images and files are not text.
+ * Returns the searchable text of a message: text, thinking, hints, names and inputs of tool calls, text of tool results;
+ * not the bytes of images and files.
  */
 export function searchableText(message: Message): string {
   return message.content
@@ -20,8 +20,8 @@ export function searchableText(message: Message): string {
 }
 
 /**
- * Whether {@link searchableText} looks at this place of a message, which a log may keep apart: not at the bytes of images
- * and files, nor at metadata.
+ * Tells whether {@link searchableText} includes the string at this path of a message, for logs that store long strings
+ * separately. It includes neither bytes of images and files nor metadata.
  */
 export function isSearched([top, , field, , outputField]: BlobReference["path"]): boolean {
   if (top !== "content") return false;
@@ -30,17 +30,17 @@ export function isSearched([top, , field, , outputField]: BlobReference["path"])
 }
 
 /**
- * A pattern for literal text in any case. Case is that of single characters, as `i` has it without `u`: an ASCII letter has
- * two forms and no more, which lets a log look for bytes.
+ * Returns a case-insensitive pattern for literal text. Case folds as with flag `i` without `u`: an ASCII letter matches its
+ * two forms only, which lets a log search bytes.
  */
 export function literalPattern(text: string): RegExp {
   return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "i");
 }
 
 /**
- * The text around the first place where `text` holds `query`, compared without regard to case; null when nowhere.
+ * Returns the text around the first match of `query` in `text`, ignoring case; null when there is none.
  *
- * About 120 characters, with `…` where text was left out; a longer query is shown up to that length.
+ * About 120 characters, with `…` where text was left out; a longer query is cut to that length.
  */
 export function snippetAround(text: string, query: string): string | null {
   const found = literalPattern(query).exec(text);
@@ -52,7 +52,7 @@ export function snippetAround(text: string, query: string): string | null {
 }
 
 /**
- * Refuses a search that would cross users, or that looks for nothing.
+ * Refuses a search across users or for an empty text.
  *
  * @throws InvalidInputError | InvalidIdError
  */
@@ -73,7 +73,7 @@ export function checkLogQuery(query: LogQuery): void {
 }
 
 /**
- * Refuses a listing of nobody's sessions.
+ * Refuses a listing without an agent or a user.
  *
  * @throws InvalidInputError | InvalidIdError
  */
@@ -97,7 +97,7 @@ function textsOf(block: Block): string[] {
   }
 }
 
-/** Strings that JSON writes differently, as they are: otherwise nobody finds a line of code in an argument. */
+/** Returns the strings that JSON escapes, unescaped, so that a line of code in an argument can be found. */
 function escapedStrings(value: JsonValue): string[] {
   if (typeof value === "string")
     return JSON.stringify(value).length > value.length + 2 ? [value] : [];

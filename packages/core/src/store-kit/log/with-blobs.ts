@@ -5,9 +5,9 @@ import { describeSlot, type Slot } from "../../slot/slot.js";
 import { blobRef } from "./blobs.js";
 
 /**
- * A record as it was appended: the long strings the log keeps apart are back in its message.
+ * Returns a record as it was appended, with the long strings back in its message.
  *
- * @throws StateCorruptError when one of them is missing or is not what was stored
+ * @throws StateCorruptError when one of them is missing or was changed
  */
 export async function withBlobs(
   log: Pick<ConversationLog, "readBlob">,
@@ -20,7 +20,7 @@ export async function withBlobs(
   return restoreBlobs(slot, record, (ref) => blobs.get(ref));
 }
 
-/** As {@link withBlobs}, for a log that has its blobs at hand. */
+/** Returns a record as {@link withBlobs} does, for a log that has its blobs in memory. @throws StateCorruptError */
 export function restoreBlobs(
   slot: Slot,
   record: LogRecord,
@@ -34,15 +34,15 @@ export function restoreBlobs(
     const text = checked.get(reference.ref) ?? blobOf(reference.ref) ?? undefined;
     if (text === undefined) throw corrupt(slot, record, `${reference.ref} is missing`);
     if (!checked.has(reference.ref) && blobRef(text) !== reference.ref)
-      throw corrupt(slot, record, `${reference.ref} holds something else`);
+      throw corrupt(slot, record, `${reference.ref} was changed in the store`);
     checked.set(reference.ref, text);
     if (!put(message, reference, text))
-      throw corrupt(slot, record, "a reference names a place that is not there");
+      throw corrupt(slot, record, "a reference names a place that does not exist");
   }
   return deepFreeze({ ...rest, message: message as NonNullable<LogRecord["message"]> });
 }
 
-/** Puts `text` where the reference says; false when no empty string stands there. */
+/** Puts `text` at the place of the reference; returns `false` when there is no empty string. */
 function put(message: unknown, { path }: BlobReference, text: string): boolean {
   const key = path.at(-1);
   let parent = message;

@@ -1,0 +1,29 @@
+import { InvalidInputError } from "../errors/errors.js";
+import type { SlotQuery } from "../ports/agent-state-store.js";
+import { checkId, type Slot } from "../slot/slot.js";
+
+/**
+ * Returns the number of entries a page may have: `limit`, or `otherwise` when it is not given.
+ *
+ * @throws InvalidInputError unless it is a whole number of at least 1
+ */
+export function checkLimit(limit: number | undefined, otherwise: number): number {
+  if (limit === undefined) return otherwise;
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new InvalidInputError(`limit is ${limit}; it must be a whole number of at least 1`);
+  return limit;
+}
+
+/**
+ * Returns a predicate for the slots that a query asks for.
+ *
+ * @throws InvalidIdError immediately, when the query names an id that cannot exist
+ */
+export function matchSlot(query: SlotQuery): (slot: Slot) => boolean {
+  const { agentId, userId } = query;
+  if (agentId !== undefined) checkId(agentId, "agentId");
+  if (userId !== undefined && userId !== null) checkId(userId, "userId");
+  return (slot) =>
+    (agentId === undefined || slot.agentId === agentId) &&
+    (userId === undefined || slot.userId === userId);
+}
