@@ -25,6 +25,7 @@ export { addUsage } from "./add-usage.js";
 export { askModel, type ModelAnswer, type ModelQuestion } from "./ask-model.js";
 export { BoundedMap, type BoundedMapOptions } from "./bounded-map.js";
 export { checkDirectoryPath, checkFilePath } from "./check-path.js";
+export { contentChars } from "./content-chars.js";
 export { cutIndex } from "./cut-text.js";
 export { KeyedQueue } from "./keyed-queue.js";
 export { markQuoter } from "./mark-quoter.js";
