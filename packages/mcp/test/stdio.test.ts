@@ -243,7 +243,7 @@ describe("which tools an agent gets", () => {
     });
     const [change] = user.changes;
     expect(change?.type === "connected" && change.leftOut).toEqual([
-      { name: "(1)", reason: "not described as MCP wants it" },
+      { name: "(1)", reason: "not a valid MCP tool definition" },
       { name: "good", reason: "listed twice" },
       { name: "deep", reason: "its definition cannot be used" },
       { name: "huge", reason: "its input schema has more than 300 characters" },
