@@ -41,7 +41,7 @@ const storeParts = [
 /**
  * The built-in plugins, outermost first.
  *
- * Why this order: otel's spans cover what the others do. workspace comes next because its sections of the system
+ * The order has reasons: otel's spans cover what the others do. workspace comes next because its sections of the system
  * prompt come before all others. memory-flush sits outside compaction, so that facts are saved from a context
  * before it shrinks, and eviction around everything that makes tool results, so that it sees their final form. The rest
  * mostly bring tools; a fixed place for each keeps the request's prefix the same, on which prompt caches depend.

@@ -27,7 +27,7 @@ export class CallDeadline {
     return this.#controller.signal;
   }
 
-  /** Why the call was ended; null while it may run. */
+  /** Reason the call was ended; null while it may run. */
   get why(): CallEnd | null {
     return this.#why;
   }

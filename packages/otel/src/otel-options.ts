@@ -27,7 +27,7 @@ export interface SpanInfo {
   readonly ctx?: RuntimeContext | undefined;
   /** Id of the model; only for a model call. */
   readonly model?: string | undefined;
-  /** Why the model is called: "reasoning", "summary", …; only for a model call. */
+  /** Purpose of a model call: "reasoning", "summary", …; only for a model call. */
   readonly purpose?: string | undefined;
   /** Name of the tool; only for a tool call. */
   readonly tool?: string | undefined;

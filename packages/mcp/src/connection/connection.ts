@@ -47,7 +47,7 @@ export class Connection {
   #tellLost: (reason: string) => void = () => {};
   #closing: Promise<void> | undefined;
   #pending = 0;
-  /** Why nothing is sent any more; undefined while the connection is in use. */
+  /** Reason nothing is sent any more; undefined while the connection is in use. */
   #givenUp: string | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
   #refreshState: "none" | "planned" | "running" | "again" = "running";

@@ -16,7 +16,7 @@ import { cleanText } from "../catalogue/clean-text.js";
  */
 export interface Failure {
   readonly kind: "not_sent" | "refused" | "lost" | "unknown";
-  /** What happened, to follow "the server". Nothing of the URL, the headers or the environment. */
+  /** Description worded to follow "the server"; contains nothing of the URL, the headers or the environment. */
   readonly words: string;
 }
 

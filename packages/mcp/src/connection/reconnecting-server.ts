@@ -38,7 +38,7 @@ export class ReconnectingServer {
     return this.#failure;
   }
 
-  /** Why the server is not connected, to follow "the server". */
+  /** Reason the server is not connected, worded to follow "the server". */
   get awayReason(): string {
     return this.#failure?.message ?? "is not connected yet";
   }
