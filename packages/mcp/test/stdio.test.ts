@@ -150,7 +150,7 @@ describe("which tools an agent gets", () => {
     ]);
   });
 
-  test("of two that want one name the first server's gets it, whoever answers first", async () => {
+  test("of two that want one name the first server's gets it, whichever answers first", async () => {
     await using directory = await tempDirectory();
     const journal = join(directory.path, "journal");
     const common = { prefix: "", include: ["pid"] };
