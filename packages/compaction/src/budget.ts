@@ -1,6 +1,6 @@
 import type { CompactionSettings } from "./compaction-options.js";
 
-/** Window assumed where neither the model nor an overflow has told: its trigger is 160,000 tokens. */
+/** Window assumed if neither the model nor an overflow error has told it; gives a trigger of 160,000 tokens. */
 const ASSUMED_WINDOW = 180_000;
 
 /** Limits of one compaction in plain numbers. */
@@ -10,16 +10,16 @@ export interface Budget {
   /** Fire at this many messages; null = off. */
   readonly triggerMessages: number | null;
   readonly triggerTokens: number;
-  /** Longest verbatim tail; what is null does not count. */
+  /** Longest verbatim tail; null means no limit. */
   readonly keepMessages: number | null;
   readonly keepTokens: number | null;
-  /** Whether the tail is as the program wants it; otherwise a forced compaction may make it shorter. */
+  /** True if the options set the tail; otherwise a forced compaction may make it shorter. */
   readonly isTailGiven: boolean;
   readonly reservedTokens: number;
 }
 
 /**
- * What the options mean for a model with this window.
+ * Returns the limits that the options set for a model with this window.
  *
  * @param windowTokens - undefined when unknown
  */
@@ -47,7 +47,7 @@ export function budgetOf(settings: CompactionSettings, windowTokens: number | un
   };
 }
 
-/** Whether a context of this size has to be shortened. */
+/** Tells whether a context of this size has to be shortened. */
 export function isOver(budget: Budget, messages: number, tokens: number): boolean {
   return (
     tokens >= budget.triggerTokens ||

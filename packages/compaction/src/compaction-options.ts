@@ -12,7 +12,7 @@ export interface TruncateArgsOptions {
   readonly keepMessages?: number | undefined;
   /** Strings longer than this are clipped to it. @default 2_000 */
   readonly maxArgLength?: number | undefined;
-  /** Stands where text was taken out. @default "... [truncated] ..." */
+  /** Marker in place of the text that was removed. @default "... [truncated] ..." */
   readonly truncationText?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface TruncateArgsOptions {
 export interface PruneOptions {
   /** Tokens of the newest tool results that are never touched. @default 40_000 */
   readonly protectTokens?: number | undefined;
-  /** Act only when at least this many tokens are won. @default 20_000 */
+  /** Act only if it saves at least this many tokens. @default 20_000 */
   readonly minimumTokens?: number | undefined;
   /** Results with more text than this are clipped to it. @default 2_000 */
   readonly maxResultChars?: number | undefined;
@@ -28,26 +28,26 @@ export interface PruneOptions {
   readonly exclude?: readonly string[] | undefined;
 }
 
-/** How a summary is asked for and put into the context. */
+/** Prompt, schema and template of summaries. */
 export interface SummaryFormat {
   /**
-   * What the summariser is told. With `{messages}` in it the conversation is put there as text; without, it comes before
-   * the instruction. @default asks for SESSION INTENT, SUMMARY, ARTIFACTS and NEXT STEPS
+   * Instruction to the summariser. The conversation is put in place of `{messages}` as text; without that, it precedes the
+   * instruction. @default asks for SESSION INTENT, SUMMARY, ARTIFACTS and NEXT STEPS
    */
   readonly summaryPrompt?: string | undefined;
-  /** Text that enters the context: `{summary}`, or with a schema the name of a field, stands for what was written. */
+  /** Text that enters the context, with `{summary}`, or with a schema `{field}`, in place of what the summariser wrote. */
   readonly summaryTemplate?: string | undefined;
-  /** The summary as an object: a Standard Schema (zod), or a JSON Schema. A reply that is none counts as plain text. */
+  /** The summary as an object: a Standard Schema (zod), or a JSON Schema. A reply that does not match it counts as plain text. */
   readonly summarySchema?: ToolInputSchema | JsonObject | undefined;
 }
 
-/** Configuration of {@link compaction}. Triggers and tails in counts and tokens, or in ratios of the window. */
+/** Options of {@link compaction}. Triggers and tails are in messages, in tokens, or in ratios of the window. */
 export interface CompactionOptions extends SummaryFormat {
   /** Fire at this many messages; 0 = off. @default 50, or off when only a token trigger is given */
   readonly triggerMessages?: number | undefined;
   /** Fire at this many tokens of the whole request. @default window − reservedTokens, 160,000 if the window is unknown */
   readonly triggerTokens?: number | undefined;
-  /** Fire at this part of the window, at most 0.9, in place of `triggerTokens`. */
+  /** Fire at this fraction of the window, at most 0.9, instead of `triggerTokens`. */
   readonly triggerRatio?: number | undefined;
   /** Room for the reply and the summary call. @default 20_000 */
   readonly reservedTokens?: number | undefined;
@@ -55,23 +55,23 @@ export interface CompactionOptions extends SummaryFormat {
   readonly keepMessages?: number | undefined;
   /** Tokens of the verbatim tail. @default min(8,000, max(2,000, 25 %)), or 20 messages if the window is unknown */
   readonly keepTokens?: number | undefined;
-  /** Part of the window for the verbatim tail; less than `triggerRatio`. */
+  /** Fraction of the window for the verbatim tail; less than `triggerRatio`. */
   readonly reserveRatio?: number | undefined;
   /** `false`: only the cheap steps. @default true */
   readonly summarize?: boolean | undefined;
-  /** Writes the summaries. @default the agent's model */
+  /** Model that writes the summaries. @default the agent's model */
   readonly model?: Model | undefined;
-  /** Of a whole summary, however many requests it takes. @default 120_000 */
+  /** Time limit of a whole summary, however many requests it takes. @default 120_000 */
   readonly timeoutMs?: number | undefined;
-  /** Added to the summary prompt, for example what must never be forgotten. */
+  /** Text added to the summary prompt, for example facts that must never be lost. */
   readonly instructions?: string | undefined;
   /** Run `onContextDrop` before messages leave. @default true */
   readonly flushBeforeCompact?: boolean | undefined;
-  /** Hand what leaves to the agent's Offloader, if there is one, and name the reference in the summary. @default true */
+  /** Hand messages that leave to the agent's Offloader, if it has one, and name the reference in the summary. @default true */
   readonly offloadBeforeCompact?: boolean | undefined;
-  /** @default off */
+  /** Clip long arguments of old tool calls. @default off */
   readonly truncateArgs?: boolean | TruncateArgsOptions | undefined;
-  /** @default off */
+  /** Clip old tool results. @default off */
   readonly prune?: boolean | PruneOptions | undefined;
 }
 
@@ -82,7 +82,7 @@ export type TruncateArgs = {
 /** {@link PruneOptions} with defaults filled in. */
 export type Prune = { readonly [K in keyof PruneOptions]-?: NonNullable<PruneOptions[K]> };
 
-/** {@link CompactionOptions}, checked, with defaults that depend on nothing filled in. */
+/** {@link CompactionOptions}, checked, with the defaults that do not depend on the model filled in. */
 export interface CompactionSettings
   extends Omit<CompactionOptions, "truncateArgs" | "prune" | "summarize" | "reservedTokens"> {
   readonly summarize: boolean;
@@ -105,7 +105,7 @@ const truncateArgs = z
     maxArgLength: count.default(2_000),
     truncationText: z.string().default("... [truncated] ..."),
   })
-  // Otherwise what was clipped would be too long again.
+  // Otherwise a clipped string would be too long again.
   .superRefine(({ maxArgLength, truncationText }, context) => {
     if (truncationText.length > maxArgLength)
       context.addIssue({
@@ -123,7 +123,7 @@ const prune = z.strictObject({
   exclude: z.array(z.string()).readonly().default([]),
 });
 
-/** `true` is the step with its defaults, `false` and nothing is the step left out. */
+/** Reads `true` as the step with its defaults, `false` and undefined as no step. */
 function step<T>(schema: z.ZodType<T>): z.ZodType<T | null> {
   return z.preprocess(
     (value) => (value === true ? {} : value === false || value === undefined ? null : value),
@@ -193,7 +193,7 @@ const optionsSchema = z
         code: "custom",
         path: ["triggerRatio"],
         input: triggerRatio,
-        message: "stands in place of triggerTokens; give one of them",
+        message: "is used in place of triggerTokens; set only one of them",
       });
   });
 
@@ -210,7 +210,7 @@ export function readCompactionOptions(
 }
 
 /**
- * The settings with a caller's one-off options over them.
+ * Applies a caller's one-off options to the settings.
  *
  * @throws ConfigurationError
  */
@@ -219,15 +219,15 @@ export function withOverrides(
   overrides: JsonObject,
 ): CompactionSettings {
   const merged: Record<string, unknown> = { ...options };
-  // A one-off tail or trigger takes the place of the configured one, whichever unit that is in.
-  for (const family of families)
-    if (family.some((name) => Object.hasOwn(overrides, name)))
-      for (const name of family) delete merged[name];
+  // A one-off tail or trigger replaces the configured one, whichever unit that is in.
+  for (const names of alternatives)
+    if (names.some((name) => Object.hasOwn(overrides, name)))
+      for (const name of names) delete merged[name];
   Object.assign(merged, overrides);
   return readCompactionOptions(merged as CompactionOptions, "compact");
 }
 
-const families: readonly (readonly string[])[] = [
+const alternatives: readonly (readonly string[])[] = [
   ["keepMessages", "keepTokens", "reserveRatio"],
   ["triggerTokens", "triggerRatio"],
 ];

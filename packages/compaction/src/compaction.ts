@@ -1,19 +1,19 @@
 import { characterEstimate, definePlugin, type Plugin } from "@holdfast/core";
 import type { CompactionOptions } from "./compaction-options.js";
+import { ContextCompactor } from "./compactor/context-compactor.js";
 import { TokenMeter } from "./context-tokens.js";
-import { Ladder } from "./ladder/ladder.js";
 
 /**
- * Keeps the context inside the model's window: before each model call, on `agent.compact`, and after the model refused a
- * request as too long.
+ * Keeps the context inside the model's window: before each model call, on `agent.compact`, and after the model has refused
+ * a request as too long.
  *
  * @throws ConfigurationError
  * @example
  * const agent = new ReActAgent({ name: "a", model, plugins: [compaction({ triggerMessages: 30, keepMessages: 10 })] });
  */
 export function compaction(options: CompactionOptions = {}): Plugin {
-  // Made once for nothing, so that what is wrong is said where the options are written.
-  new Ladder(options, {
+  // Made only to check the options, so that a mistake is reported where they are written.
+  new ContextCompactor(options, {
     meter: () => new TokenMeter(characterEstimate()),
     offloader: () => undefined,
   });
@@ -29,7 +29,7 @@ export function compaction(options: CompactionOptions = {}): Plugin {
       };
       host.provide(
         "compactor",
-        new Ladder(options, { meter, offloader: host.optional("offloader") }),
+        new ContextCompactor(options, { meter, offloader: host.optional("offloader") }),
       );
     },
   });

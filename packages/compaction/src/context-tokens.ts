@@ -1,34 +1,39 @@
 import type { AgentState, Message, TokenCounter } from "@holdfast/core";
-import { adoptMessage, type MessageMeasure, type RequestPrompt } from "@holdfast/core/plugin-kit";
+import {
+  adoptMessage,
+  BoundedMap,
+  type MessageMeasure,
+  type RequestPrompt,
+} from "@holdfast/core/plugin-kit";
 
-/** How many messages back to look for one whose usage the provider reported. */
+/** Messages to search back for one whose usage the provider reported. */
 const LOOK_BACK = 200;
 
-/** How many system prompts to remember the size of. */
+/** System prompts whose size is remembered. */
 const REMEMBERED_PROMPTS = 64;
 
 /** Size of a request. */
 export interface ContextTokens {
-  /** Of the whole request: system prompt, tools and messages. */
+  /** Tokens of the whole request: system prompt, tools and messages. */
   readonly total: number;
-  /** What the provider counts for each token the counter counts. */
+  /** Tokens the provider counts per token of the counter. */
   readonly scale: number;
-  /** How many messages, from the first, the provider counted; those behind them are estimated. */
+  /** Number of leading messages that the provider counted; the others are estimated. */
   readonly reportedMessages: number;
 }
 
 /**
  * Counts the tokens of a request that would be sent now.
  *
- * Cost: what was added since it was last asked, however long the context is. Where the last reply says what the provider
- * counted, only what came after it is estimated. A reported number below half of the estimate is not believed (some
- * servers cut what they are sent and report the rest).
+ * The cost is that of the messages added since the last count, however long the context is. If the last reply reports the
+ * provider's count, only the messages after it are estimated. A report below half of the estimate is ignored: some servers
+ * truncate the request and report what is left.
  */
 export class TokenMeter {
   readonly counter: TokenCounter;
-  /** One function for all sessions: their sums are kept by it. */
+  /** One function for all sessions, because a state caches its sum by this function. */
   readonly tokensOf: MessageMeasure;
-  readonly #systems = new Map<string, number>();
+  readonly #systems = new BoundedMap<string, number>({ maxEntries: REMEMBERED_PROMPTS });
 
   constructor(counter: TokenCounter) {
     this.counter = counter;
@@ -46,7 +51,7 @@ export class TokenMeter {
       const reported = reportedTokens(message);
       if (reported !== null) {
         const before = estimated - after;
-        // An older report would be about what this one counted as well.
+        // An older report would not be more accurate: this one covers the same messages.
         if (isStale(message) || reported < before / 2) break;
         const scale = reported / Math.max(1, before);
         return { total: reported + after, scale, reportedMessages: index + 1 };
@@ -56,16 +61,15 @@ export class TokenMeter {
     return { total: estimated, scale: 1, reportedMessages: 0 };
   }
 
-  /** What a request costs before its first message. */
+  /** Tokens of a request before its first message. */
   promptTokens(prompt: RequestPrompt): number {
     return this.#systemTokens(prompt.system) + this.counter.countTools(prompt.tools);
   }
 
-  /** A system prompt stays the same for many steps, and is long. */
+  /** Remembered, because a system prompt is long and stays the same for many steps. */
   #systemTokens(system: string): number {
     let tokens = this.#systems.get(system);
     if (tokens === undefined) {
-      if (this.#systems.size >= REMEMBERED_PROMPTS) this.#systems.clear();
       tokens = this.counter.countText(system);
       this.#systems.set(system, tokens);
     }
@@ -73,10 +77,10 @@ export class TokenMeter {
   }
 }
 
-/** Key in the metadata of a reply whose usage is about a context that was shortened since. */
+/** Metadata key of a reply whose usage describes a context that has been shortened since. */
 const STALE = "staleUsage";
 
-/** Tokens up to and including this reply as the provider counted them, or null. */
+/** The provider's count of the tokens up to and including this reply, or null. */
 function reportedTokens({ role, usage }: Message): number | null {
   if (role !== "assistant" || usage === undefined) return null;
   const tokens = usage.inputTokens + usage.outputTokens;
@@ -87,7 +91,7 @@ function isStale(message: Message): boolean {
   return message.metadata?.[STALE] === true;
 }
 
-/** The messages with the last reported usage marked as out of date: what it counted is no longer there. */
+/** Marks the last reported usage as stale, because the messages it counted have changed. */
 export function withStaleUsage(messages: readonly Message[]): Message[] {
   const copy = [...messages];
   const index = copy.findLastIndex((message) => reportedTokens(message) !== null);

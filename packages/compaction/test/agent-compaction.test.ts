@@ -499,7 +499,7 @@ describe("where it went", () => {
     expect(asked).toBe(1);
   });
 
-  test("whoever listens to what is dropped hears of it first, unless told not to", async () => {
+  test("listeners for dropped messages are called first, unless switched off", async () => {
     const dropped: string[] = [];
     const listening: Middleware = {
       name: "listening",

@@ -15,8 +15,8 @@ import {
   type OffloadReference,
   tokenCounterOf,
 } from "@holdfast/core/plugin-kit";
+import { ContextCompactor } from "../src/compactor/context-compactor.js";
 import { type CompactionOptions, TokenMeter } from "../src/index.js";
-import { Ladder } from "../src/ladder/ladder.js";
 import { tools } from "./option-sets.js";
 
 /** Counts fast: four characters are a token. */
@@ -28,7 +28,7 @@ const slot = { userId: "u", agentId: "a", sessionId: "s" };
 /** A compactor and everything it is seen doing. */
 export class Bench {
   readonly meter: TokenMeter = new TokenMeter(quarters());
-  readonly ladder: Ladder;
+  readonly compactor: ContextCompactor;
   readonly events: EventBody[] = [];
   readonly marks: LogMark[] = [];
   /** What was announced before it left. */
@@ -41,7 +41,7 @@ export class Bench {
 
   constructor(model: Model, options: CompactionOptions) {
     this.#model = model;
-    this.ladder = new Ladder(options, {
+    this.compactor = new ContextCompactor(options, {
       meter: () => this.meter,
       offloader: () => this.#offloader,
     });
@@ -61,7 +61,7 @@ export class Bench {
   compact(state: AgentState, fields: Partial<CompactionRequest> = {}): Promise<CompactionResult> {
     const ctx = RuntimeContext.of({ userId: "u", sessionId: "s" });
     ctx.agentState = state;
-    return this.ladder.compact({
+    return this.compactor.compact({
       slot,
       state,
       ctx,

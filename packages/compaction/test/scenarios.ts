@@ -48,7 +48,7 @@ export interface Stage {
   readonly model: Summariser;
 }
 
-/** Sets a scenario up. Whoever waits for its signal waits a millisecond. */
+/** Sets a scenario up. A summariser that waits for its signal times out after a millisecond. */
 export function stage(scenario: Scenario): Stage {
   const { options, summariser, window, hasOwnModel } = scenario;
   const model = new Summariser(summariser, window);

@@ -1,49 +1,48 @@
 import { createHash } from "node:crypto";
 import type { Offloader, Slot, TokenCounter, ToolResultBlock } from "@holdfast/core";
-import { checkReference } from "./check-reference.js";
+import { cutIndex } from "@holdfast/core/plugin-kit";
 import { type Eviction, withEviction } from "./eviction-metadata.js";
 import { type EvictionSettings, NOTICE_CHARS } from "./eviction-options.js";
-import { moveData, outputOf, type Part, textBlocksOf } from "./move-data.js";
-import { previewText } from "./preview-text.js";
+import { checkReference, moveData, outputOf, type Part, textBlocksOf } from "./move-data.js";
 import { isTextWorthMoving, type Output, sizeOf } from "./result-size.js";
 
-/** How many notes about moved data stay beside a preview; the others are in the text that was moved. */
+/** Notes about moved data that stay beside a preview; the others are in the text that was moved. */
 export const MAX_NOTES = 10;
 
-/** A result that became smaller. */
+/** A result made smaller. */
 export interface EvictedResult {
   readonly result: ToolResultBlock;
   readonly eviction: Eviction;
-  /** Of the text that left, in hex; null when only data did. */
+  /** SHA-256 in hex of the text that left; null if only data did. */
   readonly sha256: string | null;
 }
 
-/** What an eviction needs beside the result. */
-export interface EvictionMeans {
+/** Everything an eviction needs besides the result. */
+export interface EvictionInput {
   readonly slot: Slot;
   readonly settings: EvictionSettings;
   readonly offloader: Pick<Offloader, "offloadToolResult" | "offloadData">;
   readonly counter: () => TokenCounter;
-  /** Aborts when nobody waits for the eviction any more. */
+  /** Aborts when the eviction is no longer waited for. */
   readonly gaveUp: AbortSignal;
 }
 
 /**
- * Makes a result that is too large smaller: first the data that has no room goes, then the text if it is still too
- * large. All of it arrives or the result stays what it was.
+ * Makes a large result smaller: first moves data that has no room, then the text if it is still too large. If anything
+ * cannot be moved, the result stays as it was.
  *
- * @returns null when it cannot become smaller
+ * @returns null if it cannot be made smaller
  */
 export async function evictResult(
   original: ToolResultBlock,
-  means: EvictionMeans,
+  input: EvictionInput,
 ): Promise<EvictedResult | null> {
-  const { slot, settings, offloader, counter, gaveUp } = means;
+  const { slot, settings, offloader, counter, gaveUp } = input;
   const budget = settings.maxResultChars - 2 * settings.previewChars - NOTICE_CHARS;
   const parts = await moveData(slot, original.output, budget, offloader, gaveUp);
   const data = parts.flatMap((part) => (part.kind === "moved" ? part.reference : []));
   const text = isTextWorthMoving(outputOf(parts), settings, counter)
-    ? await moveText(original, parts, means)
+    ? await moveText(original, parts, input)
     : null;
   const reference = text?.reference ?? data[0];
   const output = text?.output ?? outputOf(parts);
@@ -57,11 +56,11 @@ export async function evictResult(
   };
 }
 
-/** Moves the text, and words in the place of data, to the offloader; the preview and the data stay. */
+/** Moves the text, with notes in place of data, to the offloader; a preview and the data stay. */
 async function moveText(
   original: ToolResultBlock,
   parts: readonly Part[],
-  { slot, settings, offloader }: EvictionMeans,
+  { slot, settings, offloader }: EvictionInput,
 ): Promise<{ readonly output: Output; readonly reference: string; readonly sha256: string }> {
   const texts = textBlocksOf(parts);
   const isText = parts.every(({ kind }) => kind === "text");
@@ -79,12 +78,33 @@ async function moveText(
   };
 }
 
-/** The data that stays, and notes about the first blocks that do not. */
+/** Returns the data that stays, and notes about the first blocks that do not. */
 function besideText(parts: readonly Part[]): Output {
   const rest = parts.filter(({ kind }) => kind !== "text");
-  const unsaid = new Set(rest.filter(({ kind }) => kind === "moved").slice(MAX_NOTES));
-  const output = outputOf(rest.filter((part) => !unsaid.has(part)));
-  if (unsaid.size === 0) return output;
-  const more = `[${unsaid.size} more pieces of data were moved out of the conversation; the text that was left out names them.]`;
+  const unlisted = new Set(rest.filter(({ kind }) => kind === "moved").slice(MAX_NOTES));
+  const output = outputOf(rest.filter((part) => !unlisted.has(part)));
+  if (unlisted.size === 0) return output;
+  const more = `[${unlisted.size} more pieces of data were moved out of the conversation; the text that was left out names them.]`;
   return [...output, { type: "text", text: more }];
+}
+
+/**
+ * Returns the part of a text that stays in the context: a notice, the head, the size of the gap, the tail.
+ *
+ * The notice comes first, so that the pointer survives a later clipping. Head and tail get shorter for a short text, so that
+ * the preview is never longer than the text.
+ */
+function previewText(text: string, previewChars: number, readBack: string): string {
+  const chars = Math.max(0, Math.min(previewChars, Math.floor((text.length - NOTICE_CHARS) / 2)));
+  const head = text.slice(0, cutIndex(text, chars));
+  const tail = text.slice(cutIndex(text, text.length - chars));
+  const left = text.length - head.length - tail.length;
+  const notice = `[This result has ${text.length} characters, too many for the conversation. ${readBack}`;
+  if (chars === 0) return `${notice} Nothing of it is shown here.]`;
+  return [
+    `${notice} Its first ${head.length} and last ${tail.length} characters follow.]`,
+    head,
+    `[… ${left} characters left out …]`,
+    tail,
+  ].join("\n\n");
 }

@@ -1,17 +1,17 @@
 import type { ToolResultBlock } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
 
-/** What a result says about its own eviction, as `metadata.evicted`. */
+/** Record of an eviction, in `metadata.evicted` of the result. */
 export interface Eviction {
-  /** Where the text went; of a result that kept its text, where its first data block went. */
+  /** Reference of the text; if the text stayed, of the first data block that was moved. */
   readonly reference: string;
-  /** Characters of text and of data the result had. */
+  /** Characters of text and data in the original. */
   readonly chars: number;
-  /** Where its data blocks went, in order; absent when none did. */
+  /** References of the moved data blocks, in order; absent if none were moved. */
   readonly data?: readonly string[] | undefined;
 }
 
-/** How a result was evicted; null when it was not. */
+/** Returns the record of a result's eviction; null if it was not evicted. */
 export function evictionOf(result: ToolResultBlock): Eviction | null {
   const evicted = result.metadata?.["evicted"];
   if (!isRecord(evicted)) return null;
@@ -21,7 +21,7 @@ export function evictionOf(result: ToolResultBlock): Eviction | null {
   return { reference, chars, data: data.filter((one) => typeof one === "string") };
 }
 
-/** The same result with other output, and where the rest went in its metadata. */
+/** Returns the result with another output and the record of its eviction. */
 export function withEviction(
   result: ToolResultBlock,
   output: ToolResultBlock["output"],

@@ -4,26 +4,26 @@ import { z } from "zod";
 /**
  * Tools whose results stay as they are.
  *
- * A list of names, `*` for any characters, is added to `defaultExclude`. A function decides alone; it is told what the
- * defaults say. The offloader's own read-back tool is excluded either way.
+ * A list of names, in which `*` matches any characters, is added to `defaultExclude`. A function decides alone and gets the
+ * decision of the defaults as an argument. The offloader's own read-back tool is excluded either way.
  */
 export type ExcludedTools = readonly string[] | ((name: string, byDefault: boolean) => boolean);
 
-/** What {@link toolResultEviction} can be told. */
+/** Options of {@link toolResultEviction}. */
 export interface EvictionOptions {
-  /** Characters of text and of data a result may have. @default 80_000 */
+  /** Characters of text and data that a result may have. @default 80_000 */
   readonly maxResultChars?: number | undefined;
-  /** Tokens the text of a result may have, by the agent's token counter. @default no limit of its own */
+  /** Tokens that the text of a result may have, by the agent's token counter. @default no limit */
   readonly maxResultTokens?: number | undefined;
   /** Characters of the head that stay, and as many of the tail. @default 2_000, or a quarter of a smaller limit */
   readonly previewChars?: number | undefined;
-  /** Where the offloader puts them, if it has directories: one name without slashes. @default "large_tool_results" */
+  /** Directory for offloaded results, if the offloader has directories: one name without slashes. @default "large_tool_results" */
   readonly directory?: string | undefined;
-  /** @default [], beside `defaultExclude` */
+  /** Tools whose results stay, in addition to `defaultExclude`. @default [] */
   readonly exclude?: ExcludedTools | undefined;
-  /** `"truncate"`: where nothing can take results, keep head and tail; the whole is in the conversation log. @default "error" */
+  /** `"truncate"`: without an offloader, keep head and tail; the conversation log has the whole. @default "error" */
   readonly onMissingOffloader?: "error" | "truncate" | undefined;
-  /** How long the offloader may take for one result; then the original stays. @default 30_000 */
+  /** Time the offloader may take for one result, after which the original stays. @default 30_000 */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -38,17 +38,22 @@ export interface EvictionSettings {
   readonly timeoutMs: number;
 }
 
-/** Room for the notice between head and tail; a text that is no longer than this is not worth moving. */
+/** Room for the notice of a preview; a text that is not longer than this is not worth moving. */
 export const NOTICE_CHARS = 500;
 
 const excludedTools: z.ZodType<ExcludedTools> = z.union(
   [
     z.array(
-      z.string().regex(/^[a-zA-Z0-9_*-]+$/, "must be the name of a tool, * for any characters"),
+      z
+        .string()
+        .regex(
+          /^[a-zA-Z0-9_*-]+$/,
+          "must be the name of a tool, in which * matches any characters",
+        ),
     ),
     z.custom<Exclude<ExcludedTools, readonly string[]>>((value) => typeof value === "function"),
   ],
-  "must be a list of tool names, in which * stands for any characters, or a function",
+  "must be a list of tool names, in which * matches any characters, or a function",
 );
 
 const optionsSchema = z.strictObject({
@@ -64,7 +69,11 @@ const optionsSchema = z.strictObject({
   timeoutMs: z.int().min(1).default(30_000),
 });
 
-/** @throws ConfigurationError */
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws ConfigurationError
+ */
 export function readOptions(options: EvictionOptions): EvictionSettings {
   const parsed = parseOptions(optionsSchema, options, "toolResultEviction");
   const { maxResultChars, maxResultTokens = Number.POSITIVE_INFINITY } = parsed;
@@ -74,4 +83,34 @@ export function readOptions(options: EvictionOptions): EvictionSettings {
     maxResultTokens,
     previewChars: parsed.previewChars ?? Math.min(2_000, quarter),
   };
+}
+
+/**
+ * Tools whose results are never evicted by default: they return pages, or read evicted content back. `*` matches any
+ * characters.
+ */
+export const defaultExclude: readonly string[] = Object.freeze([
+  "read_file",
+  "write_file",
+  "edit_file",
+  "grep_files",
+  "glob_files",
+  "list_files",
+  "memory_*",
+  "session_*",
+  "read_offloaded",
+]);
+
+const isDefault = matcherOf(defaultExclude);
+
+/** Returns a function that tells whether the results of a tool stay as they are. */
+export function excluder(exclude: ExcludedTools): (name: string) => boolean {
+  if (typeof exclude === "function") return (name) => exclude(name, isDefault(name));
+  return matcherOf([...defaultExclude, ...exclude]);
+}
+
+function matcherOf(patterns: readonly string[]): (name: string) => boolean {
+  // Tool names contain no character that is special in a regular expression.
+  const expressions = patterns.map((pattern) => new RegExp(`^${pattern.split("*").join(".*")}$`));
+  return (name) => expressions.some((expression) => expression.test(name));
 }

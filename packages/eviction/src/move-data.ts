@@ -1,21 +1,20 @@
 import type { DataBlock, Offloader, Slot, TextBlock } from "@holdfast/core";
-import type { OffloadReference } from "@holdfast/core/plugin-kit";
-import { checkReference } from "./check-reference.js";
+import { contentChars, type OffloadReference } from "@holdfast/core/plugin-kit";
 import { NOTICE_CHARS } from "./eviction-options.js";
-import { charsOf, type Output } from "./result-size.js";
+import type { Output } from "./result-size.js";
 
-/** How many characters of data may stay beyond the budget because each piece is small: together they are not. */
+/** Characters of small data blocks that may stay beyond the budget; together they would not be small. */
 const SPARED_CHARS = 10 * NOTICE_CHARS;
 
-/** One part of a result after its data was looked at. */
+/** One part of a result, with the decision about its data. */
 export type Part =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "kept"; readonly block: DataBlock }
   | { readonly kind: "moved"; readonly note: string; readonly reference: string };
 
 /**
- * Moves data blocks out until the rest fits into `budget` characters; the first ones that fit stay, and so do a few small
- * ones, for which a note would be as long. Where the offloader does not take data all of it stays: it is never dropped.
+ * Moves data blocks out until the rest fits into `budget` characters. The first ones that fit stay, and so do a few small
+ * ones, for which a note would be as long. All data stays if the offloader does not take data: it is never dropped.
  */
 export async function moveData(
   slot: Slot,
@@ -32,7 +31,7 @@ export async function moveData(
       parts.push({ kind: "text", text: part.text });
       continue;
     }
-    const chars = charsOf(part);
+    const chars = contentChars(part);
     const isSpared = chars <= Math.min(spared, NOTICE_CHARS);
     if (chars <= left || isSpared || offloader.offloadData === undefined) {
       if (chars > left && isSpared) spared -= chars;
@@ -51,7 +50,7 @@ export async function moveData(
   return parts;
 }
 
-/** The parts as an output: notes stand where data was. */
+/** Returns the parts as an output, with notes in place of moved data. */
 export function outputOf(parts: readonly Part[]): Output {
   return parts.map((part) =>
     part.kind === "kept"
@@ -60,7 +59,7 @@ export function outputOf(parts: readonly Part[]): Output {
   );
 }
 
-/** The parts as text alone: words stand also where data is that stays in the conversation. */
+/** Returns the parts as text alone, with notes also in place of data that stays in the conversation. */
 export function textBlocksOf(parts: readonly Part[]): readonly TextBlock[] {
   return outputOf(parts).map((part) =>
     part.type === "text"
@@ -70,9 +69,20 @@ export function textBlocksOf(parts: readonly Part[]): readonly TextBlock[] {
 }
 
 function noteOf(block: DataBlock, { readBack }: OffloadReference): string {
-  return `[${nameOf(block)}, ${charsOf(block)} characters as ${block.source.kind}, was moved out of the conversation. ${readBack}]`;
+  return `[${nameOf(block)}, ${contentChars(block)} characters as ${block.source.kind}, was moved out of the conversation. ${readBack}]`;
 }
 
 function nameOf({ mediaType, name }: DataBlock): string {
   return name === undefined ? mediaType : `${mediaType} ${JSON.stringify(name)}`;
+}
+
+/**
+ * Checks what an offloader returned: without a reference the content could not be found again.
+ *
+ * @throws TypeError
+ */
+export function checkReference(answer: OffloadReference): OffloadReference {
+  if (typeof answer?.reference !== "string" || typeof answer.readBack !== "string")
+    throw new TypeError("the offloader returned no reference and readBack");
+  return answer;
 }

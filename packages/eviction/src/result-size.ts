@@ -1,18 +1,13 @@
-import type { DataBlock, TextBlock, TokenCounter, ToolResultBlock } from "@holdfast/core";
+import type { TokenCounter, ToolResultBlock } from "@holdfast/core";
+import { contentChars } from "@holdfast/core/plugin-kit";
 import { type EvictionSettings, NOTICE_CHARS } from "./eviction-options.js";
 
-/** What a tool returns. */
+/** Output of a tool. */
 export type Output = ToolResultBlock["output"];
 
-/** How much a part of a result weighs: characters of text, of base64, or of a URL, which may hold the data itself. */
-export function charsOf(part: TextBlock | DataBlock): number {
-  if (part.type === "text") return part.text.length;
-  return part.source.kind === "base64" ? part.source.data.length : part.source.url.length;
-}
-
-/** Characters of text and of data in an output. */
+/** Characters of text and data in an output. */
 export function sizeOf(output: Output): number {
-  return output.reduce((sum, part) => sum + charsOf(part), 0);
+  return output.reduce((sum, part) => sum + contentChars(part), 0);
 }
 
 /** Characters of text alone. */
@@ -20,7 +15,7 @@ export function textSizeOf(output: Output): number {
   return output.reduce((sum, part) => (part.type === "text" ? sum + part.text.length : sum), 0);
 }
 
-/** Whether an output is too large. Tokens are counted only when characters leave it open: counting is slow. */
+/** Tells whether an output is too large. Tokens are counted only if the characters are within limits: counting is slow. */
 export function isOver(
   output: Output,
   settings: EvictionSettings,
@@ -29,7 +24,7 @@ export function isOver(
   return sizeOf(output) > settings.maxResultChars || isTextOver(output, settings, counter);
 }
 
-/** Whether it would help to move the text of an output that is too large. */
+/** Tells whether moving its text would make a large output smaller. */
 export function isTextWorthMoving(
   output: Output,
   settings: EvictionSettings,

@@ -1,38 +1,54 @@
 import {
   characterEstimate,
   definePlugin,
-  HoldfastError,
   type Offloader,
   type Plugin,
   type ToolCallStep,
   type ToolResultBlock,
 } from "@holdfast/core";
+import { reasonOf } from "@holdfast/core/plugin-kit";
 import { describeSlot } from "@holdfast/core/store-kit";
-import { type EvictedResult, type EvictionMeans, evictResult, MAX_NOTES } from "./evict-result.js";
+import { type EvictedResult, type EvictionInput, evictResult, MAX_NOTES } from "./evict-result.js";
 import { evictionOf } from "./eviction-metadata.js";
 import {
   type EvictionOptions,
   type EvictionSettings,
+  excluder,
   NOTICE_CHARS,
   readOptions,
 } from "./eviction-options.js";
-import { excluder } from "./excluded-tools.js";
-import { logOnly } from "./log-only.js";
 import { isOver, sizeOf, textSizeOf } from "./result-size.js";
-import { OffloaderTooSlow, withinTime } from "./within-time.js";
+import { OffloaderTimeout, withinTime } from "./within-time.js";
 
 const advice =
   'use a workspace, pass an offloader, or set onMissingOffloader: "truncate" to keep only head and tail';
 
+/** The part of an offloader that evictions use. */
+type ResultOffloader = Pick<Offloader, "offloadToolResult" | "offloadData" | "readBackTool">;
+
+/** Reference of results that only the conversation log has in full. */
+const LOG_REFERENCE = "conversation log";
+
+/** Used if there is no offloader: the engine logs every original, so the text may be cut. */
+const logOnly: ResultOffloader = {
+  async offloadToolResult() {
+    return {
+      reference: LOG_REFERENCE,
+      readBack:
+        "The rest is kept in the conversation log only: session_history or session_search show it where you have them; otherwise call the tool again with a narrower request.",
+    };
+  },
+};
+
 /**
- * Keeps large tool results out of the context: the whole goes to the agent's `Offloader`, a preview with the way back
- * stays.
+ * Keeps large tool results out of the context: the whole goes to the agent's `Offloader`; a preview that says how to read
+ * it back stays.
  *
  * - A result that cannot be offloaded stays as it is, and an `error` event with the code `EVICTION_FAILED` says so.
  * - Data blocks stay or go through `offloadData`; they are never dropped.
  * - Needs an `Offloader` (a workspace brings one) unless `onMissingOffloader` is `"truncate"`.
  *
- * @throws ConfigurationError for options that are wrong
+ * @throws ConfigurationError for invalid options
  * @example
  * new ReActAgent({ name, model, tools, offloader, plugins: [toolResultEviction({ maxResultChars: 40_000 })] });
  */
@@ -49,20 +65,19 @@ export function toolResultEviction(options: EvictionOptions = {}): Plugin {
       const estimate = characterEstimate();
       const counter = () => tokenCounterIfAny() ?? estimate;
 
-      /** The result that takes its place; null when it stays. */
+      /** Returns the result to replace it with; null if it stays. */
       async function evict(
         step: ToolCallStep,
         result: ToolResultBlock,
       ): Promise<EvictedResult | null> {
-        const offloader: Pick<Offloader, "offloadToolResult" | "offloadData" | "readBackTool"> =
-          offloaderIfAny() ?? logOnly;
+        const offloader: ResultOffloader = offloaderIfAny() ?? logOnly;
         const { name } = step.call;
         if (name === offloader.readBackTool?.name || isExcluded(name)) return null;
         if (wasEvicted(result, settings)) return null;
         if (!isOver(result.output, settings, counter)) return null;
         return withinTime(settings.timeoutMs, step.signal, (gaveUp) => {
-          const means: EvictionMeans = { slot: step.slot, settings, offloader, counter, gaveUp };
-          return evictResult(result, means);
+          const input: EvictionInput = { slot: step.slot, settings, offloader, counter, gaveUp };
+          return evictResult(result, input);
         });
       }
 
@@ -73,8 +88,8 @@ export function toolResultEviction(options: EvictionOptions = {}): Plugin {
           try {
             evicted = await evict(step, original);
           } catch (error) {
-            // A call that is being stopped did not fail at this. Nor is it thrown on: the engine would then put the
-            // originals of all parallel calls back, those that were evicted too.
+            // An eviction that ends because its call is being stopped has not failed. The error is not rethrown either: the
+            // engine would then restore the originals of all parallel calls, including the evicted ones.
             if (!step.signal.aborted) step.emit(failureEvent(step, error));
             return original;
           }
@@ -98,7 +113,7 @@ export function toolResultEviction(options: EvictionOptions = {}): Plugin {
   });
 }
 
-/** Whether a result is what an eviction left. The mark alone does not make it small: tools write metadata too. */
+/** Tells whether a result was evicted before. The metadata alone does not prove it: tools write metadata too. */
 function wasEvicted(result: ToolResultBlock, settings: EvictionSettings): boolean {
   const before = evictionOf(result);
   if (before === null || sizeOf(result.output) >= before.chars) return false;
@@ -113,14 +128,6 @@ function failureEvent(
   return {
     type: "error",
     code: "EVICTION_FAILED",
-    message: `the result of tool "${call.name}", call ${JSON.stringify(call.id)} of ${describeSlot(slot)}, could not be offloaded and stays in the context as it is: ${reasonOf(error)}`,
+    message: `the result of tool "${call.name}", call ${JSON.stringify(call.id)} of ${describeSlot(slot)}, could not be offloaded and stays in the context as it is: ${error instanceof OffloaderTimeout ? error.message : reasonOf(error)}`,
   };
-}
-
-/** Why it failed. Of a foreign error only its code or name: its message may quote what was to be written. */
-function reasonOf(error: unknown): string {
-  if (HoldfastError.is(error) || error instanceof OffloaderTooSlow) return error.message;
-  if (!(error instanceof Error)) return "the offloader threw something that is not an error";
-  const code: unknown = "code" in error ? error.code : undefined;
-  return typeof code === "string" ? `${error.name} ${code}` : error.name;
 }

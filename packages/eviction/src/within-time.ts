@@ -1,13 +1,13 @@
 import { longestTimerMs } from "@holdfast/core/store-kit";
 
-/** How long a call that is being stopped still waits: long enough for a write that is nearly done. */
+/** Time a call that is being stopped still waits: long enough for a write that is nearly done. */
 const STOPPING_MS = 2_000;
 
 /**
- * What `run` resolves to; rejects after `timeoutMs`, or soon after `stopping` aborts. An abort before the start leaves that
- * short time too: a tool that was interrupted may have answered at length.
+ * Resolves as `run` does; rejects after `timeoutMs`, or shortly after `stopping` aborts. An abort before the start allows that
+ * short time too: an interrupted tool may have returned a large result.
  *
- * `run` gets a signal that aborts when nobody waits any more. No timer or listener is left behind.
+ * `run` gets a signal that aborts when it is no longer waited for. No timer or listener is left behind.
  */
 export async function withinTime<T>(
   timeoutMs: number,
@@ -18,7 +18,7 @@ export async function withinTime<T>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = (ms: number): void => {
     clearTimeout(timer);
-    const giveUp = () => controller.abort(new OffloaderTooSlow(ms));
+    const giveUp = () => controller.abort(new OffloaderTimeout(ms));
     timer = setTimeout(giveUp, Math.min(ms, longestTimerMs));
   };
   const hurry = (): void => limit(Math.min(timeoutMs, STOPPING_MS));
@@ -37,8 +37,8 @@ export async function withinTime<T>(
 }
 
 /** The offloader did not answer in time. */
-export class OffloaderTooSlow extends Error {
-  override readonly name = "OffloaderTooSlow";
+export class OffloaderTimeout extends Error {
+  override readonly name = "OffloaderTimeout";
 
   constructor(ms: number) {
     super(`the offloader gave no answer within ${ms} ms`);

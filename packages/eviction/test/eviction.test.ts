@@ -59,7 +59,9 @@ describe("a large result", () => {
     ]);
     const marks = turn.log.filter(({ mark }) => mark?.name === "eviction");
     const sha256 = createHash("sha256").update(long).digest("hex");
-    expect(marks.map(({ mark }) => mark?.details)).toEqual([{ callId: toolCallId, name, ...eviction, sha256 }]);
+    expect(marks.map(({ mark }) => mark?.details)).toEqual([
+      { callId: toolCallId, name, ...eviction, sha256 },
+    ]);
     expect(eventsOf(turn, "error")).toEqual([]);
   });
 

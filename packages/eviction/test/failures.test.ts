@@ -25,7 +25,7 @@ const failing: Record<string, [Offloader["offloadToolResult"], RegExp]> = {
     async (_, result) => {
       throw Object.assign(new Error(JSON.stringify(result)), { code: "ENOSPC" });
     },
-    /Error ENOSPC$/,
+    /as it is: ENOSPC$/,
   ],
   "throws at once": [
     () => {
@@ -33,7 +33,7 @@ const failing: Record<string, [Offloader["offloadToolResult"], RegExp]> = {
     },
     /TypeError$/,
   ],
-  "throws no error": [() => Promise.reject("no"), /not an error$/],
+  "throws no error": [() => Promise.reject("no"), /as it is: an unknown error$/],
   "returns nothing": [async () => undefined as never, /TypeError$/],
   "returns half a reference": [async () => ({ reference: "r" }) as never, /TypeError$/],
 };

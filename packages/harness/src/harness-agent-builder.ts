@@ -28,7 +28,7 @@ type Draft = { -readonly [K in keyof HarnessAgentOptions]?: HarnessAgentOptions[
 /**
  * Collects the options of a {@link HarnessAgent}. Nothing is checked before {@link build}.
  *
- * Setting something again replaces it; `tools`, `toolGroup`, `middleware`, `use` and `skills` add.
+ * Setting an option again replaces it; `tools`, `toolGroup`, `middleware`, `use` and `skills` add.
  */
 export class HarnessAgentBuilder {
   readonly #draft: Draft = {};
@@ -39,22 +39,22 @@ export class HarnessAgentBuilder {
     this.#create = create;
   }
 
-  /** What the agent is called. Required. */
+  /** Name of the agent. Required. */
   name(name: string): this {
     return this.#set("name", name);
   }
 
-  /** Namespace of the agent's sessions; agents that share sessions use the same. @default the name */
+  /** Namespace of the agent's sessions; agents with the same id share sessions. @default the name */
   agentId(agentId: string): this {
     return this.#set("agentId", agentId);
   }
 
-  /** The model that reasons. Required. */
+  /** The model that the agent reasons with. Required. */
   model(model: Model): this {
     return this.#set("model", model);
   }
 
-  /** Used when the model fails before its first token. */
+  /** Model used when the main one fails before its first token. */
   fallbackModel(model: Model): this {
     return this.#set("fallbackModel", model);
   }
@@ -65,7 +65,7 @@ export class HarnessAgentBuilder {
   }
 
   /**
-   * Directory of the agent's files and of its conversation log, and what the agent gets of it. @default
+   * Directory of the agent's files and of its conversation log, and options of the workspace plugin. @default
    * "./.holdfast/workspace", with file tools
    */
   workspace(directory: string, options?: HarnessWorkspaceOptions): this {
@@ -73,7 +73,7 @@ export class HarnessAgentBuilder {
     return this.#set("workspace", directory);
   }
 
-  /** Where states are kept; log, gate, signals and key-value store come with it. @default JSON files */
+  /** State store; log, gate, signals and key-value store come with it. @default JSON files */
   stateStore(store: AgentStateStore): this {
     return this.#set("stateStore", store);
   }
@@ -83,37 +83,37 @@ export class HarnessAgentBuilder {
     return this.#set("distributedStore", store);
   }
 
-  /** Where original messages are recorded. */
+  /** Conversation log, which records original messages. */
   log(log: ConversationLog): this {
     return this.#set("log", log);
   }
 
-  /** What makes calls on one session wait for each other. */
+  /** Session gate, which makes calls on one session wait for each other. */
   gate(gate: SessionGate): this {
     return this.#set("gate", gate);
   }
 
-  /** How interrupts reach the process that runs a call. */
+  /** Signal bus, which carries interrupts to the process that runs a call. */
   signals(signals: SignalBus): this {
     return this.#set("signals", signals);
   }
 
-  /** Where plugins keep small values. */
+  /** Key-value store for the small values of plugins. */
   keyValue(store: KeyValueStore): this {
     return this.#set("keyValue", store);
   }
 
-  /** Which filesystem tools and plugins work on. */
+  /** Filesystem for tools and plugins. */
   filesystem(spec: FilesystemSpec): this {
     return this.#set("filesystem", spec);
   }
 
-  /** Where content goes that leaves the context. */
+  /** Offloader, which stores content that leaves the context. */
   offloader(offloader: Offloader): this {
     return this.#set("offloader", offloader);
   }
 
-  /** How tokens are counted. */
+  /** Token counter for plugins. @default an estimate by characters */
   tokenCounter(counter: TokenCounter): this {
     return this.#set("tokenCounter", counter);
   }
@@ -123,7 +123,7 @@ export class HarnessAgentBuilder {
     return this.#add("tools", tools);
   }
 
-  /** Adds tools that are switched on and off together, per session. */
+  /** Adds a group of tools that are switched on and off together, per session. */
   toolGroup(
     name: string,
     tools: readonly Tool[],
@@ -142,22 +142,22 @@ export class HarnessAgentBuilder {
     return this.#add("plugins", plugins);
   }
 
-  /** Adds instructions the agent can pick up when a task calls for them. */
+  /** Adds instructions the agent loads when a task calls for them. */
   skills(...skills: Skill[]): this {
     return this.#add("skills", skills);
   }
 
-  /** Whether the model gets `session_list`, `session_history` and `session_search`. @default true */
+  /** Gives the model `session_list`, `session_history` and `session_search`. @default true */
   sessionTools(on: boolean): this {
     return this.#set("sessionTools", on);
   }
 
-  /** When work is saved: at the end of a call, or after every step, so that even kill -9 loses little. @default "call" */
+  /** Saves at the end of each call, or after every step, so that even kill -9 loses little. @default "call" */
   persistence(persistence: Persistence): this {
     return this.#set("persistence", persistence);
   }
 
-  /** What a save does when somebody else saved in between. @default "fail" */
+  /** Policy for a save when another process has saved in the meantime. @default "fail" */
   conflictPolicy(policy: ConflictPolicy): this {
     return this.#set("conflictPolicy", policy);
   }
@@ -167,43 +167,43 @@ export class HarnessAgentBuilder {
     return this.#set("maxIterations", rounds);
   }
 
-  /** Session of calls that name none. @default "default" */
+  /** Session of calls that do not name one. @default "default" */
   defaultSessionId(sessionId: string): this {
     return this.#set("defaultSessionId", sessionId);
   }
 
-  /** Bounds of the cache of states. @default 1,000 sessions, 64 MB */
+  /** Limits of the state cache. @default 1,000 sessions, 64 MB */
   stateCache(options: StateCacheOptions): this {
     return this.#set("stateCache", options);
   }
 
-  /** Own keying of sessions, for example with a tenant in front of the user id. */
+  /** Maps a call to its user and session, for example to put a tenant in front of the user id. */
   slot(slot: (ctx: RuntimeContext) => { userId: string | null; sessionId: string }): this {
     return this.#set("slot", slot);
   }
 
-  /** Hears every event of every call, background ones included. */
+  /** Listener for every event of every call, background work included. */
   onEvent(listener: (event: AgentEvent) => void): this {
     return this.#set("onEvent", listener);
   }
 
-  /** Shut down on SIGTERM and SIGINT, saving running calls; taken away again by `close()`. @default false */
+  /** Shuts down on SIGTERM and SIGINT, saving running calls; `close()` removes the handlers. @default false */
   signalHandlers(on: boolean): this {
     return this.#set("signalHandlers", on);
   }
 
-  /** Only one node will ever run: a distributed state store may have a local gate, log or signals. */
+  /** States that only one node will ever run, so a distributed state store may have a local gate, log or signals. */
   singleNode(on = true): this {
     return this.#set("singleNode", on);
   }
 
   /**
-   * Makes the agent. Synchronous, without I/O; the builder can go on to make others.
+   * Makes the agent. Synchronous, without I/O; the builder can be used again.
    *
    * @throws ConfigurationError with every problem found
    */
   build(): HarnessAgent {
-    // A missing name or model is one of the problems `create` reports.
+    // A missing name or model is among the problems `create` reports.
     return this.#create({ ...this.#draft } as HarnessAgentOptions);
   }
 

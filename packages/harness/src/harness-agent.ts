@@ -5,26 +5,26 @@ import {
   installSignalHandlers,
   ReActAgent,
 } from "@holdfast/core";
+import { assembleHarness, type HarnessAssembly } from "./assemble-harness.js";
 import { HarnessAgentBuilder } from "./harness-agent-builder.js";
 import type { HarnessAgentOptions, HarnessSettings } from "./harness-options.js";
-import { type AgentPlan, planAgent } from "./plan-agent.js";
 
 /**
- * A `ReActAgent` put together with defaults that keep it alive: state in JSON files, the conversation log in the
- * workspace, and a check at build time that all parts fit each other.
+ * A `ReActAgent` with defaults that keep it alive: state in JSON files, the conversation log in the workspace, and a
+ * check at build time that all parts fit together.
  *
  * @example
  * const agent = HarnessAgent.builder().name("assistant").model(model).build();
  * const reply = await agent.call("Hello", { userId: "alice", sessionId: "s-1" });
  */
 export class HarnessAgent extends ReActAgent {
-  /** What the harness itself was told, with defaults filled in. */
+  /** The harness's own settings, with defaults filled in. */
   readonly harness: HarnessSettings;
   readonly #ownStore: AgentStateStore | undefined;
   readonly #ownFilesystem: Filesystem | undefined;
   #removeSignalHandlers: (() => void) | undefined;
 
-  private constructor({ engine, settings, ownStore, ownFilesystem }: AgentPlan) {
+  private constructor({ engine, settings, ownStore, ownFilesystem }: HarnessAssembly) {
     super(engine);
     this.harness = settings;
     this.#ownStore = ownStore;
@@ -43,21 +43,22 @@ export class HarnessAgent extends ReActAgent {
    */
   static create(options: HarnessAgentOptions): HarnessAgent {
     const problems: string[] = [];
-    const plan = planAgent(options, problems);
+    const assembly = assembleHarness(options, problems);
     let agent: HarnessAgent | undefined;
     try {
-      // Also when there are problems already: the engine may know of more.
-      agent = new HarnessAgent(plan);
+      // Even if there are problems already: the engine may find more.
+      agent = new HarnessAgent(assembly);
     } catch (error) {
       if (!ConfigurationError.is(error)) throw error;
       problems.push(...error.problems);
     }
     if (agent === undefined || problems.length > 0) throw new ConfigurationError(problems);
-    if (plan.settings.signalHandlers) agent.#removeSignalHandlers = installSignalHandlers(agent);
+    if (assembly.settings.signalHandlers)
+      agent.#removeSignalHandlers = installSignalHandlers(agent);
     return agent;
   }
 
-  /** As the engine's; then closes what the harness made, and takes the signal handlers away. */
+  /** Closes the engine and everything the harness made, and removes the signal handlers. */
   override async close(): Promise<void> {
     try {
       await super.close();

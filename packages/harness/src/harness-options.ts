@@ -4,39 +4,38 @@ import { showValue } from "@holdfast/core/plugin-kit";
 import type { Skill, WorkspaceOptions } from "@holdfast/workspace";
 import { z } from "zod";
 
-/** How the harness's own workspace differs from its defaults. */
+/** Options of the workspace plugin that the harness adds by itself. */
 export type HarnessWorkspaceOptions = Pick<
   WorkspaceOptions,
   "tools" | "promptTokens" | "maxReadLines" | "maxReadBytes" | "maxDataBytes"
 >;
 
 /**
- * Configuration of a {@link HarnessAgent}: everything a `ReActAgent` takes, with defaults for what it keeps outside
- * itself.
+ * Configuration of a {@link HarnessAgent}: the options of a `ReActAgent`, with defaults for its stores and files.
  */
 export interface HarnessAgentOptions extends Omit<ReActAgentOptions, "filesystem"> {
   /** Directory of the agent's files and of its conversation log. @default "./.holdfast/workspace" */
   readonly workspace?: string | undefined;
-  /** File tools, budget of the prompt sections and page sizes; not for a `workspace` plugin of your own. */
+  /** File tools, token budget of the prompt sections, and page sizes. Ignored if you add a `workspace` plugin of your own. */
   readonly workspaceOptions?: HarnessWorkspaceOptions | undefined;
   /**
-   * Made into the agent's filesystem at build time. @default the workspace directory; with a state store that serves
-   * every node, or an encrypted one, the key-value store that comes with it
+   * The agent's filesystem, created at build time. @default the workspace directory; with a distributed or encrypted
+   * state store, its key-value store
    */
   readonly filesystem?: FilesystemSpec | undefined;
   /** Give the model `session_list`, `session_history` and `session_search` over the user's conversations. @default true */
   readonly sessionTools?: boolean | undefined;
-  /** Instructions the agent can pick up when a task calls for them, beside those in the workspace's `skills/`. */
+  /** Instructions the agent loads when a task calls for them, in addition to those in the workspace's `skills/`. */
   readonly skills?: readonly Skill[] | undefined;
   /** Only one node will ever run, so a distributed state store may have a local gate, log or signals. @default false */
   readonly singleNode?: boolean | undefined;
-  /** Shut down on SIGTERM and SIGINT, saving running calls; taken away again by `close()`. @default false */
+  /** Shut down on SIGTERM and SIGINT, saving running calls; `close()` removes the handlers. @default false */
   readonly signalHandlers?: boolean | undefined;
 }
 
 /** The harness's own settings, with defaults filled in. */
 export interface HarnessSettings {
-  /** Absolute; a relative one counts from the directory in which the agent was built. */
+  /** Absolute path; a relative one is resolved against the working directory at build time. */
   readonly workspace: string;
   readonly sessionTools: boolean;
   readonly skills: readonly Skill[];
@@ -63,7 +62,7 @@ const schema = z.object({
   signalHandlers: z.boolean().default(false),
 });
 
-/** Fills in defaults; a setting that is wrong is added to `problems` and counts as not set. */
+/** Fills in defaults. An invalid setting is reported in `problems` and treated as not set. */
 export function readHarnessSettings(
   options: HarnessAgentOptions,
   problems: string[],

@@ -1,4 +1,5 @@
 export type { Skill } from "@holdfast/workspace";
+export { builtInPlugins } from "./assemble-harness.js";
 export * from "./harness-agent.js";
 export * from "./harness-agent-builder.js";
 export type {
@@ -6,4 +7,3 @@ export type {
   HarnessSettings,
   HarnessWorkspaceOptions,
 } from "./harness-options.js";
-export { builtInPlugins } from "./plugin-order.js";

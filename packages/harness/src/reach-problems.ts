@@ -14,7 +14,7 @@ const danger = {
   signals: "an interrupt would not reach a call on another node",
 } as const;
 
-/** A distributed state store needs a gate, log and signals that reach as far. */
+/** Problems of a distributed state store whose gate, log or signals do not reach as far. */
 export function localPartProblems(parts: DistributedStore): string[] {
   const { stateStore } = parts;
   if (stateStore.reach !== "distributed") return [];
@@ -26,7 +26,7 @@ export function localPartProblems(parts: DistributedStore): string[] {
     );
 }
 
-/** What a filesystem keeps must not reach further than the states that refer to it. */
+/** Problems of a filesystem that needs a state store with a wider reach. */
 export function filesystemReachProblems(spec: FilesystemSpec, parts: DistributedStore): string[] {
   const { kind, reach } = parts.stateStore;
   if (rank[spec.needs] <= rank[reach]) return [];

@@ -1,46 +1,46 @@
 import { type ExplicitToolResult, type RuntimeContext, toolResult } from "@holdfast/core";
-import { CallClock } from "./call-clock.js";
+import { CallDeadline } from "./call-deadline.js";
 import { type Connection, RequestFailed } from "./connection/connection.js";
-import type { ServerLink } from "./connection/server-link.js";
+import type { ReconnectingServer } from "./connection/reconnecting-server.js";
 import type { ServerSettings } from "./options/server-settings.js";
 import { metadataOf, resultOf } from "./result/result-of.js";
 
-/** How often a call that was certainly not sent is tried on new connections. */
+/** Attempts in total for a call that was certainly not sent. */
 const maxAttempts = 3;
 
 /**
- * Runs a tool on its server and waits, within the call's time, for a server that is away.
+ * Runs a tool on its server; waits for a server that is away, within the call's time.
  *
- * A call is repeated only when it certainly did not reach the server. Whatever goes wrong becomes a result that names
- * the server and what happened, and whether the tool may have run.
+ * A call is repeated only if it certainly did not reach the server. A failure becomes a result that names the server, what
+ * happened, and whether the tool may have run.
  *
- * @throws the reason of the context's signal when that stops the call
+ * @throws the reason of the context's signal if that stops the call
  */
 export async function callTool(
-  link: ServerLink,
+  server: ReconnectingServer,
   name: string,
   input: Readonly<Record<string, unknown>>,
   ctx: Pick<RuntimeContext, "signal">,
 ): Promise<ExplicitToolResult> {
-  const { timeoutMs, maxTimeoutMs } = link.settings;
-  const clock = new CallClock(timeoutMs, maxTimeoutMs, ctx.signal);
+  const { timeoutMs, maxTimeoutMs } = server.settings;
+  const deadline = new CallDeadline(timeoutMs, maxTimeoutMs, ctx.signal);
   try {
-    return await callWithin(clock, link, name, input);
+    return await callWithin(deadline, server, name, input);
   } catch (error) {
-    if (clock.why === "stopped") throw ctx.signal?.reason;
+    if (deadline.why === "stopped") throw ctx.signal?.reason;
     throw error;
   } finally {
-    clock.close();
+    deadline.close();
   }
 }
 
 async function callWithin(
-  clock: CallClock,
-  link: ServerLink,
+  deadline: CallDeadline,
+  server: ReconnectingServer,
   name: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<ExplicitToolResult> {
-  const { settings } = link;
+  const { settings } = server;
   const origin = { server: settings.name, tool: name };
   const failed = (text: string): ExplicitToolResult =>
     toolResult({
@@ -51,21 +51,21 @@ async function callWithin(
   for (let attempt = 1; ; attempt++) {
     let connection: Connection;
     try {
-      connection = await link.connection(clock.signal);
+      connection = await server.connection(deadline.signal);
     } catch (error) {
-      if (clock.why === "stopped") throw error;
+      if (deadline.why === "stopped") throw error;
       return failed(
-        `is away: it ${link.awayWords}. It did not come back in time and the call was not made. Try again later, or do without it.`,
+        `is away: it ${server.awayReason}. It did not come back in time and the call was not made. Try again later, or do without it.`,
       );
     }
-    clock.signOfLife();
+    deadline.progress();
     try {
-      const onProgress = (): void => clock.signOfLife();
-      const answer = await connection.call(name, input, { signal: clock.signal, onProgress });
+      const onProgress = (): void => deadline.progress();
+      const answer = await connection.call(name, input, { signal: deadline.signal, onProgress });
       return resultOf(answer, origin, settings.maxResultChars);
     } catch (error) {
-      if (clock.why === "stopped" || !(error instanceof RequestFailed)) throw error;
-      if (clock.why !== null) return failed(tooLong(settings, clock.why));
+      if (deadline.why === "stopped" || !(error instanceof RequestFailed)) throw error;
+      if (deadline.why !== null) return failed(tooLong(settings, deadline.why));
       const { kind, words } = error.failure;
       if (kind === "refused") return failed(`${words}.`);
       if (kind !== "not_sent")

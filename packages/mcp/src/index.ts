@@ -4,9 +4,10 @@ export type {
   McpGroup,
   McpHttpServerOptions,
   McpRetryOptions,
+  McpServerChange,
   McpServerCommonOptions,
   McpServerOptions,
   McpStdioServerOptions,
+  McpToolLeftOut,
   McpToolsOptions,
 } from "./options/mcp-tools-options.js";
-export type { McpServerChange, McpToolLeftOut } from "./options/server-change.js";

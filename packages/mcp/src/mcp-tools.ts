@@ -1,14 +1,14 @@
 import { definePlugin, type Plugin } from "@holdfast/core";
+import { McpServers } from "./mcp-servers.js";
 import type { McpGroup, McpToolsOptions } from "./options/mcp-tools-options.js";
 import { readOptions } from "./options/read-options.js";
 import type { ServerSettings } from "./options/server-settings.js";
-import { ServerFleet } from "./server-fleet.js";
 
 /**
- * Tools of MCP servers as tools of the agent: listed when the agent starts, kept up to date, and called over connections
- * that are brought back when they break.
+ * Makes the tools of MCP servers tools of the agent: lists them when the agent starts, keeps them up to date, and calls them
+ * over connections that are restored when they break.
  *
- * @throws ConfigurationError naming every option that is wrong
+ * @throws ConfigurationError naming every invalid option
  * @example
  * const agent = new ReActAgent({
  *   name: "assistant", model,
@@ -21,17 +21,17 @@ export function mcpTools(options: McpToolsOptions): Plugin {
     name: "mcp",
     contract: 1,
     setup(host) {
-      // Servers of its own for every agent: what one agent's session does to a server is not seen by another's.
-      const fleet = new ServerFleet(settings);
+      // Every agent has its own servers, so that the sessions of two agents do not affect each other.
+      const servers = new McpServers(settings);
       for (const group of groupsOf(settings.servers)) host.toolGroup(group);
-      host.toolSource(() => fleet.tools);
-      host.onStart(() => fleet.start());
-      host.onClose(() => fleet.close());
+      host.toolSource(() => servers.tools);
+      host.onStart(() => servers.start());
+      host.onClose(() => servers.close());
     },
   });
 }
 
-/** Each group once: several servers may share one, and one that says more than its name is enough. */
+/** Merges the groups of all servers: several servers may share one, and only one of them needs to describe it. */
 function groupsOf(servers: readonly ServerSettings[]): readonly McpGroup[] {
   const groups = new Map<string, McpGroup>();
   for (const { group } of servers)

@@ -15,7 +15,7 @@ test("the reference server over HTTP works, is told when a call is interrupted, 
   });
   expect(said(await user.use("every_echo", { message: "hello" }))).toBe("Echo: hello");
 
-  // This server would say it again, and again, to whoever takes up its stream.
+  // This server would repeat it for ever to a client that resumes its stream.
   const large = await user.use("every_echo", { message: "x".repeat(60_000) });
   expect(said(large)).toContain("sent a message larger than maxMessageBytes");
   // What one call reports may be more than that in all.

@@ -2,8 +2,7 @@ import type { DataBlock, TextBlock } from "@holdfast/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { contentBlocks } from "../src/result/content-blocks.js";
-import { fitBlocks } from "../src/result/fit-blocks.js";
-import { resultOf } from "../src/result/result-of.js";
+import { fitBlocks, resultOf } from "../src/result/result-of.js";
 
 const origin = { server: "tiny", tool: "show" };
 const outputOf = (answer: unknown) => resultOf(answer, origin, 10_000).output;

@@ -232,7 +232,7 @@ describe("the time a call may take", () => {
     expect(pids()).toHaveLength(1);
   });
 
-  test("progress is a sign of life, but not for ever", async () => {
+  test("progress extends a call, but not for ever", async () => {
     const server = { ...tinyServer(journal), timeoutMs: 1_000, maxTimeoutMs: 2_500 };
     await using user = toolUser({ servers: { tiny: server } });
     const [enough, endless] = await Promise.all([
@@ -276,7 +276,7 @@ describe("what a server says", () => {
     expect(said(await user.use("tiny_echo", { text: "hello" }))).toBe("hello");
   });
 
-  test("stderr is read however much it is, and given to whoever asks", async () => {
+  test("stderr is read however much it is, and passed to the listener", async () => {
     const lines: string[] = [];
     const stderr = "noise ".repeat(1_000);
     const server = {

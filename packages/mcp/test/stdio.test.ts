@@ -150,7 +150,7 @@ describe("which tools an agent gets", () => {
     ]);
   });
 
-  test("of two that want one name the first server's gets it, whoever answers first", async () => {
+  test("of two that want one name the first server's gets it, whichever answers first", async () => {
     await using directory = await tempDirectory();
     const journal = join(directory.path, "journal");
     const common = { prefix: "", include: ["pid"] };
@@ -243,7 +243,7 @@ describe("which tools an agent gets", () => {
     });
     const [change] = user.changes;
     expect(change?.type === "connected" && change.leftOut).toEqual([
-      { name: "(1)", reason: "not described as MCP wants it" },
+      { name: "(1)", reason: "not a valid MCP tool definition" },
       { name: "good", reason: "listed twice" },
       { name: "deep", reason: "its definition cannot be used" },
       { name: "huge", reason: "its input schema has more than 300 characters" },

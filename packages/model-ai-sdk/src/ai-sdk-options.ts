@@ -2,7 +2,7 @@ import type { JsonObject } from "@holdfast/core";
 import { z } from "zod";
 import type { AiSdkModel } from "./language-model.js";
 
-/** How a model writes; what a provider does not have, its package leaves out. */
+/** Sampling settings; a provider's package ignores those that it does not support. */
 export interface AiSdkSettings {
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
@@ -12,7 +12,7 @@ export interface AiSdkSettings {
   readonly frequencyPenalty?: number | undefined;
   readonly stopSequences?: readonly string[] | undefined;
   readonly seed?: number | undefined;
-  /** How much to think; packages of V4 only, others take it in `providerOptions`. */
+  /** Reasoning effort; V4 packages only, others take it in `providerOptions`. */
   readonly reasoning?:
     | "provider-default"
     | "none"
@@ -27,29 +27,29 @@ export interface AiSdkSettings {
 
 /** Configuration of `fromAiSdk`. */
 export interface AiSdkOptions {
-  /** Names the model in events, errors and logs. @default "<provider>/<modelId>" */
+  /** Id of the model in events, errors and logs. @default "<provider>/<modelId>" */
   readonly id?: string | undefined;
-  /** Tokens the model's window holds; AI SDK packages do not tell. @default unknown */
+  /** Size of the model's window in tokens; AI SDK packages do not provide it. @default unknown */
   readonly contextWindow?: number | undefined;
-  /** Sent with every request. @default the provider's own */
+  /** Settings of every request. @default the provider's own */
   readonly settings?: AiSdkSettings | undefined;
   /** Options of the provider's package, by its namespace, sent with every request. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>> | undefined;
   /** HTTP headers sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** `auto` marks what can be cached where a provider wants to be told (Anthropic, Bedrock). @default "auto" */
+  /** `auto` sets cache breakpoints for providers that need them (Anthropic, Bedrock). @default "auto" */
   readonly promptCache?: "auto" | "off" | undefined;
-  /** Further words by which a server says that a request is longer than the window. @default none */
+  /** Further error messages that mean that a request is longer than the window. @default none */
   readonly overflowPatterns?: readonly RegExp[] | undefined;
-  /** Whether a schema for the reply is left to the provider; else the agent asks with a tool. @default false */
+  /** Let the provider enforce a schema for the reply; otherwise the agent uses a tool. @default false */
   readonly structuredOutput?: boolean | undefined;
-  /** How long to wait for the first sign of a reply. @default 300_000 */
+  /** Time to wait for the first part of a reply. @default 300_000 */
   readonly firstChunkTimeoutMs?: number | undefined;
-  /** How long a reply may pause, not even a ping arriving, before the connection counts as dead. @default 300_000 */
+  /** Time without any part, not even a ping, after which the connection counts as dead. @default 300_000 */
   readonly idleTimeoutMs?: number | undefined;
 }
 
-/** {@link AiSdkOptions} with their defaults. */
+/** {@link AiSdkOptions} with defaults filled in. */
 export interface AiSdkConfig {
   readonly id?: string | undefined;
   readonly contextWindow?: number | undefined;
@@ -80,7 +80,7 @@ const settings: z.ZodType<AiSdkSettings> = z.strictObject({
     .optional(),
 });
 
-/** The schema of {@link AiSdkOptions}. */
+/** Schema of {@link AiSdkOptions}. */
 export const aiSdkOptions: z.ZodType<AiSdkConfig> = z.strictObject({
   id: z.string().min(1).optional(),
   contextWindow: z.int().positive().optional(),
@@ -94,7 +94,7 @@ export const aiSdkOptions: z.ZodType<AiSdkConfig> = z.strictObject({
   idleTimeoutMs: timeout,
 });
 
-/** What is wrong with something that should be a model object, and what to pass instead; null for a good one. */
+/** Returns what is wrong with a model object and what to pass instead; null for a valid one. */
 export function modelProblem(model: unknown): string | null {
   const instead = `pass the model object of an AI SDK provider package, for example anthropic("…") of @ai-sdk/anthropic`;
   if (typeof model === "string")

@@ -4,12 +4,11 @@ import { type Dialect, dialectOf } from "./dialect.js";
 import type { AiSdkModel, AiSdkUrls } from "./language-model.js";
 import { buildPrompt } from "./prompt/build-prompt.js";
 import { addCacheBreakpoints } from "./prompt/cache-breakpoints.js";
-import { callIdsIn } from "./prompt/call-ids.js";
 import { offeredTools } from "./prompt/offered-tools.js";
 import type { PromptMessage, ProviderOptions } from "./prompt/prompt.js";
-import type { Omissions, PromptScope } from "./prompt/prompt-scope.js";
+import { type Omissions, type PromptScope, toolCallIdsIn } from "./prompt/prompt-scope.js";
 
-/** What `doStream` is given, in a form that fits all generations; the prompt's parts differ with `version`. */
+/** Options of `doStream` in a form that fits all generations; the prompt's parts differ by generation. */
 export interface CallOptions {
   readonly prompt: readonly PromptMessage[];
   readonly providerOptions: ProviderOptions;
@@ -17,7 +16,7 @@ export interface CallOptions {
   readonly [setting: string]: unknown;
 }
 
-/** Everything a request is made of besides the request. */
+/** Everything the call options depend on besides the request. */
 export interface CallContext {
   readonly model: AiSdkModel;
   readonly config: AiSdkConfig;
@@ -27,7 +26,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** The call options of a request. */
+/** Returns the call options of a request. */
 export function callOptions(request: ModelRequest, context: CallContext): CallOptions {
   const { model, config, signal } = context;
   const dialect = dialectOf(model.provider);
@@ -39,7 +38,7 @@ export function callOptions(request: ModelRequest, context: CallContext): CallOp
     supportedUrls: context.supportedUrls,
     storesReplies: Object.values(providerOptions).every(({ store }) => store !== false),
     omit: context.omit,
-    callIds: callIdsIn(request.messages, dialect),
+    toolCallIds: toolCallIdsIn(request.messages, dialect),
     toolNames: new Set(request.tools.map(({ name }) => name)),
   };
   const prompt = buildPrompt(request, scope);
@@ -57,15 +56,15 @@ export function callOptions(request: ModelRequest, context: CallContext): CallOp
     ...(config.headers !== undefined && { headers: config.headers }),
     prompt: prompt.messages,
     providerOptions: mayThink ? providerOptions : withoutThinking(providerOptions),
-    // Pings show that a silent model is still at work; they arrive as raw parts only.
+    // Pings show that a silent model is still working; they arrive as raw parts only.
     includeRawChunks: true,
     abortSignal: signal,
   };
 }
 
 /**
- * Responses are asked not to be stored: the session lives in its own store, and a request that refers to items at the
- * provider fails once they expire there, were never stored because a reply was cut off, or belong to another account.
+ * Turns off storage of responses at the provider: the session has its own store, and a request that refers to stored items
+ * fails if they have expired, were never stored because a reply was cut off, or belong to another account.
  */
 function statelessOptions(
   provider: string,
@@ -75,15 +74,15 @@ function statelessOptions(
   if (dialect !== "openai-responses") return options;
   const [name = ""] = provider.split(".");
   const merged: Record<string, JsonObject> = { ...options };
-  // Packages read the namespace of OpenAI, or that of their own name.
+  // Packages read the namespace `openai`, or the one of their own name.
   for (const namespace of ["openai", /azure/i.test(provider) ? "azure" : name])
     merged[namespace] = { store: false, ...(merged[namespace] ?? options["openai"]) };
   return merged;
 }
 
 /**
- * Once thinking is on, Anthropic wants a turn that is not over to have begun with it; one another model began has not.
- * A turn goes on over all its calls and results, and not every step of it thinks anew.
+ * Tells whether thinking may be on: Anthropic then wants an unfinished turn to start with thinking, which a turn of another
+ * model does not. A turn spans all its calls and results, and not every step of it starts with thinking.
  */
 function canThink(prompt: readonly PromptMessage[]): boolean {
   const last = prompt.findLastIndex(({ role }) => role === "assistant");

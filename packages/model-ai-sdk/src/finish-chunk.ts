@@ -10,10 +10,10 @@ import { isErrorWord } from "./stream/finish-of.js";
 import type { ReplyReader } from "./stream/reply-reader.js";
 
 /**
- * The last chunk of a reply.
+ * Returns the last chunk of a reply.
  *
- * @throws ModelError when the provider never said that the reply is complete
- * @throws ContextOverflowError when the window was full before the model had said anything
+ * @throws ModelError if the provider did not say that the reply is complete
+ * @throws ContextOverflowError if the window was full before the model had said anything
  */
 export function finishChunk(reply: ReplyReader, model: AiSdkModel, id: string): ModelChunk {
   const { finish } = reply;
@@ -25,7 +25,7 @@ export function finishChunk(reply: ReplyReader, model: AiSdkModel, id: string): 
         retryable: true,
       },
     );
-  // The window was full: with nothing said, a shorter request is the only way on.
+  // The window was full before the model said anything: only a shorter request can help.
   if (finish.raw === "model_context_window_exceeded" && !reply.saidSomething)
     throw new ContextOverflowError(
       `the request to model ${id} left no room for a reply in the window`,
@@ -34,7 +34,7 @@ export function finishChunk(reply: ReplyReader, model: AiSdkModel, id: string): 
 }
 
 function reasonOf({ finish, calledTools, raw }: ReplyReader): FinishReason {
-  // Packages that do not know refusals pass them off as an empty reply.
+  // Packages that do not support refusals return an empty reply.
   if (raw.refused) return "content_filter";
   if (isErrorWord(raw.finishReason ?? "")) return "error";
   switch (finish?.reason) {
@@ -45,15 +45,15 @@ function reasonOf({ finish, calledTools, raw }: ReplyReader): FinishReason {
     case "error":
       return "error";
     default:
-      // Some servers say "stop" after a tool call, and "tool-calls" of tools they ran themselves.
+      // Some servers send "stop" after a tool call, and "tool-calls" for tools they ran themselves.
       return calledTools ? "tool_calls" : "stop";
   }
 }
 
 /**
- * A clean end of the stream without a reason is a reply cut off. V2 has one word for no reason and for one it does not
- * know; the provider's own chunks tell. Where there are none, a server that gave usage is taken to be one that never gives
- * reasons.
+ * Tells whether a stream that ended cleanly but without a reason was cut off. V2 has one value for no reason and for an
+ * unknown one, which the provider's own chunks tell apart. Without those, a server that reported usage is assumed to be one
+ * that never gives reasons.
  */
 function isCutOff({ finish, raw }: ReplyReader, { provider }: AiSdkModel): boolean {
   if (finish?.reason === "interrupted") return true;

@@ -22,9 +22,9 @@ import { readParts } from "./stream/read-parts.js";
 import { ReplyReader } from "./stream/reply-reader.js";
 
 /**
- * A model of an AI SDK provider package as the model of an agent.
+ * Makes a model of an AI SDK provider package the model of an agent.
  *
- * @throws ConfigurationError for anything but a model object of specification v2, v3 or v4, and for wrong options
+ * @throws ConfigurationError for anything but a model object of specification v2, v3 or v4, and for invalid options
  * @example
  * const model = fromAiSdk(anthropic("claude-sonnet-5-5"), { contextWindow: 200_000 });
  */
@@ -89,7 +89,7 @@ class AiSdkLanguageModel implements Model {
   }
 }
 
-/** The name under which messages keep what is this model's alone. */
+/** Returns the key under which messages keep the metadata of this model. */
 function ownerOf({ provider, modelId }: AiSdkModel): string {
   return `${provider}/${modelId}`;
 }

@@ -1,9 +1,9 @@
-/** What `doStream` of an AI SDK model gives; a web `ReadableStream` is one. */
+/** Stream of parts that `doStream` of an AI SDK model returns; a web `ReadableStream` is one. */
 export interface AiSdkPartStream {
   getReader(): AiSdkPartReader;
 }
 
-/** How the parts of a reply are read. */
+/** Reader of the parts of a reply. */
 export interface AiSdkPartReader {
   read(): PromiseLike<{ readonly done: boolean; readonly value?: unknown }>;
   cancel(reason?: unknown): PromiseLike<void>;

@@ -1,20 +1,20 @@
 import type { JsonObject, JsonValue } from "@holdfast/core";
 import { isRecord, toJsonValue } from "@holdfast/core/plugin-kit";
 
-/** What a provider package attaches to a part, by the package's own namespace. */
+/** Metadata that a provider package attaches to a part, by namespace of the package. */
 export type PartMetadata = Readonly<Record<string, JsonObject>>;
 
 /**
- * Metadata as a message keeps it: under the name of the model it is from.
+ * Puts metadata under the name of its model, as a message keeps it.
  *
- * Signatures and item ids mean nothing to another provider, and a signature is bound to the model that made it. Under
- * its own name each model finds what is its own and never sees the rest.
+ * Signatures and item ids mean nothing to another provider, and a signature is bound to the model that made it. Each model
+ * finds its own metadata under its name and never sees the rest.
  */
 export function keepMetadata(owner: string, metadata: PartMetadata): JsonObject {
   return { [owner]: metadata };
 }
 
-/** What {@link keepMetadata} kept for this model; undefined when a block is another's. */
+/** Returns what {@link keepMetadata} kept for this model; undefined for a block of another model. */
 export function metadataFor(
   owner: string,
   block: { readonly providerMetadata?: JsonObject | undefined },
@@ -23,7 +23,7 @@ export function metadataFor(
   return isRecord(kept) ? (kept as PartMetadata) : undefined;
 }
 
-/** The metadata of a stream part as JSON, or undefined when there is none that JSON can hold. */
+/** Returns the metadata of a stream part as JSON; undefined if there is none that JSON can represent. */
 export function readMetadata(value: unknown): PartMetadata | undefined {
   if (!isRecord(value)) return undefined;
   const metadata: Record<string, JsonObject> = {};
@@ -34,7 +34,7 @@ export function readMetadata(value: unknown): PartMetadata | undefined {
   return Object.keys(metadata).length > 0 ? metadata : undefined;
 }
 
-/** Later metadata laid over earlier, field by field: providers send an id first and a signature last. */
+/** Merges later metadata into earlier, field by field: providers send an id first and a signature last. */
 export function mergeMetadata(
   earlier: PartMetadata | undefined,
   later: PartMetadata | undefined,
@@ -46,7 +46,7 @@ export function mergeMetadata(
   return merged;
 }
 
-/** A field of the metadata, whichever namespace it is in: packages name theirs after the provider's configured name. */
+/** Returns a field from any namespace: packages name theirs after the provider's configured name. */
 export function metadataField(metadata: PartMetadata | undefined, name: string): JsonValue {
   for (const fields of Object.values(metadata ?? {})) {
     const value = fields[name];

@@ -23,7 +23,7 @@ for (const provider of providers)
           request({ messages, tools: hasTools ? [weather] : [] }),
         );
         expect(chunks.at(-1)).toMatchObject({ type: "finish", reason: "stop" });
-        // Only forged seals of its own may cost a second chance.
+        // Only forged metadata of its own may cost a second request.
         if (!JSON.stringify(messages).includes(JSON.stringify(model.id)))
           expect(server.requests).toHaveLength(earlier + 1);
       }),

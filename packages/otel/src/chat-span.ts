@@ -1,7 +1,7 @@
 import type { AgentEvent, ModelCallStep, ModelChunk } from "@holdfast/core";
-import { type Attributes, type Context, type Span, SpanKind } from "@opentelemetry/api";
+import { type Attributes, type Context, context, type Span, SpanKind } from "@opentelemetry/api";
+import { requestContent } from "./content/messages-json.js";
 import { OutputDraft } from "./content/output-draft.js";
-import { requestContent } from "./content/request-content.js";
 import { asErrorType, errorType } from "./error-type.js";
 import type { ModelDescription } from "./model-description.js";
 import { attribute } from "./names.js";
@@ -18,7 +18,7 @@ import {
 type ModelStart = Extract<AgentEvent, { type: "model_call_start" }>;
 type ModelEnd = Extract<AgentEvent, { type: "model_call_end" }>;
 
-/** One request to a model: from its start event to its end event, with what its stream shows in between. */
+/** Span of one request to a model, from its start event to its end event, with details from its stream. */
 export class ChatSpan {
   readonly context: Context;
   readonly #telemetry: Telemetry;
@@ -57,12 +57,12 @@ export class ChatSpan {
     if (content && this.#span.isRecording()) this.#draft = new OutputDraft(maxContentChars);
   }
 
-  /** Whose request is sent; looked at in the end, for inner hooks may replace it. */
+  /** Sets the step whose request is sent; read at the end, because inner hooks may replace the request. */
   sends(step: ModelCallStep): void {
     this.#step = step;
   }
 
-  /** Something of the reply is there. */
+  /** Records that the reply has begun. */
   answers(): void {
     this.#firstChunkMs ??= performance.now() - this.#began;
   }
@@ -72,7 +72,7 @@ export class ChatSpan {
     this.#draft?.add(chunk);
   }
 
-  /** The stream failed; more is known of it here than in the event. */
+  /** Records why the stream failed, which tells more than the end event. */
   threw(error: unknown): void {
     this.#thrown = errorType(error);
   }
@@ -92,7 +92,7 @@ export class ChatSpan {
     this.#close(failure, durationMs);
   }
 
-  /** Its end event never came: the call was stopped. */
+  /** Ends the span of a request that was stopped before its end event. */
   cut(type: string): void {
     this.#close(type, performance.now() - this.#began);
   }
@@ -116,7 +116,7 @@ export class ChatSpan {
     endSpan(this.#span, this.#owner.clock.now());
   }
 
-  /** The engine makes an error of it, which no stream threw. */
+  /** The engine turns a filtered reply into an error that no stream threw. */
   #isFiltered(): boolean {
     return this.#finishReason === "content_filter";
   }
@@ -153,4 +153,38 @@ export class ChatSpan {
       [attribute.purpose]: this.#purpose,
     };
   }
+}
+
+/** Passes the chunks of a model call through: its span is active while they are fetched, and records them. */
+export function traceStream(
+  chat: ChatSpan,
+  step: ModelCallStep,
+  next: () => AsyncIterable<ModelChunk>,
+): AsyncIterable<ModelChunk> {
+  chat.sends(step);
+  const active = <T>(work: () => T): T => context.with(chat.context, work);
+  const failed = (error: unknown): never => {
+    chat.threw(error);
+    throw error;
+  };
+  const received = (result: IteratorResult<ModelChunk>): IteratorResult<ModelChunk> => {
+    if (!result.done) chat.received(result.value);
+    return result;
+  };
+  return {
+    [Symbol.asyncIterator]: () => {
+      let iterator: AsyncIterator<ModelChunk>;
+      try {
+        iterator = active(() => next()[Symbol.asyncIterator]());
+      } catch (error) {
+        return failed(error);
+      }
+      return {
+        // Not an async function, because a reply has thousands of chunks. A model's iterator may return without a promise.
+        next: () => active(() => Promise.resolve(iterator.next())).then(received, failed),
+        return: async () =>
+          (await active(() => iterator.return?.())) ?? { done: true, value: undefined },
+      };
+    },
+  };
 }

@@ -14,7 +14,7 @@ import {
 type Start = Extract<AgentEvent, { type: "compaction_start" }>;
 type End = Extract<AgentEvent, { type: "compaction_end" }>;
 
-/** One compaction, with the model calls made for it inside. */
+/** Span of one compaction, with its model calls inside. */
 export class CompactionSpan {
   readonly context: Context;
   readonly #telemetry: Telemetry;
@@ -41,7 +41,7 @@ export class CompactionSpan {
     this.context = withSpan(parent, this.#span);
   }
 
-  /** Whether work whose span would stand beside this one is part of it: nothing activates a compaction's span. */
+  /** Tells whether work with this parent is part of the compaction, whose own span is never active. */
   holds(parent: Context): boolean {
     return trace.getSpan(parent) === this.#around;
   }

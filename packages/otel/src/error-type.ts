@@ -3,7 +3,7 @@ import { OTHER_ERROR } from "./names.js";
 import { quietly } from "./quietly.js";
 
 /**
- * What an error is called in `error.type`: a model error's kind, a Holdfast error's code, a foreign one's code or name. Never
+ * Returns the `error.type` of an error: a model error's kind, a Holdfast error's code, any other error's code or name. Never
  * its message, which may quote contents.
  */
 export function errorType(error: unknown): string {
@@ -19,7 +19,7 @@ function readErrorType(error: unknown): string {
   return typeof code === "string" && isCode(code) ? code : asErrorType(name);
 }
 
-/** `text` where it reads like a code or a class's name: anything longer may be a sentence with contents. */
+/** Returns `text` if it looks like a code or the name of a class: anything else may be a sentence with contents. */
 export function asErrorType(text: unknown): string {
   return typeof text === "string" && isCode(text) ? text : OTHER_ERROR;
 }

@@ -10,7 +10,7 @@ import {
 import { SCOPE } from "./names.js";
 import { quietly } from "./quietly.js";
 
-/** What is counted and measured. */
+/** Counters and histograms of an agent. */
 export interface Instruments {
   readonly modelDuration: Histogram;
   readonly timeToFirstChunk: Histogram;
@@ -28,11 +28,11 @@ export interface Instruments {
   readonly backgroundDuration: Histogram;
 }
 
-/** Of the conventions, for model and tool calls. */
+/** Buckets of the conventions for model and tool calls. */
 const operationSeconds = doublings(0.01, 14);
-/** Of the conventions, for whole calls. */
+/** Buckets of the conventions for whole calls. */
 const callSeconds = doublings(0.1, 13);
-/** Of the conventions. */
+/** Buckets of the conventions for tokens. */
 const tokenCounts = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const firstChunkSeconds = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
@@ -41,8 +41,8 @@ const storeSeconds = doublings(0.0005, 14);
 const byteCounts = Array.from({ length: 10 }, (_, power) => 256 * 4 ** power);
 
 /**
- * The instruments of a meter provider. Other than tracers, meters asked for before an SDK is registered stay dumb for ever;
- * therefore the global provider is looked at again each time.
+ * Instruments of a meter provider. Unlike tracers, meters created before an SDK is registered stay no-ops for ever, so the
+ * global provider is looked up each time.
  */
 export class InstrumentSource {
   readonly #given: MeterProvider | undefined;
@@ -65,7 +65,7 @@ export class InstrumentSource {
     return this.#instruments;
   }
 
-  /** Whether anybody measures. */
+  /** True if a meter is registered. */
   get isMeasured(): boolean {
     this.get();
     return this.#isMeasured;
@@ -120,12 +120,12 @@ function create(meter: Meter): Instruments {
     ),
     queueWait: seconds(
       "holdfast.queue_wait.duration",
-      "How long calls waited for their session's turn; 0 for those that did not.",
+      "Time that calls waited for their session; 0 for those that did not.",
       callSeconds,
     ),
     loadDuration: seconds(
       "holdfast.state.load.duration",
-      "Duration of getting hold of a session and its state, without the wait.",
+      "Duration of acquiring a session and loading its state, without the wait.",
       storeSeconds,
     ),
     saveDuration: seconds(
@@ -150,7 +150,7 @@ function create(meter: Meter): Instruments {
   };
 }
 
-/** A view may hold code of the program's own, which throws. */
+/** Ignores errors, because a view may contain code of the program that throws. */
 function quietHistogram(histogram: Histogram): Histogram {
   return { record: (...args) => quietly(() => histogram.record(...args)) };
 }

@@ -1,4 +1,4 @@
-/** How a model is called in spans and metrics. */
+/** Provider and name of a model in spans and metrics. */
 export interface ModelDescription {
   /** `gen_ai.provider.name` */
   readonly provider: string;
@@ -6,7 +6,7 @@ export interface ModelDescription {
   readonly name: string;
 }
 
-/** What the conventions call providers that others call differently. */
+/** Names in the conventions of providers that go by other names elsewhere. */
 const wellKnown: ReadonlyMap<string, string> = new Map([
   ["amazon-bedrock", "aws.bedrock"],
   ["azure", "azure.ai.openai"],
@@ -31,7 +31,7 @@ export function modelDescription(id: string): ModelDescription {
   return { provider: providerName(id.slice(0, slash)), name: id.slice(slash + 1) };
 }
 
-/** A provider package may name its interface too: `anthropic.messages`, `google.vertex.chat`. */
+/** Strips the interface that a provider package may add: `anthropic.messages`, `google.vertex.chat`. */
 function providerName(given: string): string {
   const parts = given.split(".");
   for (let length = parts.length; length > 0; length--) {

@@ -1,4 +1,4 @@
-/** Attributes of the OpenTelemetry conventions for generative AI, and of Holdfast's own. */
+/** Attributes of the OpenTelemetry conventions for generative AI, and Holdfast's own. */
 export const attribute = {
   agentId: "gen_ai.agent.id",
   agentName: "gen_ai.agent.name",
@@ -50,7 +50,7 @@ export const attribute = {
   toolState: "holdfast.tool.state",
 } as const;
 
-/** The `error.type` of something that has no better one. */
+/** The `error.type` of an error without a better one. */
 export const OTHER_ERROR = "_OTHER";
 
 /** Name of the tracer and the meter. */

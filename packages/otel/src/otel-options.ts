@@ -5,7 +5,7 @@ import { z } from "zod";
 import { type ModelDescription, modelDescription } from "./model-description.js";
 import { quietly } from "./quietly.js";
 
-/** What a span is of. */
+/** Kind of work that a span covers. */
 export type SpanSubject =
   | "call"
   | "model_call"
@@ -17,23 +17,23 @@ export type SpanSubject =
   | "memory_flush"
   | "consolidation";
 
-/** What {@link OtelOptions.attributes} is told about a span that is about to begin. */
+/** Argument of {@link OtelOptions.attributes}: a span that is about to start. */
 export interface SpanInfo {
   readonly subject: SpanSubject;
   readonly agent: { readonly name: string; readonly agentId: string };
   readonly slot: Slot;
   readonly callId: string;
-  /** As the caller gave it; absent for work that belongs to no call. */
+  /** Context of the call; absent for work outside calls. */
   readonly ctx?: RuntimeContext | undefined;
-  /** Id of the model, of a model call. */
+  /** Id of the model; only for a model call. */
   readonly model?: string | undefined;
-  /** `reasoning`, or what a helper call is for; of a model call. */
+  /** Purpose of a model call: "reasoning", "summary", …; only for a model call. */
   readonly purpose?: string | undefined;
-  /** Name of the tool, of a tool call. */
+  /** Name of the tool; only for a tool call. */
   readonly tool?: string | undefined;
 }
 
-/** Which ids spans carry; metrics never do. */
+/** Ids that spans carry; metrics never do. */
 export interface RecordIds {
   /** The session as `gen_ai.conversation.id`, the call as `holdfast.call.id`. @default true */
   readonly session?: boolean | undefined;
@@ -41,20 +41,21 @@ export interface RecordIds {
   readonly user?: boolean | undefined;
 }
 
-/** What {@link otel} can be told. */
+/** Options of {@link otel}. */
 export interface OtelOptions {
-  /** Whether spans carry what was said: messages, system prompts, inputs and outputs of tools. @default false */
+  /** Record contents in spans: messages, system prompts, inputs and outputs of tools. @default false */
   readonly content?: boolean | undefined;
-  /** Most characters of one attribute with contents. @default 16_384 */
+  /** Maximum characters of one attribute with contents. @default 16_384 */
   readonly maxContentChars?: number | undefined;
+  /** Ids that spans carry. @default the session, not the user */
   readonly recordIds?: RecordIds | undefined;
-  /** Attributes of your own for a span; they win over the built-in ones. What it throws is ignored. */
+  /** Returns attributes of your own for a span, which override the built-in ones. Errors it throws are ignored. */
   readonly attributes?: ((info: SpanInfo) => Attributes) | undefined;
-  /** Provider and name of a model by its id. @default reads `provider/model` */
+  /** Returns provider and name of a model by its id. @default reads `provider/model` */
   readonly describeModel?: ((id: string) => Partial<ModelDescription>) | undefined;
-  /** @default the global one, whenever it is registered */
+  /** Provider of tracers. @default the global one, whenever it is registered */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** @default the global one, whenever it is registered */
+  /** Provider of meters. @default the global one, whenever it is registered */
   readonly meterProvider?: MeterProvider | undefined;
 }
 
@@ -72,7 +73,7 @@ export interface OtelSettings {
 const having = <T>(method: string): z.ZodType<T> =>
   z.custom<T>(
     (value) => typeof (value as Record<string, unknown> | null)?.[method] === "function",
-    `must have a function ${method}`,
+    `must have a method ${method}`,
   );
 const callable = <T>(): z.ZodType<T> =>
   z.custom<T>((value) => typeof value === "function", "must be a function");
@@ -89,7 +90,11 @@ const optionsSchema = z.strictObject({
   meterProvider: having<MeterProvider>("getMeter").optional(),
 });
 
-/** @throws ConfigurationError */
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws ConfigurationError
+ */
 export function readOptions(options: OtelOptions): OtelSettings {
   const { attributes, describeModel, tracerProvider, meterProvider, ...rest } = parseOptions(
     optionsSchema,

@@ -2,18 +2,18 @@ import { definePlugin, type Plugin, type PluginHost } from "@holdfast/core";
 import { BackgroundSpans } from "./background/background-spans.js";
 import { CallTrace } from "./call/call-trace.js";
 import { currentCall, outsideCalls, withinCall } from "./call/current-call.js";
-import { traceStream } from "./call/trace-stream.js";
 import { traceTool } from "./call/trace-tool.js";
+import { traceStream } from "./chat-span.js";
 import { type OtelOptions, type OtelSettings, readOptions } from "./otel-options.js";
 import { Telemetry } from "./telemetry.js";
 
 /**
- * Traces and metrics of an agent with OpenTelemetry's conventions for generative AI.
+ * Records traces and metrics of an agent with OpenTelemetry's conventions for generative AI.
  *
- * - Uses whatever SDK the program registers; without one it does next to nothing.
- * - No contents and no user ids unless asked for; no ids in metrics.
+ * - Uses the SDK that the program registers; without one it does next to nothing.
+ * - Records contents and user ids only on request, and never ids in metrics.
  *
- * @throws ConfigurationError for options that are wrong
+ * @throws ConfigurationError for invalid options
  * @example
  * HarnessAgent.builder().name("assistant").model(model).use(otel()).build();
  */
@@ -33,7 +33,7 @@ function setUp(host: PluginHost, settings: OtelSettings): void {
     async onRun(step, next) {
       const call = new CallTrace(telemetry, step, model()?.id);
       if (!call.isTraced && !telemetry.isMeasured) return outsideCalls(next);
-      background.calledBy(step.slot, call.span.spanContext());
+      background.rememberCall(step.slot, call.span.spanContext());
       step.observe((event) => call.observe(event));
       try {
         const reply = await withinCall(call, next);

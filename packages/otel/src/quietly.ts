@@ -1,6 +1,6 @@
 /**
- * What `work` returns; undefined when it throws, for telemetry must not fail the call it watches. A promise, which nobody
- * expects here, must not end the process when it is rejected.
+ * Runs `work` and ignores what it throws: telemetry must not fail the call it watches. A promise, which is not expected
+ * here, must not end the process when it rejects.
  */
 export function quietly<T>(work: () => T): T | undefined {
   try {

@@ -1,11 +1,11 @@
-/** How far this process's monotonic clock may be from the wall clock before it is set anew. */
+/** Difference between the monotonic and the wall clock at which the offset is set anew. */
 const MAX_DRIFT_MS = 20;
 let offset = performance.timeOrigin;
 
 /**
- * Epoch milliseconds with their fractions, for the spans of one piece of work: an SDK's own start times are whole
- * milliseconds, and work that is known of only when it is done would seem to begin before what came before it. It does not
- * jump when the wall clock is set.
+ * Epoch milliseconds with fractions, for the spans of one piece of work. An SDK's own start times are whole milliseconds, and
+ * work that is reported only when it is done would seem to start before the work that preceded it. The clock does not jump
+ * when the wall clock is set.
  */
 export class SpanClock {
   readonly #offset: number;

@@ -7,7 +7,7 @@ import { endSpan, type SpanOwner, type Telemetry } from "./telemetry.js";
 type Loaded = Extract<AgentEvent, { type: "state_loaded" }>;
 type Saved = Extract<AgentEvent, { type: "state_saved" }>;
 
-/** A load that is done. `notBefore`: when the wait for the turn was over. */
+/** Records the span of a finished load. `notBefore`: end of the wait for the session. */
 export function loadSpan(
   telemetry: Telemetry,
   owner: SpanOwner,
@@ -32,7 +32,7 @@ export function loadSpan(
   endSpan(span, now);
 }
 
-/** A save that is done. `messages`: how many the session has, where that is known. */
+/** Records the span of a finished save. `messages`: length of the context, if known. */
 export function saveSpan(
   telemetry: Telemetry,
   owner: SpanOwner,
@@ -57,7 +57,7 @@ export function saveSpan(
   endSpan(span, now);
 }
 
-/** Numbers of a load, whoever it was for. */
+/** Records the metrics of a load. */
 export function recordLoad({ instruments, agent }: Telemetry, event: Loaded): void {
   const labels = { [attribute.agentName]: agent.name };
   instruments.queueWait.record(event.waitedMs / 1_000, labels);
@@ -67,7 +67,7 @@ export function recordLoad({ instruments, agent }: Telemetry, event: Loaded): vo
   });
 }
 
-/** Numbers of a save, whoever it was for. */
+/** Records the metrics of a save. */
 export function recordSave({ instruments, agent }: Telemetry, event: Saved): void {
   const labels = { [attribute.agentName]: agent.name };
   instruments.saveDuration.record(event.durationMs / 1_000, labels);

@@ -1,4 +1,5 @@
 import type { RuntimeContext, Slot, Usage } from "@holdfast/core";
+import { BoundedMap } from "@holdfast/core/plugin-kit";
 import {
   type Attributes,
   type Context,
@@ -19,7 +20,7 @@ import type { OtelSettings, SpanInfo } from "./otel-options.js";
 import { quietly } from "./quietly.js";
 import type { SpanClock } from "./span-clock.js";
 
-/** Whose work a span is part of. */
+/** The call or background work that a span is part of. */
 export interface SpanOwner {
   readonly slot: Slot;
   readonly callId: string;
@@ -27,14 +28,14 @@ export interface SpanOwner {
   readonly clock: SpanClock;
 }
 
-/** A span to begin. */
+/** Description of a span to start. */
 export interface SpanStart extends Pick<SpanInfo, "subject" | "model" | "purpose" | "tool"> {
   readonly name: string;
   readonly parent: Context;
   readonly attributes: Attributes;
   /** @default SpanKind.INTERNAL */
   readonly kind?: SpanKind | undefined;
-  /** Epoch milliseconds; for work that is known of only when it is done. @default now */
+  /** Epoch milliseconds; for work that is reported only when it is done. @default now */
   readonly startTime?: number | undefined;
   readonly links?: Link[] | undefined;
 }
@@ -46,7 +47,8 @@ export class Telemetry {
   #provider: TracerProvider | undefined;
   #tracer: Tracer | undefined;
   readonly #instruments: InstrumentSource;
-  readonly #models = new Map<string, ModelDescription>();
+  /** Bounded, because an agent has a handful of models but ids may be generated. */
+  readonly #models = new BoundedMap<string, ModelDescription>({ maxEntries: 100 });
 
   constructor(settings: OtelSettings, agent: Telemetry["agent"]) {
     this.settings = settings;
@@ -58,7 +60,7 @@ export class Telemetry {
     return this.#instruments.get();
   }
 
-  /** Whether there is a meter. */
+  /** True if there is a meter. */
   get isMeasured(): boolean {
     return this.#instruments.isMeasured;
   }
@@ -68,12 +70,11 @@ export class Telemetry {
     const known = this.#models.get(id);
     if (known) return known;
     const described = this.settings.describeModel(id);
-    // An agent has a handful of models; ids that are made up anew each time must not pile up.
-    if (this.#models.size < 100) this.#models.set(id, described);
+    this.#models.set(id, described);
     return described;
   }
 
-  /** Begins a span; one that is none where a sampler or processor throws. */
+  /** Starts a span; a no-op span if a sampler or processor throws. */
   start(owner: SpanOwner, start: SpanStart): Span {
     const { recordIds } = this.settings;
     const { slot, callId } = owner;
@@ -97,8 +98,8 @@ export class Telemetry {
   }
 
   /**
-   * The global provider is looked at again each time: a tracer knows of an SDK that is registered later only when that is
-   * done with the same copy of the API.
+   * Looks up the global provider each time: a tracer notices an SDK that is registered later only if both use the same copy
+   * of the API.
    */
   #currentTracer(): Tracer {
     const provider = this.settings.tracerProvider ?? trace.getTracerProvider();
@@ -119,8 +120,8 @@ export class Telemetry {
 }
 
 /**
- * `parent` with `span` active; as it is where there is no tracer, for a span that is none would hide the one that is
- * active.
+ * Returns `parent` with `span` active; `parent` itself if there is no tracer, because a no-op span would hide the active
+ * one.
  */
 export function withSpan(parent: Context, span: Span): Context {
   const { spanId } = span.spanContext();
@@ -129,18 +130,18 @@ export function withSpan(parent: Context, span: Span): Context {
     : parent;
 }
 
-/** Ends a span, whatever its processors throw. */
+/** Ends a span, ignoring what its processors throw. */
 export function endSpan(span: Span, at: number): void {
   quietly(() => span.end(at));
 }
 
-/** Says that what a span stands for failed; a code, never words. */
+/** Marks a span as failed, with a code and never a message. */
 export function fail(span: Span, type: string): void {
   span.setAttribute(attribute.errorType, type);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Tokens as span attributes. */
+/** Returns token counts as span attributes. */
 export function usageAttributes(usage: Usage): Attributes {
   return {
     [attribute.inputTokens]: usage.inputTokens,

@@ -5,33 +5,33 @@ import { CompactionSpan } from "./compaction-span.js";
 import { OTHER_ERROR } from "./names.js";
 import type { SpanOwner, Telemetry } from "./telemetry.js";
 
-/** The engine's own steps: they never come while a compaction is under way. */
+/** Purposes of the engine's own steps, which never run during a compaction. */
 const stepPurposes: ReadonlySet<string> = new Set(["reasoning", "explanation"]);
 
-/** The model calls and compactions of one piece of work, by its events. */
+/** Spans of the model calls and compactions of one piece of work, made from its events. */
 export class WorkSpans {
   readonly #telemetry: Telemetry;
   readonly #owner: SpanOwner;
   readonly #parent: () => Context;
-  /** Open model calls by the id of their request. */
+  /** Open model calls by request id. */
   readonly #chats = new Map<string, ChatSpan>();
   #compaction: CompactionSpan | undefined;
-  /** The step of which nothing came yet; helper calls show nothing on the way. */
+  /** The step whose reply has not begun; the replies of helper calls are not streamed as events. */
   #answering: ChatSpan | undefined;
 
-  /** @param parent - what a span that begins now belongs under */
+  /** @param parent - returns the parent of a span that starts now */
   constructor(telemetry: Telemetry, owner: SpanOwner, parent: () => Context) {
     this.#telemetry = telemetry;
     this.#owner = owner;
     this.#parent = parent;
   }
 
-  /** Whether no span is open. */
+  /** True if no span is open. */
   get isIdle(): boolean {
     return this.#chats.size === 0 && this.#compaction === undefined;
   }
 
-  /** An open model call. */
+  /** Returns an open model call. */
   chat(requestId: string): ChatSpan | undefined {
     return this.#chats.get(requestId);
   }
@@ -65,7 +65,7 @@ export class WorkSpans {
     }
   }
 
-  /** Ends what is still open. */
+  /** Ends all open spans. */
   endAll(type: string): void {
     for (const chat of this.#chats.values()) chat.cut(type);
     this.#chats.clear();
@@ -75,7 +75,7 @@ export class WorkSpans {
 
   #begin(event: Extract<AgentEvent, { type: "model_call_start" }>): void {
     const isStep = stepPurposes.has(event.purpose);
-    // A compactor that threw has not said so.
+    // A compactor that threw has not reported its end.
     if (isStep) this.#endCompaction(OTHER_ERROR);
     const chat = new ChatSpan(this.#telemetry, this.#owner, event, this.#around());
     this.#chats.set(event.requestId, chat);

@@ -1,11 +1,11 @@
 import { cutIndex } from "@holdfast/core/plugin-kit";
 
-/** Head and tail of a text with `between` in the middle: `maxChars` in all, as far as `between` leaves room. */
+/** Returns head and tail of a text with `between` in the middle, `maxChars` in all unless `between` alone is longer. */
 export function clipText(text: string, maxChars: number, between: string): string {
   if (text.length <= maxChars) return text;
   const room = Math.max(0, maxChars - between.length);
   const head = cutIndex(text, Math.ceil(room / 2));
-  // Cutting inside a surrogate pair would leave half of it: the tail begins behind it.
+  // A tail that would start inside a surrogate pair starts after it.
   const wanted = text.length - Math.floor(room / 2);
   const cut = cutIndex(text, wanted);
   const tail = cut < wanted ? cut + 2 : wanted;

@@ -1,22 +1,20 @@
 import type { Message } from "@holdfast/core";
 import { type Budget, isOver } from "../budget.js";
 import type { Prune, TruncateArgs } from "../compaction-options.js";
-import { type TailLimit, tailStart } from "./choose-tail.js";
-import { currentRequest } from "./current-request.js";
-import { cuttable } from "./pair-spans.js";
+import { currentRequest, cuttable, type TailLimit, tailStart } from "./cuts.js";
 import { pruneResults } from "./prune-results.js";
 import { truncateArguments } from "./truncate-arguments.js";
 
-/** What {@link planCompaction} decides about. */
+/** Context and limits that {@link planCompaction} decides about. */
 export interface PlanInput {
   readonly messages: readonly Message[];
-  /** Whether the first message is the summary of an earlier compaction. */
+  /** True if the first message is the summary of an earlier compaction. */
   readonly hasSummary: boolean;
-  /** Ids of tool calls that are not answered yet; their message stays. */
+  /** Ids of tool calls without a result; their message stays. */
   readonly openCalls: ReadonlySet<string>;
   /** Tokens of the whole request as it is now. */
   readonly tokens: number;
-  /** What the provider counts for each token `tokensOf` counts. @default 1 */
+  /** Tokens the provider counts per token of `tokensOf`. @default 1 */
   readonly scale?: number | undefined;
   tokensOf(message: Message): number;
   readonly budget: Budget;
@@ -33,37 +31,37 @@ export type ClipAction = "truncate_args" | "prune";
 
 /** Messages that leave for a summary, and those that stay. */
 export interface SummaryCut {
-  /** What the summary is made of, an earlier summary included: the beginning of the context. */
+  /** Messages to summarise: the beginning of the context, including an earlier summary. */
   readonly prefix: readonly Message[];
-  /** What leaves the context: the prefix without an earlier summary and without the current request. */
+  /** Messages that leave the context: the prefix without an earlier summary and the current request. */
   readonly dropped: readonly Message[];
-  /** What stays behind the new summary: the current request and the verbatim tail. */
+  /** Messages that follow the new summary: the current request and the verbatim tail. */
   readonly kept: readonly Message[];
 }
 
-/** What to do about a context. */
+/** Decision about a context. */
 export type CompactionPlan =
   | { readonly kind: "nothing" }
-  /** The cheap steps suffice, or are all there is. */
+  /** The cheap steps are enough, or are the only ones enabled. */
   | {
       readonly kind: "clip";
       readonly messages: readonly Message[];
       readonly actions: readonly ClipAction[];
       readonly tokensAfter: number;
     }
-  /** Cuts to try, the longest tail first; the next one where the one before does not get under the trigger. */
+  /** Cuts to try in order, longest tail first, until one gets below the trigger. */
   | { readonly kind: "summarize"; readonly cuts: readonly SummaryCut[] }
-  /** It should be shorter and cannot be. */
+  /** The context is over its trigger and cannot be shortened. */
   | { readonly kind: "stuck"; readonly why: string };
 
-/** Parts of the configured tail to try. */
+/** Fractions of the configured tail to try. */
 const tailShares = [1, 0.5, 0.25, 0] as const;
 
 /**
  * Decides how to shorten a context, in order of cost. Pure: nothing is changed, no model is asked.
  *
- * The cheap steps are worked out first and used only if they suffice: where a summary has to be made anyway, it is made of
- * the messages as the provider has them in its cache.
+ * The cheap steps are worked out first and used only if they are enough: a summary that is needed anyway is made from the
+ * messages as the provider has them in its cache.
  */
 export function planCompaction(input: PlanInput): CompactionPlan {
   const { messages, budget, tokens } = input;
@@ -99,14 +97,14 @@ function planClip(
     messages = pruned;
   }
   if (actions.length === 0) return null;
-  let won = 0;
+  let saved = 0;
   for (const [index, message] of messages.entries()) {
     const before = input.messages[index] as Message;
-    if (before !== message) won += tokensOf(before) - tokensOf(message);
+    if (before !== message) saved += tokensOf(before) - tokensOf(message);
   }
-  // What stands where text was taken out can cost more than the text did.
-  if (won <= 0) return null;
-  return { kind: "clip", messages, actions, tokensAfter: Math.max(0, tokens - won * scale) };
+  // The marker that replaces a text can cost more than the text did.
+  if (saved <= 0) return null;
+  return { kind: "clip", messages, actions, tokensAfter: Math.max(0, tokens - saved * scale) };
 }
 
 function planCuts(input: PlanInput): SummaryCut[] {
@@ -114,12 +112,12 @@ function planCuts(input: PlanInput): SummaryCut[] {
   const from = hasSummary ? 1 : 0;
   const canCut = cuttable(messages, openCalls);
   const request = currentRequest(messages).filter((index) => index >= from);
-  // A request that carries results cannot stay without their calls: nothing from it on leaves.
+  // A request that carries tool results cannot stay without their calls, so nothing after it may leave.
   const tied = request.find((index) => hasToolBlock(messages[index] as Message));
   if (tied !== undefined) canCut.fill(false, tied + 1);
   const cuts: SummaryCut[] = [];
   const mustFit = isOver(input.budget, messages.length, input.tokens);
-  // Where nothing but a wish asks for it, the tail is as long as configured, or a quarter of what is there.
+  // Forced below the trigger, the tail is as long as configured, or a quarter of the context.
   const shares = mustFit ? tailShares : [1];
   const most = mustFit || input.budget.isTailGiven ? null : Math.ceil(messages.length / 4);
   let last = -1;
@@ -144,7 +142,7 @@ function hasToolBlock({ content }: Message): boolean {
   return content.some(({ type }) => type === "tool_call" || type === "tool_result");
 }
 
-/** The configured tail or a part of it; never so long that the message trigger would fire again at once. */
+/** The configured tail or a fraction of it; never so long that the message trigger would fire again at once. */
 function tailLimit(
   { budget, scale = 1 }: PlanInput,
   share: number,

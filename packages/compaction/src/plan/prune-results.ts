@@ -4,9 +4,8 @@ import type { Prune } from "../compaction-options.js";
 import { clipText } from "./clip-text.js";
 
 /**
- * The messages with old tool results clipped to head and tail; the same array where less than `minimumTokens` would be
- * won. The newest `protectTokens` of results are never touched, nor what the model has not seen yet; data in a result
- * stays.
+ * Clips old tool results to head and tail; returns the same array if that would save less than `minimumTokens`. The newest
+ * `protectTokens` of results, results the model has not seen yet, and data in a result stay as they are.
  */
 export function pruneResults(
   messages: readonly Message[],
@@ -14,26 +13,26 @@ export function pruneResults(
   tokensOf: (message: Message) => number,
 ): readonly Message[] {
   const old = oldResults(messages, options.protectTokens, tokensOf);
-  const hoped = old.reduce((sum, index) => {
+  const expected = old.reduce((sum, index) => {
     const message = messages[index] as Message;
     return sum + tokensOf(message) * prunableShare(message, options);
   }, 0);
-  // The exact number needs the shortened messages: not worth making when it will not be enough.
-  if (hoped === 0 || hoped < options.minimumTokens / 2) return messages;
+  // An exact number needs the clipped messages, which are not worth making if the saving is far too small.
+  if (expected === 0 || expected < options.minimumTokens / 2) return messages;
   const pruned = [...messages];
-  let won = 0;
+  let saved = 0;
   for (const index of old) {
     const message = messages[index] as Message;
     const shorter = withShortResults(message, options);
     const difference = tokensOf(message) - tokensOf(shorter);
     if (difference <= 0) continue;
-    won += difference;
+    saved += difference;
     pruned[index] = shorter;
   }
-  return won > 0 && won >= options.minimumTokens ? pruned : messages;
+  return saved > 0 && saved >= options.minimumTokens ? pruned : messages;
 }
 
-/** Indices of messages with results behind the newest `protectTokens` of them. */
+/** Returns the indices of messages whose results are older than the newest `protectTokens` of results. */
 function oldResults(
   messages: readonly Message[],
   protectTokens: number,
@@ -51,7 +50,7 @@ function oldResults(
   return old;
 }
 
-/** About which part of a message would go. */
+/** Estimates the fraction of a message that pruning removes. */
 function prunableShare(message: Message, { maxResultChars, exclude }: Prune): number {
   let chars = 1;
   let going = 0;

@@ -3,15 +3,15 @@ import { adoptMessage, isRecord } from "@holdfast/core/plugin-kit";
 import type { TruncateArgs } from "../compaction-options.js";
 import { clipText } from "./clip-text.js";
 
-/** Key in the metadata of a message whose tool calls were clipped. */
+/** Metadata key of a message whose tool calls were clipped. */
 const CLIPPED = "truncatedArgs";
 
 /**
- * The messages with long string arguments of old tool calls clipped; the same array where nothing is to be done.
+ * Clips long string arguments of old tool calls; returns the same array if there is nothing to do.
  *
- * Rewriting old messages costs the provider's prompt cache everything from the first of them on. So the boundary moves in
- * large steps: again only when there is something to clip `keepMessages` messages behind it, or when the context is over
- * its trigger (`urgent`) and a clip may save the summary.
+ * Rewriting old messages invalidates the provider's prompt cache from the first of them on. So the boundary moves in large
+ * steps: it moves again only if there is something to clip `keepMessages` messages before it, or if the context is over its
+ * trigger (`urgent`) and clipping may avoid a summary.
  */
 export function truncateArguments(
   messages: readonly Message[],
@@ -33,7 +33,7 @@ export function truncateArguments(
   );
 }
 
-/** Length of the longest string argument in a message; it is asked about every message before every step. */
+/** Length of the longest string argument in a message; cached, because every step asks about every message. */
 const longest = new WeakMap<Message, number>();
 
 function isTooLong(message: Message, maxChars: number): boolean {
@@ -72,7 +72,7 @@ function clipStrings(value: JsonValue, maxChars: number, between: string): JsonV
   if (typeof value === "string") return clipText(value, maxChars, between);
   if (Array.isArray(value)) return value.map((child) => clipStrings(child, maxChars, between));
   if (!isRecord(value)) return value;
-  // fromEntries defines properties, so that "__proto__" stays a key like any other.
+  // fromEntries defines properties, so "__proto__" stays a key like any other.
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       key,

@@ -15,82 +15,76 @@ import {
 } from "@holdfast/core/plugin-kit";
 import type { CompactionSettings } from "../compaction-options.js";
 import type { TokenMeter } from "../context-tokens.js";
+import { SummaryTooLong, WindowTooSmall } from "./summary-failure.js";
 import { fill, type ReadSummaryFormat } from "./summary-format.js";
-import { SummaryTooLong } from "./summary-too-long.js";
-import { transcriptOf } from "./transcript.js";
-import { transcriptChunks } from "./transcript-chunks.js";
+import { transcriptChunks, transcriptOf } from "./transcript.js";
 
-/** What a summary is made of and with. */
-export interface SummaryOrder {
+/** Messages to summarise, and what is needed to do it. */
+export interface SummaryTask {
   readonly request: CompactionRequest;
   readonly settings: CompactionSettings;
   readonly format: ReadSummaryFormat;
   readonly meter: TokenMeter;
-  /** The beginning of the context, an earlier summary included. */
+  /** The beginning of the context, including an earlier summary. */
   readonly prefix: readonly Message[];
-  /** Of the agent's model; null when unknown. */
+  /** Window of the agent's model; null when unknown. */
   readonly windowTokens: number | null;
-  /** What the provider counts for each token the meter counts. */
+  /** Tokens the provider counts per token of the meter. */
   readonly scale: number;
 }
 
-/** A summary, ready for the context, and what it cost. */
+/** A summary, ready for the context, and its usage. */
 export interface Summary {
   readonly text: string;
   readonly usage: Usage;
 }
 
-/** Not even a small piece of the conversation fits into the summariser's window. */
-export class WindowTooSmall extends Error {
-  override readonly name = "WindowTooSmall";
-}
-
-/** Most tokens of a window that are kept free for the summary: more would only cost the prefix its place in the cache. */
-const SUMMARY_ROOM = 4_000;
+/** Tokens of a window to leave free for the summary, at most: with more, fewer conversations could be sent as they are cached. */
+const MAX_SUMMARY_ROOM = 4_000;
 /** Smallest piece of a conversation worth a request. */
-const LEAST_TOKENS = 200;
-/** How often a piece that turns out too long is halved. */
-const HALVINGS = 6;
-const BRIEFLY =
+const MIN_PIECE_TOKENS = 200;
+/** Times a piece that turns out too long is halved. */
+const MAX_HALVINGS = 6;
+const SHORTER_INSTRUCTION =
   "The summary broke off because it was too long. Write it again, complete, in at most 400 words.";
 const SYSTEM = "You write summaries of conversations between a user and an AI agent.";
 
 /**
- * Has a summary written.
+ * Asks a model for a summary.
  *
- * The agent's own model gets the conversation as it knows it, with the instruction behind: the provider has all of that in
- * its cache. Another model, or one that calls tools instead of writing, gets it as text; what does not fit into its window
- * comes in pieces, each with the summary of the ones before.
+ * The agent's own model gets the conversation as it was sent before, followed by the instruction: the provider has most of
+ * that in its cache. Another model, or one that calls tools instead of writing, gets a transcript; if that does not fit into
+ * its window it is sent in pieces, each with the summary of the ones before.
  *
- * @throws whatever the model throws, and the reason of an abort or time-out
+ * @throws whatever the model throws, and the reason of an abort or timeout
  */
-export async function summarize(order: SummaryOrder): Promise<Summary> {
-  const { request, settings, format } = order;
+export async function summarize(task: SummaryTask): Promise<Summary> {
+  const { request, settings, format } = task;
   using limit = timeLimit(settings.timeoutMs, {
     stops: [request.signal],
     reason: () => new DOMException("the summary was not written in time", "TimeoutError"),
   });
-  const desk = new SummaryDesk(order, limit.signal);
-  const reply = (await desk.continueConversation()) ?? (await desk.readTranscript());
-  return { text: await format.render(reply), usage: desk.usage };
+  const writer = new SummaryWriter(task, limit.signal);
+  const reply = (await writer.continueConversation()) ?? (await writer.readTranscript());
+  return { text: await format.render(reply), usage: writer.usage };
 }
 
-class SummaryDesk {
-  readonly #order: SummaryOrder;
+class SummaryWriter {
+  readonly #task: SummaryTask;
   readonly #signal: AbortSignal;
   usage: Usage = { inputTokens: 0, outputTokens: 0 };
 
-  constructor(order: SummaryOrder, signal: AbortSignal) {
-    this.#order = order;
+  constructor(task: SummaryTask, signal: AbortSignal) {
+    this.#task = task;
     this.#signal = signal;
   }
 
-  /** The live conversation with one more instruction; null where that cannot be done or brings no text. */
+  /** Sends the conversation itself with one more instruction; null if that is impossible or yields no text. */
   async continueConversation(): Promise<string | null> {
-    const { request, settings, format, meter, prefix, scale } = this.#order;
+    const { request, settings, format, meter, prefix, scale } = this.#task;
     if (settings.model || format.instruction.includes("{messages}")) return null;
     const { messages: paired, repairs } = repairToolPairs(prefix);
-    // What a request has to leave out would be gone unread; the transcript has it.
+    // A request leaves these messages out, and they would be lost unread; a transcript has them.
     if (repairs.some(({ kind }) => kind.startsWith("duplicate") || kind.startsWith("orphan")))
       return null;
     const messages = [...paired, instruction(format.instruction)];
@@ -106,9 +100,9 @@ class SummaryDesk {
     }
   }
 
-  /** The conversation as text, in as many pieces as it takes. */
+  /** Sends the conversation as text, in as many pieces as it takes. */
   async readTranscript(): Promise<string> {
-    const { request, settings, format, meter, prefix } = this.#order;
+    const { request, settings, format, meter, prefix } = this.#task;
     const model = settings.model ?? request.model;
     const texts = prefix.map(transcriptOf);
     const count = (text: string): number => meter.counter.countText(text);
@@ -116,21 +110,23 @@ class SummaryDesk {
     const window = this.#window();
     let room = window === null ? Infinity : window - this.#room(window) - fixed;
     for (let halving = 0; ; halving++) {
-      // With more than one piece there is the summary so far beside it.
+      // With several pieces the summary so far needs room too.
       const whole = texts.reduce((sum, text) => sum + count(text) + 2, 0);
       const piece = whole <= room ? room : Math.floor(room * 0.6);
-      if (piece < LEAST_TOKENS) throw new WindowTooSmall("the summariser's window is too small");
+      if (piece < MIN_PIECE_TOKENS)
+        throw new WindowTooSmall("the summariser's window is too small");
       try {
         return await this.#inPieces(model, transcriptChunks(texts, piece, count));
       } catch (error) {
-        if (this.#signal.aborted || !request.isOverflow(error) || halving >= HALVINGS) throw error;
+        if (this.#signal.aborted || !request.isOverflow(error) || halving >= MAX_HALVINGS)
+          throw error;
         room = Math.floor(Math.min(room, whole) / 2);
       }
     }
   }
 
   async #inPieces(model: Model, pieces: readonly string[]): Promise<string> {
-    const { format } = this.#order;
+    const { format } = this.#task;
     let soFar = "";
     for (const [index, piece] of pieces.entries()) {
       const part = pieces.length === 1 ? "" : ` part="${index + 1} of ${pieces.length}"`;
@@ -146,23 +142,23 @@ class SummaryDesk {
       const messages = [instruction(text)];
       const reply = await this.#ask(model, { system: SYSTEM, messages, tools: [] });
       soFar = reply.text.trim();
-      // Going on would lose what the pieces so far said.
+      // Carrying on would lose the pieces so far.
       if (soFar === "") return "";
     }
     return soFar;
   }
 
-  /** A summary that breaks off has lost its end, where the next steps are: it is asked for once more, shorter. */
+  /** Asks once more, for a shorter one, if a summary was cut off: its end has the next steps. */
   async #ask(model: Model, request: Omit<ModelRequest, "signal">): Promise<ModelAnswer> {
     const reply = await this.#askOnce(model, request);
     if (!reply.isCutOff || reply.calledTools) return reply;
-    const brief = [...request.messages, instruction(BRIEFLY)];
+    const brief = [...request.messages, instruction(SHORTER_INSTRUCTION)];
     const second = await this.#askOnce(model, { ...request, messages: brief });
     return second.text.trim() === "" ? reply : second;
   }
 
   async #askOnce(model: Model, request: Omit<ModelRequest, "signal">): Promise<ModelAnswer> {
-    const { settings, format, request: compaction } = this.#order;
+    const { settings, format, request: compaction } = this.#task;
     const held = model.structuredOutput && format.jsonSchema;
     const reply = await askModel({
       model,
@@ -179,18 +175,18 @@ class SummaryDesk {
   }
 
   #window(): number | null {
-    const { settings, windowTokens } = this.#order;
+    const { settings, windowTokens } = this.#task;
     return settings.model ? (settings.model.contextWindow ?? null) : windowTokens;
   }
 
-  /** What of a window is left for the summary itself. */
+  /** Tokens of a window to leave free for the summary itself. */
   #room(window: number): number {
-    const most = Math.min(this.#order.settings.reservedTokens, SUMMARY_ROOM);
+    const most = Math.min(this.#task.settings.reservedTokens, MAX_SUMMARY_ROOM);
     return Math.min(most, Math.max(64, Math.floor(window / 8)));
   }
 }
 
-/** Marked, so that whoever sees the request knows what it is for. */
+/** A hint with its source, so that models and middleware can tell it from what the user says. */
 function instruction(text: string): Message {
   return userMessage([{ type: "hint", text, source: "compaction" }]);
 }

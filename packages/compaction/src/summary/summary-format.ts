@@ -3,20 +3,20 @@ import { isRecord, jsonSchemaOf, validateInput } from "@holdfast/core/plugin-kit
 import type { SummaryFormat } from "../compaction-options.js";
 import { defaultSummaryPrompt, structuredSummaryPrompt } from "./default-prompt.js";
 
-/** How summaries are asked for and read, worked out of the options once. */
+/** Instruction and parser of summaries, derived from the options once. */
 export interface ReadSummaryFormat {
-  /** What the summariser is told; `{messages}` in it stands for the conversation. */
+  /** Instruction to the summariser; `{messages}` in it stands for the conversation. */
   readonly instruction: string;
-  /** For models that can be held to a schema. */
+  /** For models with structured output. */
   readonly jsonSchema: JsonObject | undefined;
-  /** The text for the context; "" when the reply holds nothing. */
+  /** Returns the text for the context; "" for an empty reply. */
   render(reply: string): Promise<string>;
 }
 
 /**
  * Reads the options about the summary.
  *
- * @throws ConfigurationError for a schema that cannot be described
+ * @throws ConfigurationError for a schema that cannot be converted to JSON Schema
  */
 export function readSummaryFormat(
   format: SummaryFormat & { readonly instructions?: string | undefined },
@@ -47,7 +47,7 @@ export function readSummaryFormat(
 
 interface ReadSchema {
   readonly jsonSchema: JsonObject;
-  /** The object in the reply, or null: then the reply counts as text. */
+  /** Returns the object in the reply; null if there is none, and the reply is plain text. */
   parse(reply: string): Promise<Record<string, unknown> | null>;
 }
 
@@ -69,7 +69,7 @@ function readSchema(schema: ToolInputSchema | JsonObject): ReadSchema {
   };
 }
 
-/** The JSON in a reply, which models like to wrap in a code fence or in a sentence. */
+/** Returns the JSON in a reply, which models like to wrap in a code fence or a sentence. */
 function jsonIn(reply: string): unknown {
   const start = reply.indexOf("{");
   const end = reply.lastIndexOf("}");
@@ -97,7 +97,7 @@ function inWords(value: unknown): string {
   return JSON.stringify(value) ?? "";
 }
 
-/** The template with `{name}` replaced by what is known under that name. What is put in is data and is not read again. */
+/** Replaces each `{name}` in a template by its value. Values are data: a `{name}` in one stays. */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] as string) : whole,

@@ -2,10 +2,10 @@ const opening =
   "This is a summary of the conversation so far; what came before it is no longer shown.";
 const keptOpening = "<kept>";
 const keptClosing = "</kept>";
-/** How many places of earlier parts are named; older ones are in the same place. */
+/** Places of earlier parts to name; older ones are dropped. */
 const MAX_PLACES = 12;
 
-/** The text of a summary message: what it is, the summary, and where everything that was said can be read. */
+/** Text of a summary message: a header, the summary, and where the original messages can be read. */
 export function summaryText(summary: string, places: readonly string[]): string {
   const kept =
     places.length === 0
@@ -14,7 +14,7 @@ export function summaryText(summary: string, places: readonly string[]): string 
   return `${opening}\n\n<summary>\n${summary}\n</summary>${kept}`;
 }
 
-/** The places an earlier summary message names: carried over by the program, not by the summariser. */
+/** Returns the places that an earlier summary message names: the program carries them over, not the summariser. */
 export function placesIn(text: string | null): string[] {
   const start = text?.lastIndexOf(`\n${keptOpening}\n`) ?? -1;
   if (text === null || start < 0 || !text.endsWith(`\n${keptClosing}`)) return [];

@@ -4,20 +4,20 @@ import { countInPieces } from "./count-in-pieces.js";
 import { loadPeer } from "./load-peer.js";
 import { type BpeCounterOptions, encodingOf } from "./token-encoding.js";
 
-/** What is used of `gpt-tokenizer/encoding/*`. */
+/** The part of `gpt-tokenizer/encoding/*` that is used. */
 interface GptTokenizerModule {
   countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
   clearMergeCache(): void;
 }
 
-/** No special token is refused: all count as the text they are. */
+/** Refuses no special token: all count as plain text. */
 const ordinary = { disallowedSpecial: new Set<string>() };
 
 /**
- * The encoder remembers words as slices, each of which keeps its whole text in memory: it forgets them after this
- * many characters.
+ * Characters after which the encoder's cache is cleared: it caches words as slices, each of which keeps its whole text in
+ * memory.
  */
-const CHARS_TO_FORGET = 8_000_000;
+const CACHED_CHARS = 8_000_000;
 
 /**
  * Counts with `gpt-tokenizer`, which is JavaScript only and, once warm, some three times as fast as `tiktokenCounter`;
@@ -39,7 +39,7 @@ export function gptTokenizerCounter(options: BpeCounterOptions = {}): TokenCount
     id: `gpt-tokenizer:${encoding}`,
     countText(text) {
       remembered += text.length;
-      if (remembered > CHARS_TO_FORGET) {
+      if (remembered > CACHED_CHARS) {
         encoder.clearMergeCache();
         remembered = text.length;
       }

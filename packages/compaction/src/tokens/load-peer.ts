@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
 import { ConfigurationError } from "@holdfast/core";
 
-/** Loads at once: a counter is made in synchronous code, and its package need not be installed. */
+/** Loads synchronously, because a counter is made in synchronous code, and only on demand, because its package is optional. */
 const requireHere = createRequire(import.meta.url);
 
 /**
- * A file of an optional peer dependency, such as `tiktoken/lite`.
+ * Loads a file of an optional peer dependency, such as `tiktoken/lite`.
  *
  * @throws `ConfigurationError` when the package is missing or does not load.
  */

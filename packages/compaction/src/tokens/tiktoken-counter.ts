@@ -4,7 +4,7 @@ import { countInPieces } from "./count-in-pieces.js";
 import { loadPeer } from "./load-peer.js";
 import { type BpeCounterOptions, encodingOf, type TokenEncoding } from "./token-encoding.js";
 
-/** What is used of `tiktoken/lite`. */
+/** The part of `tiktoken/lite` that is used. */
 interface TiktokenModule {
   readonly Tiktoken: new (
     ranks: string,
@@ -13,14 +13,14 @@ interface TiktokenModule {
   ) => { encode_ordinary(text: string): Uint32Array };
 }
 
-/** What is used of `tiktoken/encoders/*.json`. */
+/** The part of `tiktoken/encoders/*.json` that is used. */
 interface TiktokenVocabulary {
   readonly bpe_ranks: string;
   readonly special_tokens: Record<string, number>;
   readonly pat_str: string;
 }
 
-/** One encoder per vocabulary and process: each takes tens of megabytes of WebAssembly memory, never given back. */
+/** One encoder per vocabulary and process: each takes tens of megabytes of WebAssembly memory that are never freed. */
 const encoders = new Map<TokenEncoding, (text: string) => number>();
 
 /**
@@ -50,7 +50,7 @@ export function tiktokenCounter(options: BpeCounterOptions = {}): TokenCounter {
 function loadEncoder(encoding: TokenEncoding): (text: string) => number {
   const { Tiktoken } = loadPeer("tiktoken/lite") as TiktokenModule;
   const vocabulary = loadPeer(`tiktoken/encoders/${encoding}.json`) as TiktokenVocabulary;
-  // Without special tokens, which are only needed to recognise them in a text.
+  // Special tokens are only needed to recognise them in a text, where they count as plain text here.
   const encoder = new Tiktoken(vocabulary.bpe_ranks, {}, vocabulary.pat_str);
   return (text) => encoder.encode_ordinary(text).length;
 }

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { assistantMessage, type Message, toolResultMessage, userMessage } from "@holdfast/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { tailStart } from "../../src/plan/choose-tail.js";
-import { currentRequest } from "../../src/plan/current-request.js";
-import { cuttable } from "../../src/plan/pair-spans.js";
+import { currentRequest, cuttable, tailStart } from "../../src/plan/cuts.js";
 import { conversations } from "../conversations.js";
 import { runs } from "../runs.js";
 

@@ -162,14 +162,14 @@ test("what is said while a summary is written comes behind it, also when the fir
   expect(state.context.slice(-2)).toEqual(late);
 });
 
-test("a context that somebody else rewrote meanwhile is left to them", async () => {
+test("a context that was rewritten in the meantime is left alone", async () => {
   const state = stateOf(talk(5));
   const model = scriptedModel(() => {
     state.contextMutable().splice(0, 1);
     return "a summary";
   });
   const result = await new Bench(model, few).compact(state);
-  expect(result.failure).toBe("the context was changed by somebody else meanwhile");
+  expect(result.failure).toBe("the context was changed in the meantime");
   expect(state.context).toHaveLength(9);
   expect(state.summary).toBeNull();
 });

@@ -7,7 +7,7 @@ import {
   gptTokenizerCounter,
   type TokenEncoding,
   tiktokenCounter,
-} from "../../src/tokens/index.js";
+} from "../../src/index.js";
 import { commonTexts, otherTexts } from "./corpus.js";
 
 const runs = process.env["HOLDFAST_LONG"] === "1" ? 50_000 : 1_000;

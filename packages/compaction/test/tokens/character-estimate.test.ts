@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { characterEstimate } from "@holdfast/core";
 import { expect, test } from "vitest";
-import { tiktokenCounter } from "../../src/tokens/index.js";
+import { tiktokenCounter } from "../../src/index.js";
 import { commonTexts, otherTexts } from "./corpus.js";
 
 const exact = tiktokenCounter();

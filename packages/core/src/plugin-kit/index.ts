@@ -25,6 +25,7 @@ export { BoundedMap, type BoundedMapOptions } from "./bounded-map.js";
 export { callSlot } from "./call-slot.js";
 export { checkDirectoryPath, checkFilePath, showPath } from "./check-path.js";
 export { type CompileRegexOptions, compileRegex, type SizedPattern } from "./compile-regex.js";
+export { contentChars } from "./content-chars.js";
 export { cutIndex, cutText } from "./cut-text.js";
 export { KeyedQueue } from "./keyed-queue.js";
 export { markQuoter } from "./mark-quoter.js";

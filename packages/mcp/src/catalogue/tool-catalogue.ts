@@ -1,14 +1,12 @@
 import { type RuntimeContext, type Tool, tool } from "@holdfast/core";
-import type { ListedTools } from "../connection/list-tools.js";
-import type { ToolDefinition } from "../connection/tool-definition.js";
-import type { McpToolLeftOut } from "../options/server-change.js";
+import type { ListedTools, ToolDefinition } from "../connection/list-tools.js";
+import type { McpToolLeftOut } from "../options/mcp-tools-options.js";
 import type { ServerSettings } from "../options/server-settings.js";
-import { cleanSchema, UnusableSchema } from "./clean-schema.js";
 import { cleanText } from "./clean-text.js";
-import { objectInput } from "./object-input.js";
+import { toolInput, UnusableSchema } from "./tool-input.js";
 import { ToolNames } from "./tool-names.js";
 
-/** Runs a tool of a server by the server's own name for it. */
+/** Runs a tool of a server by its name on the server. */
 export type RunTool = (
   settings: ServerSettings,
   name: string,
@@ -16,17 +14,17 @@ export type RunTool = (
   ctx: RuntimeContext,
 ) => Promise<unknown>;
 
-/** What became of a list of tools. */
+/** Outcome of an update with a new list of tools. */
 export interface CatalogueUpdate {
   readonly changed: boolean;
   readonly tools: readonly string[];
   readonly leftOut: readonly McpToolLeftOut[];
 }
 
-/** The engine's own limit is a safety net behind the server's: it must come later. */
+/** Time by which the engine's own limit, a safety net, exceeds the server's. */
 const graceMs = 5_000;
 
-/** The tools of all servers: by the order of the servers, then by name, whoever answered first. */
+/** Tools of all servers, ordered by server and then by name, whichever server answered first. */
 export class ToolCatalogue {
   readonly #servers: readonly ServerSettings[];
   readonly #run: RunTool;
@@ -39,17 +37,17 @@ export class ToolCatalogue {
     this.#run = run;
   }
 
-  /** The same array as long as nothing changes. */
+  /** Stays the same array as long as nothing changes. */
   get tools(): readonly Tool[] {
     return this.#tools;
   }
 
-  /** Takes over what a server says it has. A tool that did not change stays the same object. */
+  /** Takes over a server's list of tools. A tool that did not change stays the same object. */
   update(settings: ServerSettings, listed: ListedTools): CatalogueUpdate {
     const before = this.#byServer.get(settings.name);
     const leftOut: McpToolLeftOut[] = [];
     if (listed.malformed > 0)
-      leftOut.push({ name: `(${listed.malformed})`, reason: "not described as MCP wants it" });
+      leftOut.push({ name: `(${listed.malformed})`, reason: "not a valid MCP tool definition" });
     const made = new Map<string, { definition: string; tool: Tool }>();
     for (const one of chosen(settings, listed.tools, leftOut)) {
       try {
@@ -86,7 +84,7 @@ export class ToolCatalogue {
         cleanText(description, maxDescriptionChars) ||
         cleanText(title, maxDescriptionChars) ||
         `${shown(name)} of the server ${settings.name}`,
-      input: objectInput(cleanSchema(inputSchema, settings)),
+      input: toolInput(inputSchema, settings),
       readOnly: trustAnnotations && annotations?.readOnlyHint === true,
       group: settings.group?.name,
       timeoutMs: settings.maxTimeoutMs + graceMs,
@@ -95,7 +93,7 @@ export class ToolCatalogue {
   }
 }
 
-/** The tools the agent is to get, by name; the same name twice is the first. */
+/** Returns the tools for the agent, sorted by name; of two with one name, the first. */
 function chosen(
   { include, exclude, maxTools }: ServerSettings,
   listed: readonly ToolDefinition[],
@@ -113,7 +111,7 @@ function chosen(
       leftOut.push({ name: shown(one.name), reason: "it runs only as an MCP task" });
     else unique.set(one.name, one);
   }
-  // By code units, not by locale: the order is part of the request's prefix and must be the same everywhere.
+  // Sorted by code units, not by locale: the order is part of the request's prefix and must be the same everywhere.
   const sorted = [...unique.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
   for (const { name } of sorted.slice(maxTools))
     leftOut.push({ name: shown(name), reason: `there are more than maxTools, ${maxTools}` });

@@ -2,22 +2,22 @@ import { createHash } from "node:crypto";
 
 const maxChars = 64;
 const hashChars = 6;
-/** Names of tools that are gone are remembered up to this many. */
+/** Names remembered in total before those of removed tools are forgotten. */
 const maxRemembered = 10_000;
 
 /**
- * The names of tools as a model sees them.
+ * Names of tools as shown to the model.
  *
  * Contract:
- * - A name fits `^[a-zA-Z0-9_-]{1,64}$`. One that had to be changed for that ends in a hash of what it was.
- * - Two tools never have one name: who comes second gets the hash.
- * - As long as this object lives a name never comes to mean another tool, also when its tool goes and comes back.
+ * - A name matches `^[a-zA-Z0-9_-]{1,64}$`. One that had to be changed for that ends in a hash of the original.
+ * - Two tools never share a name: the second one gets a hash.
+ * - A name never refers to another tool during the lifetime of this object, even if its tool is removed and comes back.
  */
 export class ToolNames {
   readonly #owners = new Map<string, string>();
   readonly #names = new Map<string, string>();
 
-  /** The name of a server's tool. */
+  /** Returns the name of a server's tool. */
   nameOf(server: string, prefix: string, tool: string): string {
     const owner = JSON.stringify([server, tool]);
     const known = this.#names.get(owner);
@@ -31,7 +31,7 @@ export class ToolNames {
     return name;
   }
 
-  /** Forgets tools that are gone when there are too many of them. */
+  /** Forgets removed tools if there are too many names. */
   forget(isThere: (name: string) => boolean): void {
     if (this.#owners.size <= maxRemembered) return;
     for (const [name, owner] of this.#owners)

@@ -1,4 +1,4 @@
-/** How long to wait before the next attempt after so many failures in a row: doubled each time, between half and all of it. */
+/** Exponential backoff with equal jitter: between half and all of a delay that doubles with every failure in a row. */
 export function backoffMs(
   failures: number,
   { baseDelayMs, maxDelayMs }: { readonly baseDelayMs: number; readonly maxDelayMs: number },

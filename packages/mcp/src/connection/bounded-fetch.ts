@@ -2,14 +2,14 @@ import { AnswerLost } from "./failure.js";
 
 type Fetch = typeof fetch;
 
-/** What a message that is too large does to whoever reads it. */
+/** Failure of a message that is too large, to follow "the server". */
 export const tooLargeWords = "sent a message larger than maxMessageBytes";
 
 /**
- * `fetch` that breaks off an answer when a message in it has more bytes than that: the whole of it, or one event of a
- * stream of events.
+ * Returns a `fetch` that aborts a response when a message in it has more than `maxBytes`: the whole body, or one event of an
+ * event stream.
  *
- * @param onTooLarge - told before it breaks off, with what was sent
+ * @param onTooLarge - called with the request before the response is aborted
  */
 export function boundedFetch(
   maxBytes: number,
@@ -48,13 +48,13 @@ class WholeSize {
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** The bytes of the event that is being read: an empty line ends it. */
+/** Counts the bytes of the current event, which ends with an empty line. */
 class EventSize {
   #event = 0;
   #line = 0;
   #lastByte: number | undefined;
 
-  /** The largest size an event had in this chunk. */
+  /** Returns the largest size of an event up to the end of this chunk. */
   after(chunk: Uint8Array): number {
     let largest = 0;
     let from = 0;

@@ -6,35 +6,35 @@ import { tooLargeWords } from "./bounded-fetch.js";
 import { AnswerLost, type Failure, failureOf } from "./failure.js";
 import { type ListedTools, listTools } from "./list-tools.js";
 
-/** What a connection is made of. */
+/** Parts of a connection. */
 export interface ConnectionParts {
-  /** Connected already. */
+  /** A client that is connected. */
   readonly client: Client;
-  /** Closes client and transport and waits for the end of a server process. */
+  /** Closes client and transport, and waits for the end of a server process. */
   close(): Promise<void>;
   redact(text: string): string;
   readonly listTimeoutMs: number;
-  /** Whether an error by the way may mean that the server is gone; the end of a process is noticed without. */
+  /** True if an error outside a request may mean that the server is gone; the end of a process is detected anyway. */
   readonly overHttp: boolean;
-  /** Called with every list that was read after the first; whether it was news. */
+  /** Called with every list after the first; returns whether it has changed. */
   onTools(listed: ListedTools): boolean;
 }
 
-/** Thrown by a request that failed. */
+/** Failure of a request. */
 export class RequestFailed extends Error {
   override readonly name = "RequestFailed";
   readonly failure: Failure;
 
-  // Without the cause: errors of the transport may repeat what the server was sent.
+  // Without the cause: errors of the transport may repeat the request.
   constructor(failure: Failure) {
     super(failure.words);
     this.failure = failure;
   }
 }
 
-/** How soon after one look at a server the next may come; after looks in a row that showed nothing new it takes longer. */
-const lookGap = { baseDelayMs: 250, maxDelayMs: 30_000 };
-/** How long requests on a session that was refused may take to be refused too, or answered. */
+/** Backoff between two refreshes of the list of tools, by the number of refreshes in a row without a change. */
+const refreshGap = { baseDelayMs: 250, maxDelayMs: 30_000 };
+/** Time the other requests on a refused session get to be refused or answered too. */
 const graceMs = 1_000;
 const anything = z.unknown();
 const endedWords = "ended or closed the connection";
@@ -47,13 +47,13 @@ export class Connection {
   #tellLost: (reason: string) => void = () => {};
   #closing: Promise<void> | undefined;
   #pending = 0;
-  /** Set when nothing new is sent any more: what the server did. */
+  /** Reason nothing is sent any more; undefined while the connection is in use. */
   #givenUp: string | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
-  #look: "none" | "planned" | "running" | "again" = "running";
-  #idleLooks = 0;
-  #lastLook = performance.now();
-  #lookTimer: NodeJS.Timeout | undefined;
+  #refreshState: "none" | "planned" | "running" | "again" = "running";
+  #idleRefreshes = 0;
+  #lastRefresh = performance.now();
+  #refreshTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -65,42 +65,44 @@ export class Connection {
     client.onerror = (error) => {
       if (error instanceof AnswerLost || error.message.startsWith("ReadBuffer exceeded"))
         this.fail(tooLargeWords);
-      // Of the errors HTTP reports by the way some mean that the server is gone. Whether it is, is asked.
-      else if (parts.overHttp) this.#planLook();
-      // A pipe that broke is of no use any more, even if the process lives on.
+      // Some errors outside a request mean that the server is gone: a refresh finds out.
+      else if (parts.overHttp) this.#scheduleRefresh();
+      // A broken pipe is useless, even if the process is still running.
       else if ("syscall" in error) this.fail(endedWords);
     };
-    client.setNotificationHandler("notifications/tools/list_changed", () => this.#planLook());
+    client.setNotificationHandler("notifications/tools/list_changed", () =>
+      this.#scheduleRefresh(),
+    );
   }
 
-  /** Resolves with what the server did when the connection is of no use any more. */
+  /** Resolves with the reason once the connection can no longer be used. */
   get lost(): Promise<string> {
     return this.#lost;
   }
 
-  /** Whether nothing more can be sent on it. */
+  /** True if nothing more can be sent. */
   get isLost(): boolean {
     return this.#givenUp !== undefined || this.#end.signal.aborted;
   }
 
-  /** Gives the connection up: whoever waits for an answer on it is told. */
+  /** Gives up the connection and fails its pending requests. */
   fail(reason: string): void {
     if (this.#end.signal.aborted) return;
-    clearTimeout(this.#lookTimer);
+    clearTimeout(this.#refreshTimer);
     clearTimeout(this.#graceTimer);
     this.#tellLost(reason);
     this.#end.abort(new RequestFailed({ kind: "lost", words: reason }));
     void this.close();
   }
 
-  /** The tools the server has at first; to be called once. @throws RequestFailed */
+  /** Reads the list of tools for the first time; to be called once. @throws RequestFailed */
   async firstTools(signal: AbortSignal): Promise<ListedTools> {
     const listed = await this.#list(signal);
-    this.#lookDone();
+    this.#refreshDone();
     return listed;
   }
 
-  /** Runs a tool; what the server answered, unchecked. @throws RequestFailed */
+  /** Runs a tool and returns the server's answer unchecked. @throws RequestFailed */
   call(
     name: string,
     input: Readonly<Record<string, unknown>>,
@@ -110,13 +112,13 @@ export class Connection {
       this.#parts.client.request(
         { method: "tools/call", params: { name, arguments: input } },
         anything,
-        // How long it may take is decided by the signal alone.
+        // The signal alone decides how long it may take.
         { signal: options.signal, timeout: longestTimerMs, onprogress: options.onProgress },
       ),
     );
   }
 
-  /** Ends the session, and the process where there is one; idempotent. */
+  /** Ends the session, and the process if there is one. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#parts.close();
     this.fail("was closed");
@@ -137,7 +139,7 @@ export class Connection {
     } catch (error) {
       if (error instanceof RequestFailed) throw error;
       const failure = failureOf(error, this.#parts.redact);
-      // "lost" over HTTP is one request of many: whether the server is gone too, is asked; a pipe has told already.
+      // "lost" over HTTP concerns one request of many, and a refresh finds out about the server; a pipe has reported its end.
       if (failure.kind === "not_sent") this.#giveUp(failure.words);
       throw new RequestFailed(failure);
     } finally {
@@ -147,44 +149,44 @@ export class Connection {
     }
   }
 
-  /** Sends nothing more, and is lost as soon as nothing is waited for: others may yet hear that they did not run. */
+  /** Sends nothing more, and ends once no request is pending: the others may still learn that they did not run. */
   #giveUp(reason: string): void {
     if (this.isLost) return;
     this.#givenUp = reason;
     this.#graceTimer = setTimeout(() => this.fail(reason), graceMs);
   }
 
-  /** Looks at the tools soon: to see whether they changed, and whether the server is there at all. */
-  #planLook(): void {
+  /** Reads the list of tools again soon: it may have changed, or the server may be gone. */
+  #scheduleRefresh(): void {
     if (this.isLost) return;
-    if (this.#look === "running") this.#look = "again";
-    if (this.#look !== "none") return;
-    this.#look = "planned";
-    // Not more often than that, however much the server has to report.
-    const gapMs = backoffMs(this.#idleLooks + 1, lookGap);
-    const delayMs = Math.max(0, this.#lastLook + gapMs - performance.now());
-    if (delayMs === 0) this.#idleLooks = 0;
-    this.#lookTimer = setTimeout(() => void this.#lookNow(), delayMs).unref();
+    if (this.#refreshState === "running") this.#refreshState = "again";
+    if (this.#refreshState !== "none") return;
+    this.#refreshState = "planned";
+    // Rate-limited, however many changes the server reports.
+    const gapMs = backoffMs(this.#idleRefreshes + 1, refreshGap);
+    const delayMs = Math.max(0, this.#lastRefresh + gapMs - performance.now());
+    if (delayMs === 0) this.#idleRefreshes = 0;
+    this.#refreshTimer = setTimeout(() => void this.#refresh(), delayMs).unref();
   }
 
-  async #lookNow(): Promise<void> {
-    this.#look = "running";
+  async #refresh(): Promise<void> {
+    this.#refreshState = "running";
     try {
       const listed = await this.#list(this.#end.signal);
-      this.#idleLooks = this.#parts.onTools(listed) ? 0 : this.#idleLooks + 1;
+      this.#idleRefreshes = this.#parts.onTools(listed) ? 0 : this.#idleRefreshes + 1;
     } catch {
-      // Not gone, but not well either; or given up by now.
-      this.#idleLooks++;
-      this.#look = "again";
+      // The server is not gone but has a problem, or the connection has been given up.
+      this.#idleRefreshes++;
+      this.#refreshState = "again";
     }
-    this.#lookDone();
+    this.#refreshDone();
   }
 
-  #lookDone(): void {
-    const again = this.#look === "again";
-    this.#look = "none";
-    this.#lastLook = performance.now();
-    if (again) this.#planLook();
+  #refreshDone(): void {
+    const again = this.#refreshState === "again";
+    this.#refreshState = "none";
+    this.#lastRefresh = performance.now();
+    if (again) this.#scheduleRefresh();
   }
 
   #list(signal: AbortSignal): Promise<ListedTools> {

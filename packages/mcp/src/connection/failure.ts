@@ -8,33 +8,33 @@ import {
 import { cleanText } from "../catalogue/clean-text.js";
 
 /**
- * What a failed request means:
- * - `not_sent`: it certainly did not run, and the connection is of no use any more. It may be repeated on a new one.
- * - `refused`: the server answered that it will not do it.
+ * Meaning of a failed request:
+ * - `not_sent`: it certainly did not run, and the connection can no longer be used. It may be repeated on a new one.
+ * - `refused`: the server refused it.
  * - `lost`: the connection is gone; it may have run.
- * - `unknown`: it may have run; the connection may be all right.
+ * - `unknown`: it may have run; the connection may be intact.
  */
 export interface Failure {
   readonly kind: "not_sent" | "refused" | "lost" | "unknown";
-  /** What happened, to go on from "the server …". Nothing of the address, the headers or the environment. */
+  /** Description worded to follow "the server"; contains nothing of the URL, the headers or the environment. */
   readonly words: string;
 }
 
 const maxMessageChars = 2_000;
 
-/** Thrown by the HTTP transport when an answer will not come; the message is what the server did, in our words. */
+/** Thrown by the HTTP transport when an answer will not come; the message is safe to show. */
 export class AnswerLost extends Error {
   override readonly name = "AnswerLost";
 }
 
-/** Codes of errors that come only before a request is on its way: no name, nobody listening, no certificate to believe. */
+/** Codes of errors that occur only before a request is sent: DNS failure, refused connection, invalid certificate. */
 const neverConnected =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*)$/;
 
 /**
- * What an error of the MCP client means. Its own message is kept only where it is the server's answer to the request.
+ * Classifies an error of the MCP client. Its message is kept only if it is the server's answer to the request.
  *
- * @param redact - takes secrets out of what the server says
+ * @param redact - removes secrets from the server's message
  */
 export function failureOf(error: unknown, redact: (text: string) => string): Failure {
   if (error instanceof ProtocolError)
@@ -49,7 +49,7 @@ export function failureOf(error: unknown, redact: (text: string) => string): Fai
   const { code, syscall = "" } = systemError(error);
   if (code !== undefined && syscall.startsWith("spawn"))
     return { kind: "not_sent", words: `could not be started (${code}): check command and cwd` };
-  // A route can get lost under a request too: then it is not the attempt to connect that says so.
+  // EHOSTUNREACH and the like may also hit a running request; only from `connect` they mean that nothing was sent.
   if (code !== undefined)
     return neverConnected.test(code) || syscall === "connect"
       ? { kind: "not_sent", words: `could not be reached (${code})` }
@@ -64,7 +64,7 @@ export function failureOf(error: unknown, redact: (text: string) => string): Fai
 function httpFailure(error: SdkHttpError): Failure {
   const { status } = error;
   const text = typeof error.data["text"] === "string" ? error.data["text"] : "";
-  // 404 is what the protocol says for a session that is gone; some servers say 400 and name it in words.
+  // The protocol uses 404 for an expired session; some servers send 400 and mention the session.
   if (status === 404 || (status === 400 && /session/i.test(text)))
     return { kind: "not_sent", words: `does not know the session or the address (HTTP ${status})` };
   if (status === 401 || status === 403) return notLetIn(status);
@@ -88,11 +88,11 @@ function sdkFailure(error: SdkError): Failure {
     case SdkErrorCode.InvalidResult:
       return { kind: "unknown", words: "answered with something that is not MCP" };
     default:
-      return { kind: "unknown", words: `did not answer as MCP wants it (${error.code})` };
+      return { kind: "unknown", words: `did not answer according to MCP (${error.code})` };
   }
 }
 
-/** What a system error says of itself; `fetch` keeps it in the cause. */
+/** Returns code and syscall of a system error, which `fetch` puts into the cause. */
 function systemError(error: unknown): { readonly code?: string; readonly syscall?: string } {
   for (const one of [error, (error as { cause?: unknown } | undefined)?.cause])
     if (typeof one === "object" && one !== null && "code" in one && typeof one.code === "string")

@@ -13,24 +13,24 @@ import { AnswerLost } from "./failure.js";
 
 type Send = StreamableHTTPClientTransport["send"];
 
-/** For how long a server is told that a call or the session is over; it may not listen. */
-const goodbyeMs = 2_000;
-/** How soon a stream is asked for again, whatever the server says. */
-const shortestDelayMs = 100;
+/** Time limit for telling the server that a call or the session is over; it may not respond. */
+const terminateMs = 2_000;
+/** Shortest delay before a stream is reopened, whatever the server asks for. */
+const minReconnectMs = 100;
 
-/** A request whose answer has not come. */
+/** A request without an answer so far. */
 interface Unanswered {
-  /** It came. */
+  /** The answer has arrived. */
   done(): void;
-  /** It will not come, since the server did that. */
+  /** The answer will not arrive, for this reason. */
   fail(words: string): void;
-  /** Nobody wants it any more. */
+  /** Aborted when the answer is no longer wanted. */
   readonly stream: AbortController;
 }
 
 /**
- * Streamable HTTP that notices when an answer will not come: the stream of a request that ends without one fails that
- * request, instead of leaving it to its timeout; and the stream of one that was cancelled is closed.
+ * Streamable HTTP that detects lost answers: a stream that ends without an answer fails its request at once instead of at its
+ * timeout, and the stream of a cancelled request is closed.
  */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #unanswered = new Map<string | number, Unanswered>();
@@ -48,9 +48,9 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         reconnectionDelayGrowFactor: 1.5,
         maxRetries: 8,
       },
-      // The transport's own way forgets all timers but the last.
+      // The transport itself keeps only the last timer.
       reconnectionScheduler: (reconnect, delayMs) => {
-        const delay = Math.min(Math.max(delayMs, shortestDelayMs), longestTimerMs);
+        const delay = Math.min(Math.max(delayMs, minReconnectMs), longestTimerMs);
         const timer = setTimeout(() => {
           timers.delete(timer);
           reconnect();
@@ -72,7 +72,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled")
       return super.send(message, options);
     try {
-      await super.send(message, { ...options, requestSignal: AbortSignal.timeout(goodbyeMs) });
+      await super.send(message, { ...options, requestSignal: AbortSignal.timeout(terminateMs) });
     } finally {
       this.#unanswered.get(message.params?.["requestId"] as number)?.stream.abort();
     }
@@ -92,7 +92,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       requestSignal: stream.signal,
       onRequestStreamEnd,
     });
-    // The client waits for the answer by itself; of this promise it only wants to know the failure.
+    // The client waits for the answer itself; it uses this promise only to learn of a failure.
     try {
       await Promise.race([sent.then(() => answered), answered]);
     } finally {
@@ -100,13 +100,13 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     }
   }
 
-  /** Tells the server that the session is over, if it listens, and closes. */
+  /** Terminates the session at the server, if it responds, and closes. */
   override close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  /** Fails the request whose answer it is, and does not ask for the rest; elsewhere it is the end of the connection. */
+  /** Fails the request with the large answer and drops the rest; without a request, ends the connection. */
   #onTooLarge(sent: RequestInit | undefined): void {
     const message: unknown = typeof sent?.body === "string" ? JSON.parse(sent.body) : null;
     const request = isRecord(message) && this.#unanswered.get(message["id"] as number);
@@ -119,12 +119,12 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   async #close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#unanswered.clear();
-    const goodbye = this.terminateSession().catch(() => {});
+    const terminated = this.terminateSession().catch(() => {});
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([
-      goodbye,
+      terminated,
       new Promise((resolve) => {
-        timer = setTimeout(resolve, goodbyeMs);
+        timer = setTimeout(resolve, terminateMs);
       }),
     ]);
     clearTimeout(timer);

@@ -1,12 +1,31 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { type ToolDefinition, toolDefinition } from "./tool-definition.js";
 
-/** What a server that sends page after page is read of at most. */
+/** Definition of a tool by its server. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly annotations?: { readonly readOnlyHint?: boolean | undefined } | undefined;
+  readonly execution?: { readonly taskSupport?: string | undefined } | undefined;
+}
+
+/** The part of a definition that is used. Looser than the protocol: one odd tool must not hide the others of its server. */
+const toolDefinition: z.ZodType<ToolDefinition> = z.object({
+  name: z.string().min(1).max(1_000),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  inputSchema: z.record(z.string(), z.unknown()),
+  annotations: z.object({ readOnlyHint: z.boolean().optional() }).optional().catch(undefined),
+  execution: z.object({ taskSupport: z.string().optional() }).optional().catch(undefined),
+});
+
+/** Limits for a server that sends page after page. */
 const maxPages = 64;
 const maxListed = 5_000;
 
-/** The tools of a server, and how many of them could not be understood. */
+/** Tools of a server, and the number of invalid definitions. */
 export interface ListedTools {
   readonly tools: readonly ToolDefinition[];
   readonly malformed: number;
@@ -14,7 +33,7 @@ export interface ListedTools {
 
 const page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
-/** Reads all pages of a server's tools; a server without tools has none. */
+/** Reads all pages of a server's tools. */
 export async function listTools(
   client: Client,
   options: { readonly signal: AbortSignal; readonly timeout: number },

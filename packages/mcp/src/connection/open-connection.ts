@@ -8,25 +8,24 @@ import { failureOf } from "./failure.js";
 import { HttpTransport } from "./http-transport.js";
 import type { ListedTools } from "./list-tools.js";
 import { redactor } from "./redactor.js";
-import { StderrLines } from "./stderr-lines.js";
-import { StdioTransport } from "./stdio-transport.js";
+import { StderrLines, StdioTransport } from "./stdio-transport.js";
 
 const clientInfo = { name: "holdfast", version: "0.1.0" };
-/** Of each line: the last one says most, and must not fall victim to those before it. */
+/** Limit of each line, so that long lines do not crowd out the last one, which says most. */
 const maxStderrChars = 300;
 
-/** A connection and the tools it began with. */
+/** A connection and its first list of tools. */
 export interface Opened {
   readonly connection: Connection;
   readonly listed: ListedTools;
 }
 
-/** Why a server could not be connected to. */
+/** Failure to connect to a server. */
 export class ConnectFailed extends Error {
   override readonly name = "ConnectFailed";
-  /** The last lines of its stderr, without secrets; for people, never for a model. */
+  /** Last lines of its stderr, without secrets; for people, never for a model. */
   readonly stderr: string;
-  /** Resolves when nothing of what was started runs any more; never rejects. */
+  /** Resolves when everything that was started has ended; never rejects. */
   readonly closed: Promise<void>;
 
   constructor(words: string, stderr: string, closed: Promise<void> = Promise.resolve()) {
@@ -37,11 +36,11 @@ export class ConnectFailed extends Error {
 }
 
 /**
- * Starts or reaches a server, shakes hands and reads its tools.
+ * Connects to a server, performs the handshake and reads its tools.
  *
- * @param signal - gives up
- * @param onTools - told what tools the server has when they may have changed; says whether they did
- * @throws ConnectFailed when the time is over at the latest; what was started may then still be ending
+ * @param signal - aborts the attempt
+ * @param onTools - called with the list of tools when it may have changed; returns whether it has
+ * @throws ConnectFailed, at the latest when `connectTimeoutMs` is over; a process may then still be ending
  */
 export async function openConnection(
   settings: ServerSettings,
@@ -61,7 +60,7 @@ export async function openConnection(
   const deadline = limit.signal;
   try {
     const connected = client.connect(transport, { signal: deadline, timeout: connectTimeoutMs });
-    // The client waits for the last step of the handshake without a limit.
+    // The client waits for the last step of the handshake without a limit of its own.
     await Promise.race([connected, over(deadline)]);
     const connection = new Connection({
       client,
@@ -79,7 +78,7 @@ export async function openConnection(
     }
   } catch (error) {
     const closed = close();
-    // Of one that ended by itself the last words come with its end; one that does not end is not waited for.
+    // A process that ends by itself has written all of its stderr then; one that does not end is not waited for.
     await Promise.race([closed, over(deadline).catch(() => {})]);
     const words = error instanceof RequestFailed ? error.message : failureOf(error, redact).words;
     const said = (stderr?.last ?? []).map((line) => cleanText(redact(line), maxStderrChars));
@@ -92,7 +91,7 @@ async function closeBoth(client: Client, transport: StdioTransport | HttpTranspo
   await transport.close().catch(() => {});
 }
 
-/** Fails when the time is over. */
+/** Rejects when the time is over. */
 function over(deadline: AbortSignal): Promise<never> {
   const failure = new RequestFailed({ kind: "unknown", words: "did not answer in time" });
   return new Promise((_, reject) => {
@@ -111,7 +110,7 @@ function makeTransport({ endpoint, maxMessageBytes }: ServerSettings): {
   const transport = new StdioTransport({
     command,
     args: [...args],
-    // The transport adds PATH, HOME and the like, and nothing else of this process's.
+    // The transport adds PATH, HOME and the like, but no other variable of this process.
     env: { ...env },
     stderr: "pipe",
     maxBufferSize: maxMessageBytes,

@@ -1,12 +1,12 @@
 import type { Endpoint } from "../options/server-settings.js";
 
-/** Shorter values would blank out ordinary words, and are no secrets. */
+/** Shorter values are not secrets, and redacting them would hide ordinary words. */
 const shortestSecret = 4;
 
-/** Parts of a path that are as long are hardly names: many servers have a key in their address. */
+/** Segments of a path from this length on are taken for keys: many servers have one in their URL. */
 const shortestKey = 16;
 
-/** Replaces what the server was given in confidence, should it say it again: values of `env`, of headers and of the address's query, and long parts of its path. */
+/** Returns a function that redacts the server's secrets: values of `env`, of headers and of the query, and long segments of the path. */
 export function redactor(endpoint: Endpoint): (text: string) => string {
   const given =
     endpoint.kind === "stdio"

@@ -3,10 +3,10 @@ import { isRecord } from "@holdfast/core/plugin-kit";
 import type { Endpoint } from "./server-settings.js";
 
 /**
- * Takes what says how the server is reached out of its options.
+ * Splits the options of a server into its endpoint and the rest.
  *
- * By hand and not by schema: arguments, variables, headers and the address may hold secrets, and a problem must not show
- * their values.
+ * Checked by hand instead of by a schema: arguments, variables, headers and the URL may contain secrets, which a problem must
+ * not show.
  *
  * @throws ConfigurationError
  */

@@ -2,9 +2,8 @@ import { ConfigurationError } from "@holdfast/core";
 import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
 import { longestTimerMs } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import type { McpToolsOptions } from "./mcp-tools-options.js";
+import type { McpServerChange, McpToolsOptions } from "./mcp-tools-options.js";
 import { readEndpoint } from "./read-endpoint.js";
-import type { McpServerChange } from "./server-change.js";
 import type { ServerSettings } from "./server-settings.js";
 
 /** {@link McpToolsOptions} with the defaults filled in. */
@@ -66,7 +65,11 @@ const outer = z.strictObject({
     .optional(),
 });
 
-/** @throws ConfigurationError with every problem found; it never shows values that may be secret */
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws ConfigurationError with every problem found, without values that may be secret
+ */
 export function readOptions(options: McpToolsOptions): McpToolsSettings {
   const { servers, onServerChange } = parseOptions(outer, options, "mcpTools");
   const problems: string[] = [];

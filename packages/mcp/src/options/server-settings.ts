@@ -1,6 +1,6 @@
 import type { McpGroup } from "./mcp-tools-options.js";
 
-/** How a server is reached. */
+/** Command or URL of a server. */
 export type Endpoint =
   | {
       readonly kind: "stdio";
@@ -16,7 +16,7 @@ export type Endpoint =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** Everything about one server, with the defaults filled in. */
+/** Settings of one server, with defaults filled in. */
 export interface ServerSettings {
   readonly name: string;
   readonly endpoint: Endpoint;

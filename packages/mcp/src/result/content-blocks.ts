@@ -8,7 +8,7 @@ const maxLabelChars = 500;
 const notBase64 = /[^A-Za-z0-9+/]/;
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
 
-/** What a server put into `content`, as blocks of a tool result. */
+/** Converts the `content` of a server's answer to blocks of a tool result. */
 export function contentBlocks(content: unknown): readonly Block[] {
   return Array.isArray(content) ? content.flatMap(blocksOf) : [];
 }
@@ -32,7 +32,7 @@ function blocksOf(item: unknown): readonly Block[] {
   }
 }
 
-/** An embedded resource: its text or its bytes, with its address in front of a text and as the name of data. */
+/** Converts an embedded resource: its URI precedes a text, and names data. */
 function resource(value: unknown): readonly Block[] {
   if (!isRecord(value)) return [note("a resource without content")];
   const uri = label(value["uri"]);
@@ -41,7 +41,7 @@ function resource(value: unknown): readonly Block[] {
   return [data(value["blob"], value["mimeType"], uri, "resource")];
 }
 
-/** Data the model's provider would refuse would be refused with every later request of the session: it is checked here. */
+/** Checks data here: a provider that refuses it would refuse every later request of the session too. */
 function data(bytes: unknown, type: unknown, name: string | undefined, what: string): Block {
   if (typeof bytes !== "string" || !isBase64(bytes)) return note(`${what} data that is not base64`);
   return {
@@ -52,7 +52,7 @@ function data(bytes: unknown, type: unknown, name: string | undefined, what: str
   };
 }
 
-/** Looks for what is wrong: one expression for all of it runs out of stack over some megabytes. */
+/** Searches for an invalid character: one expression that matches the whole overflows the stack at some megabytes. */
 function isBase64(bytes: string): boolean {
   const padding = bytes.endsWith("==") ? 2 : bytes.endsWith("=") ? 1 : 0;
   const digits = bytes.slice(0, bytes.length - padding);

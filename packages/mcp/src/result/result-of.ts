@@ -1,16 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ExplicitToolResult, type TextBlock, toolResult } from "@holdfast/core";
-import { isRecord } from "@holdfast/core/plugin-kit";
+import {
+  type DataBlock,
+  type ExplicitToolResult,
+  type TextBlock,
+  toolResult,
+} from "@holdfast/core";
+import { contentChars, cutIndex, isRecord } from "@holdfast/core/plugin-kit";
 import { contentBlocks } from "./content-blocks.js";
-import { fitBlocks } from "./fit-blocks.js";
 
-/** Where a result came from; kept in its metadata. */
+type Block = TextBlock | DataBlock;
+
+/** Server and tool of a result, kept in its metadata. */
 export interface ResultOrigin {
   readonly server: string;
   readonly tool: string;
 }
 
-/** What a server answered to `tools/call`, as a tool's result. */
+/** Converts a server's answer to `tools/call` to a tool result. */
 export function resultOf(
   answer: unknown,
   origin: ResultOrigin,
@@ -25,7 +31,7 @@ export function resultOf(
   const blocks = [...contentBlocks(answer["content"])];
   const structured = answer["structuredContent"];
   const texts = blocks.filter((block) => block.type === "text");
-  // Servers are asked to say structured content as text too; where they did, once is enough.
+  // The protocol asks servers to repeat structured content as text; if they did, once is enough.
   if (structured !== undefined && structured !== null && !texts.some(says(structured)))
     blocks.push({ type: "text", text: JSON.stringify(structured) });
   if (blocks.length === 0) blocks.push({ type: "text", text: "(no output)" });
@@ -36,7 +42,7 @@ export function resultOf(
   });
 }
 
-/** The metadata of every result of an MCP tool. */
+/** Returns the metadata of every result of an MCP tool. */
 export function metadataOf({ server, tool }: ResultOrigin): {
   readonly mcp: { readonly server: string; readonly tool: string };
 } {
@@ -51,4 +57,24 @@ function says(value: unknown): (block: TextBlock) => boolean {
       return false;
     }
   };
+}
+
+/** Fits blocks into `maxChars` of text and data: cuts texts, leaves out data, and adds a note about it. */
+export function fitBlocks(blocks: readonly Block[], maxChars: number): readonly Block[] {
+  let left = maxChars;
+  let omitted = 0;
+  const kept = blocks.flatMap((block): readonly Block[] => {
+    const chars = contentChars(block);
+    if (chars <= left) {
+      left -= chars;
+      return [block];
+    }
+    const head = block.type === "text" ? cutIndex(block.text, left) : 0;
+    omitted += chars - head;
+    left = block.type === "text" ? 0 : left;
+    return block.type === "text" && head > 0 ? [{ ...block, text: block.text.slice(0, head) }] : [];
+  });
+  if (omitted === 0) return blocks;
+  const note = `[${omitted} characters of this result were left out: it was larger than ${maxChars}.]`;
+  return [...kept, { type: "text", text: note }];
 }

@@ -1,30 +1,30 @@
 import { ContextOverflowError, HoldfastError, ModelError } from "@holdfast/core";
 import { asContextOverflow } from "@holdfast/core/plugin-kit";
 import { type ErrorFacts, errorFacts, hasSdkMarker } from "./error-facts.js";
-import { judge } from "./error-kind.js";
+import { errorKind } from "./error-kind.js";
 import { withoutQuotations } from "./provider-words.js";
-import { retryAfterMs } from "./retry-after.js";
 
-/** What was asked of whom when it failed. */
+/** The call that failed. */
 export interface FailedCall {
-  /** The model's id. */
+  /** Id of the model. */
   readonly model: string;
+  /** Further error messages that mean that a request is longer than the window. */
   readonly overflowPatterns?: readonly RegExp[] | undefined;
-  /** @default now */
+  /** Current time in epoch milliseconds. @default now */
   readonly now?: number | undefined;
 }
 
 /**
- * What a provider's failure means to an agent: `ContextOverflowError` when the request was longer than the window, else
- * `ModelError` with its kind and whether to try again. Messages never have what was sent in them, nor what the provider
- * said, which may quote it; the cause has the provider's message without quotations, the request, the body and the headers.
+ * Converts a provider's failure to an error of Holdfast: `ContextOverflowError` if the request was longer than the window,
+ * otherwise `ModelError` with its kind and whether to retry. Messages contain neither the request nor the provider's message,
+ * which may quote it; the cause has the provider's message without quotations, request, body and headers.
  */
 export function classifyError(error: unknown, call: FailedCall): HoldfastError {
   if (HoldfastError.is(error)) return error;
   const facts = errorFacts(error);
   const { statusCode } = facts;
   const what = `the request to model ${call.model}`;
-  // Only by the provider's own words: what an answer quotes must not make an overflow, nor hide one.
+  // Only by the provider's own words: a quotation must neither cause an overflow nor hide one.
   const said = { statusCode, message: facts.words };
   const overflow = asContextOverflow(said, what, call.overflowPatterns);
   if (overflow)
@@ -32,7 +32,7 @@ export function classifyError(error: unknown, call: FailedCall): HoldfastError {
       cause: causeOf(error, facts),
       limitTokens: overflow.limitTokens,
     });
-  const { kind, retryable, advice } = judge(facts);
+  const { kind, retryable, advice } = errorKind(facts);
   const status = statusCode === undefined ? "" : ` (HTTP ${statusCode})`;
   return new ModelError(`model ${call.model} failed: ${kind}${status}; ${advice}`, {
     kind,
@@ -46,9 +46,9 @@ export function classifyError(error: unknown, call: FailedCall): HoldfastError {
 const maxMessageChars = 500;
 
 /**
- * A small error in the place of the original. An `APICallError` carries the whole request and the whole answer: whoever
- * logs it logs the conversation, and whoever keeps it keeps the conversation in memory. Of refused keys some servers quote
- * the key, so there not even the message stays.
+ * Returns a small error in place of the original. An `APICallError` carries the whole request and response: logging it would
+ * log the conversation, and keeping it would keep the conversation in memory. Some servers quote a refused key, so for those
+ * not even the message stays.
  */
 function causeOf(error: unknown, facts: ErrorFacts, isSecret = false): Error {
   const message = innermostMessage(error);
@@ -61,12 +61,12 @@ function causeOf(error: unknown, facts: ErrorFacts, isSecret = false): Error {
   return cause;
 }
 
-/** The provider's words are at the bottom of what packages wrap around them. */
+/** Returns the message of the innermost error, which is the provider's own. */
 function innermostMessage(error: unknown): string {
   let message = typeof error === "string" ? error : "";
   let value: unknown = error;
   for (let depth = 0; depth < 6 && typeof value === "object" && value !== null; depth++) {
-    // These two quote the reply; of the second the cause tells what was wrong with it.
+    // These two quote the reply; the cause of the second says what was wrong with it.
     if (hasSdkMarker(value, "AI_JSONParseError")) break;
     const quotes = hasSdkMarker(value, "AI_TypeValidationError");
     if (!quotes && "message" in value && typeof value.message === "string" && value.message !== "")
@@ -85,4 +85,36 @@ function framesOf(stack: string): string {
     .split("\n")
     .filter((line) => /^\s+at /.test(line))
     .join("\n");
+}
+
+/** Returns the delay that the provider asks for in a header, in Google's details, or in its message. */
+function retryAfterMs({ headers, words }: ErrorFacts, now: number): number | undefined {
+  const ms = leadingNumber(headers["retry-after-ms"]);
+  if (ms !== undefined) return Math.ceil(ms);
+  const after = headers["retry-after"];
+  const seconds = leadingNumber(after);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  // A date has letters; `Date.parse` accepts most numbers as well.
+  const date = /[a-z]/i.test(after ?? "") ? Date.parse(after ?? "") : Number.NaN;
+  if (!Number.isNaN(date)) return Math.max(0, date - now);
+  const said =
+    /"retryDelay": ?"(\d+(?:\.\d+)?s)"/.exec(words) ??
+    /(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)/i.exec(words);
+  return said?.[1] === undefined ? undefined : durationMs(said[1]);
+}
+
+/** Reads a header that is a number; a header sent twice is joined by a comma. */
+function leadingNumber(header: string | undefined): number | undefined {
+  const value = Number(/^\s*(\d+(?:\.\d+)?)\s*(?:,|$)/.exec(header ?? "")?.[1]);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Converts a duration such as "9m38.016s" to milliseconds. */
+function durationMs(text: string): number {
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|[hms])/g))
+    total += Number(amount) * (units[unit ?? ""] ?? 0);
+  return Math.ceil(total);
 }

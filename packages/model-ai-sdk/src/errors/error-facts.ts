@@ -1,41 +1,41 @@
 import { isRecord } from "@holdfast/core/plugin-kit";
-import { ReportedError } from "../stream/reported-error.js";
+import { ReportedError } from "../stream/raw-chunks.js";
 import { spokenFields, withoutQuotations } from "./provider-words.js";
 
-/** What can be told of a failure without quoting what was sent. */
+/** Facts about a failure that do not quote the request. */
 export interface ErrorFacts {
   readonly statusCode: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** What the package says about trying again; undefined when it says nothing. */
+  /** The package's own opinion on retrying, if it has one. */
   readonly isRetryable: boolean | undefined;
-  /** The name of the AI SDK's error class, such as `AI_APICallError`; else the error's own. */
+  /** Name of the AI SDK's error class, such as `AI_APICallError`; otherwise the error's own. */
   readonly name: string;
-  /** Whether the provider reported it in a reply that had begun, rather than instead of one. */
+  /** True if the provider reported it in a reply that had started. */
   readonly isReported: boolean;
   /** System error codes in the chain, such as ECONNRESET. */
   readonly codes: readonly string[];
-  /** The provider's own words: message, type, code and status. Only to be matched, never to be shown. */
+  /** The provider's message, type, code and status; only for matching, never to be shown. */
   readonly words: string;
 }
 
-/** How far down a chain of causes to look, how much of a list, and how large a body. */
+/** Limits on the chain of causes, on lists, and on the body. */
 const maxDepth = 6;
 const maxItems = 10;
 const maxBodyChars = 1_000_000;
 
-/** Fields that hold what a provider says. */
+/** Fields that contain the provider's error. */
 const nested = ["data", "error", "errors", "response", "detail", "details", "metadata"];
 
 /**
- * The AI SDK marks its errors with symbols. `instanceof` would miss errors of another copy of the same package, of which a
- * program with two generations has several.
+ * Tells whether an error has this marker symbol of the AI SDK. `instanceof` would miss errors of another copy of the package,
+ * of which a program with two generations has several.
  */
 export function hasSdkMarker(error: unknown, name: string): boolean {
   const marker = Symbol.for(`vercel.ai.error.${name}`);
   return typeof error === "object" && error !== null && marker in error;
 }
 
-/** Gathers what an error and its causes tell. */
+/** Collects the facts of an error and its causes. */
 export function errorFacts(error: unknown): ErrorFacts {
   const seen = new Set<unknown>();
   const words: string[] = [];
@@ -63,7 +63,7 @@ export function errorFacts(error: unknown): ErrorFacts {
     if (value instanceof Error && (name === undefined || name === "ReportedError"))
       name = value.name;
     if (value instanceof Error && typeof value["code"] === "string") codes.push(value["code"]);
-    // These two quote the reply they could not read; what it is may be an error all the same.
+    // These two quote the reply that they could not read, which may itself be an error.
     if (hasSdkMarker(value, "AI_JSONParseError")) return;
     if (hasSdkMarker(value, "AI_TypeValidationError")) {
       visit(value["value"], depth + 1);
@@ -73,7 +73,7 @@ export function errorFacts(error: unknown): ErrorFacts {
     for (const key of ["retryDelay", "n_ctx"])
       if (value[key] !== undefined) words.push(`"${key}": ${JSON.stringify(value[key])}`);
     for (const key of [...nested, "cause", "lastError"]) visit(value[key], depth + 1);
-    // The whole answer; a router quotes that of the provider behind it.
+    // The whole response; a router quotes that of the provider behind it.
     for (const key of ["responseBody", "raw"]) visit(parsed(value[key]), depth + 1);
   };
   visit(error, 0);

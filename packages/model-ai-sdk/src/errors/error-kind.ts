@@ -1,11 +1,11 @@
 import type { ModelErrorKind } from "@holdfast/core";
 import type { ErrorFacts } from "./error-facts.js";
 
-/** What a failure is and whether trying again makes sense. */
-export interface Judgement {
+/** Kind of a failure, and what to do about it. */
+export interface ErrorKind {
   readonly kind: ModelErrorKind;
   readonly retryable: boolean;
-  /** What whoever runs the agent can do. */
+  /** Advice to the operator of the agent. */
   readonly advice: string;
 }
 
@@ -27,13 +27,13 @@ const unfinishedWords = /without a finish reason/i;
 const serverWords = /server_error|api_error|internal error|INTERNAL\b|InternalServerError/i;
 const requestWords = /invalid_request|INVALID_ARGUMENT|BadRequestError|not_found_error|NOT_FOUND/i;
 
-/** Errors the AI SDK's packages throw before anything is sent, or over an answer that makes no sense. */
-const sdkErrors: Readonly<Record<string, Judgement>> = {
+/** Errors that AI SDK packages throw before anything is sent, or about an unreadable response. */
+const sdkErrors: Readonly<Record<string, ErrorKind>> = {
   AI_LoadAPIKeyError: authentication(),
-  AI_LoadSettingError: invalid("set what the provider's package asks for"),
+  AI_LoadSettingError: invalid("set what the provider's package requires"),
   AI_NoSuchModelError: invalid("check the model's id"),
   AI_UnsupportedFunctionalityError: invalid("the provider's package does not support a part of it"),
-  AI_InvalidPromptError: invalid("the provider's package does not take the prompt"),
+  AI_InvalidPromptError: invalid("the provider's package does not accept the prompt"),
   AI_InvalidArgumentError: invalid("check settings and providerOptions"),
   AI_TypeValidationError: unreadable(),
   AI_JSONParseError: unreadable(),
@@ -42,8 +42,8 @@ const sdkErrors: Readonly<Record<string, Judgement>> = {
   AI_NoContentGeneratedError: unreadable(),
 };
 
-/** Judges a failure that is not about the length of the request. */
-export function judge(facts: ErrorFacts): Judgement {
+/** Classifies a failure that is not about the length of the request. */
+export function errorKind(facts: ErrorFacts): ErrorKind {
   const { statusCode: status, words, name, codes, isRetryable, isReported } = facts;
   if (status !== undefined && status >= 400) return byStatus(status, words);
   if (name === "StalledError" || codes.some((code) => connectionCodes.test(code)))
@@ -53,7 +53,7 @@ export function judge(facts: ErrorFacts): Judgement {
   if (rateWords.test(words)) return rateLimit(words);
   if (overloadWords.test(words)) return overloaded();
   if (contentWords.test(words)) return content();
-  // The package's word for a clean end in mid-reply.
+  // The package's error for a stream that ends cleanly in the middle of a reply.
   if (name === "AI_InvalidResponseDataError" && unfinishedWords.test(words)) return connection();
   const known = sdkErrors[name];
   if (known !== undefined) return known;
@@ -64,15 +64,15 @@ export function judge(facts: ErrorFacts): Judgement {
     return status === undefined && isRetryable
       ? connection()
       : { ...server(), retryable: isRetryable ?? false };
-  // An error event without a word we know ended a reply that had begun well.
+  // An unknown error event ended a reply that had started normally.
   if (isReported) return server();
   return { kind: "unknown", retryable: false, advice: "see the cause" };
 }
 
-function byStatus(status: number, words: string): Judgement {
+function byStatus(status: number, words: string): ErrorKind {
   if (status === 402 || quotaWords.test(words)) return quota();
   if (status === 429 || (status === 413 && rateWords.test(words))) return rateLimit(words);
-  // Routers refuse a flagged prompt like a key that may not do something.
+  // Routers refuse a flagged prompt with the status of a missing permission.
   if (status === 403 && contentWords.test(words)) return content();
   if (status === 401 || status === 403 || (status === 400 && authenticationWords.test(words)))
     return authentication();
@@ -89,7 +89,7 @@ function byStatus(status: number, words: string): Judgement {
   return contentWords.test(words) ? content() : invalid();
 }
 
-function rateLimit(words: string): Judgement {
+function rateLimit(words: string): ErrorKind {
   // More tokens in one request than the account may send in a minute: waiting does not help.
   if (/request too large/i.test(words))
     return {
@@ -101,7 +101,7 @@ function rateLimit(words: string): Judgement {
   return { kind: "rate_limit", retryable: true, advice: "wait, or raise the account's limit" };
 }
 
-function quota(): Judgement {
+function quota(): ErrorKind {
   return {
     kind: "rate_limit",
     retryable: false,
@@ -109,7 +109,7 @@ function quota(): Judgement {
   };
 }
 
-function overloaded(): Judgement {
+function overloaded(): ErrorKind {
   return {
     kind: "overloaded",
     retryable: true,
@@ -117,19 +117,19 @@ function overloaded(): Judgement {
   };
 }
 
-function authentication(): Judgement {
+function authentication(): ErrorKind {
   return {
     kind: "authentication",
     retryable: false,
-    advice: "check the API key and what it may use",
+    advice: "check the API key and its permissions",
   };
 }
 
-function content(): Judgement {
+function content(): ErrorKind {
   return { kind: "content", retryable: false, advice: "the provider's content policy refused it" };
 }
 
-function connection(): Judgement {
+function connection(): ErrorKind {
   return {
     kind: "connection",
     retryable: true,
@@ -137,15 +137,15 @@ function connection(): Judgement {
   };
 }
 
-function server(): Judgement {
+function server(): ErrorKind {
   return { kind: "unknown", retryable: true, advice: "the provider failed: try later" };
 }
 
-function invalid(advice = "the provider does not take the request: see the cause"): Judgement {
+function invalid(advice = "the provider does not accept the request: see the cause"): ErrorKind {
   return { kind: "invalid_request", retryable: false, advice };
 }
 
-function unreadable(): Judgement {
+function unreadable(): ErrorKind {
   return {
     kind: "unknown",
     retryable: true,

@@ -3,16 +3,16 @@ import type { Omissions } from "../prompt/prompt-scope.js";
 import { metadataFor } from "../provider-metadata.js";
 import { errorFacts, hasSdkMarker } from "./error-facts.js";
 
-/** Words of a refusal that is about signatures, item ids or encrypted reasoning. */
+/** Matches refusals because of signatures, item ids or encrypted reasoning. */
 const metadataWords =
   /signature|input\[\d+\]\.(id|encrypted)|thinking.{0,20}block|redacted_thinking|encrypted.content|item with id|item_reference|required (following|'?reasoning)|reasoning.{0,20}item|reasoning_content/i;
 const mediaWords = /image|media.?type|mime.?type|document|\bpdf\b|audio|video|\bfile\b/i;
 
 /**
- * What to leave out after a provider called a request invalid, or null when nothing of it explains the refusal.
+ * Returns what to leave out after a provider refused a request as invalid; null if nothing in it explains the refusal.
  *
- * A session lives longer than a key, a model and a provider's memory. A signature that is no longer taken, or a file the
- * model was never made for, must not end it: every later request would be refused for the same reason.
+ * A session outlives keys, models and a provider's stored items. A signature that is no longer accepted, or a file that the
+ * model does not support, must not end it: every later request would be refused for the same reason.
  */
 export function omitRefused(
   error: unknown,

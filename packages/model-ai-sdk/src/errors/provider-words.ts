@@ -1,15 +1,15 @@
-/** Where a dump of a validation error begins to repeat the request. */
+/** Part of a validation error from where it repeats the request. */
 const echo = /(?<=[{,] ?)(['"])(?:input|content|text|prompt|arguments)\1 ?:.*$/s;
 const quotation = /(?<!\w)(?:(["'`])(.*?)\1|“(.*?)”|„(.*?)[“”]|‘(.*?)’|«(.*?)»)(?!\w)/gs;
-/** Where the answer of a server behind a proxy begins, as JSON or as Python writes it. */
+/** Start of the response of a server behind a proxy, as JSON or as a Python literal. */
 const answer =
   /(?<=^|[\s([:-]|b['"])\{\s*(['"])(?:error|errors|object|type|code|message|detail)\1\s*:/;
-/** A text in such an answer. */
+/** A string in such a response. */
 const textInAnswer = /(["'])((?:\\.|(?!\1|\\).)*)\1/gs;
-/** A provider says what is wrong at once. */
+/** Characters to read: a provider states the problem at the start. */
 const maxChars = 4_000;
 
-/** Fields in which a provider speaks. Any other may repeat the request. */
+/** Fields with the provider's own words. Any other may repeat the request. */
 export const spokenFields: readonly string[] = [
   "message",
   "msg",
@@ -20,26 +20,26 @@ export const spokenFields: readonly string[] = [
   "reason",
   "functionality",
 ];
-/** Fields that hold what a provider says, as an object or as a text. */
+/** Fields that contain the provider's error, as an object or as text. */
 const holders = ["error", "errors", "detail", "details", "raw"];
 
 /**
- * What a provider says, without what it quotes: a user who asks about rate limits must not make one, nor may the quotation
- * be logged. Single words stay, they are names; so does what the answer of a server behind a proxy says, without what that
- * quotes in turn.
+ * Removes quotations from a provider's message: a user who asks about rate limits must not cause one, and a quotation must not
+ * be logged. Single words stay, because they are names; so does the message of a server behind a proxy, without its own
+ * quotations.
  */
 export function withoutQuotations(text: string): string {
   const said = text.slice(0, maxChars).replace(echo, "…");
   const start = said.search(answer);
   if (start < 0 || isInQuotation(said.slice(0, start))) return stripped(said);
-  // One that was cut short has no end.
+  // A truncated response has no end.
   const end = said.includes("}", start) ? said.lastIndexOf("}") + 1 : said.length;
   return (
     stripped(said.slice(0, start)) + spokenIn(said.slice(start, end)) + stripped(said.slice(end))
   );
 }
 
-/** An answer with only those texts in which the server speaks. */
+/** Keeps only the strings of a response that are the server's own words. */
 function spokenIn(object: string): string {
   let field = "";
   return object.replace(textInAnswer, (all, mark: string, inner: string, at: number) => {
@@ -57,12 +57,12 @@ function stripped(said: string): string {
   );
 }
 
-/** The words of a text in an answer, which may be the answer of yet another server. */
+/** Unescapes a string of a response, which may itself contain the response of yet another server. */
 function ownWords(inner: string): string {
   return withoutQuotations(inner.replace(/\\(["'\\])/g, "$1"));
 }
 
-/** Whether a quotation that began has not ended. Apostrophes are none, nor is the mark of Python's bytes. */
+/** Tells whether a quotation is open. Apostrophes do not count, nor does the prefix of Python bytes. */
 function isInQuotation(before: string): boolean {
   const marks = before.replace(/\bb['"]$/, "").match(/(?<!\w)["'`]|["'`](?!\w)|[“”„‘«»]/g);
   return (marks?.length ?? 0) % 2 === 1;

@@ -3,11 +3,10 @@ import { isRecord } from "@holdfast/core/plugin-kit";
 import { metadataField, metadataFor, type PartMetadata } from "../provider-metadata.js";
 import { fileData, mention, sendable } from "./data-part.js";
 import type { AssistantPart } from "./prompt.js";
-import type { PromptScope } from "./prompt-scope.js";
-import { toolNameIn } from "./tool-names.js";
+import { type PromptScope, toolNameIn } from "./prompt-scope.js";
 import { wellFormedJson, wellFormedText } from "./well-formed-text.js";
 
-/** A reply of the model, as the prompt has it; empty when nothing of it can be sent. */
+/** Converts a reply of the model to parts of the prompt; empty if nothing of it can be sent. */
 export function assistantParts(message: Message, scope: PromptScope): AssistantPart[] {
   const isKept = keptThinking(message, scope);
   const isWhole = message.content.every((block) => block.type !== "thinking" || isKept(block));
@@ -20,7 +19,7 @@ export function assistantParts(message: Message, scope: PromptScope): AssistantP
   for (const block of message.content) {
     switch (block.type) {
       case "text":
-        // Anthropic refuses text of white space only.
+        // Anthropic refuses blank text.
         if (block.text.trim() !== "")
           parts.push({ type: "text", text: wellFormedText(block.text), ...options(block) });
         break;
@@ -42,21 +41,21 @@ export function assistantParts(message: Message, scope: PromptScope): AssistantP
       case "tool_call":
         parts.push({
           type: "tool-call",
-          toolCallId: scope.callIds.get(block.id) ?? block.id,
+          toolCallId: scope.toolCallIds.get(block.id) ?? block.id,
           toolName: toolNameIn(scope, block.name),
           input: inputObject(block.input),
           ...options(block),
         });
     }
   }
-  // Thinking leads up to something: a reply that was cut off in it cannot go back.
+  // A reply must not end with thinking, as one that was cut off does.
   while (parts.at(-1)?.type === "reasoning") parts.pop();
   return parts;
 }
 
 /**
- * Which thinking goes back. Only what this very model thought, and of that only what its provider will take: signed at
- * Anthropic, encrypted (or kept there) at OpenAI. A reply cut off in mid-thought has neither.
+ * Returns a function that tells which thinking is sent back: only that of this very model, and only in a form that its
+ * provider accepts: signed at Anthropic, encrypted (or stored there) at OpenAI. A reply cut off while thinking has neither.
  */
 function keptThinking(message: Message, scope: PromptScope): (block: ThinkingBlock) => boolean {
   if (scope.omit.metadata) return () => false;
@@ -72,7 +71,7 @@ function keptThinking(message: Message, scope: PromptScope): (block: ThinkingBlo
       for (const block of message.content) {
         if (block.type !== "thinking") continue;
         const sealed = metadataField(own(block), "reasoningEncryptedContent") !== null;
-        // Without its usage the reply was cut off, and nothing of it was stored.
+        // A reply without usage was cut off, and nothing of it was stored.
         const stored = scope.storesReplies && message.usage !== undefined;
         if (sealed || stored) items.add(metadataField(own(block), "itemId"));
       }
@@ -85,14 +84,14 @@ function keptThinking(message: Message, scope: PromptScope): (block: ThinkingBlo
   }
 }
 
-/** OpenAI refuses an item by its id when the reasoning it came with is missing. */
+/** Removes item ids: OpenAI refuses an item by id if the reasoning that belongs to it is missing. */
 function withoutItemIds(metadata: PartMetadata): PartMetadata {
   return Object.fromEntries(
     Object.entries(metadata).map(([namespace, { itemId: _, ...fields }]) => [namespace, fields]),
   );
 }
 
-/** Only Gemini takes its own files back, and its package of V2 only PNG. */
+/** Converts a file that the model made: only Gemini accepts its own files, and its V2 package only PNG. */
 function assistantData(
   block: Block & { type: "data" },
   scope: PromptScope,
@@ -105,7 +104,7 @@ function assistantData(
   return { type: "file", mediaType, data: fileData(source, scope.version), ...options };
 }
 
-/** Providers take objects only. What a model wrote in place of one stays readable. */
+/** Wraps an input that is not an object, which providers refuse; what the model wrote stays readable. */
 function inputObject(input: JsonValue): JsonValue {
   return wellFormedJson(isRecord(input) ? input : { input });
 }

@@ -6,19 +6,19 @@ import type { PromptScope } from "./prompt-scope.js";
 import { toolResultPart } from "./tool-result-part.js";
 import { wellFormedText } from "./well-formed-text.js";
 
-/** A prompt, and which of its messages came of which message of the request. */
+/** A prompt, and the place of each message of the request in it. */
 export interface BuiltPrompt {
   readonly messages: PromptMessage[];
-  /** Where each message of the request ended up; none for one of which nothing could be sent. */
+  /** Index in the prompt by message of the request; messages of which nothing could be sent are missing. */
   readonly places: ReadonlyMap<Message, number>;
 }
 
-const noBeginning = "(The beginning of this conversation is not shown.)";
-const goOn = "Continue.";
+const omittedBeginning = "(The beginning of this conversation is not shown.)";
+const continuation = "Continue.";
 
 /**
- * The prompt of a request: it begins with a user and ends with a user or with tool results, replies in a row are one, and
- * all results of a reply are in one message, in the order of the calls.
+ * Builds the prompt of a request: it starts with a user message and ends with a user message or tool results; consecutive
+ * replies are merged, and all results of a reply are in one message, in the order of the calls.
  */
 export function buildPrompt(request: ModelRequest, scope: PromptScope): BuiltPrompt {
   const messages: PromptMessage[] = [];
@@ -32,7 +32,7 @@ export function buildPrompt(request: ModelRequest, scope: PromptScope): BuiltPro
     if (message.role === "assistant") {
       const content = assistantParts(message, scope);
       if (content.length === 0) continue;
-      if (sizeBefore === first) messages.push(userText(noBeginning));
+      if (sizeBefore === first) messages.push(userText(omittedBeginning));
       if (before?.role === "assistant") before.content.push(...content);
       else messages.push({ role: "assistant", content });
     } else {
@@ -47,11 +47,11 @@ export function buildPrompt(request: ModelRequest, scope: PromptScope): BuiltPro
   }
   sortResults(messages);
   const last = messages.at(-1)?.role;
-  if (last !== "user" && last !== "tool") messages.push(userText(goOn));
+  if (last !== "user" && last !== "tool") messages.push(userText(continuation));
   return { messages, places };
 }
 
-/** Results in the order of their calls, however late some came: not every API tells them by id. */
+/** Sorts results by their calls, in whatever order they arrived: not every API matches them by id. */
 function sortResults(messages: readonly PromptMessage[]): void {
   for (const [index, message] of messages.entries()) {
     const reply = messages[index - 1];
@@ -64,7 +64,7 @@ function sortResults(messages: readonly PromptMessage[]): void {
   }
 }
 
-/** What a user, or the system in a user's place, says; hints are text like any other to the model. */
+/** Converts a message of the user, or of the system in its place; hints become plain text. */
 function userParts({ content }: Message, scope: PromptScope): (TextPart | FilePart)[] {
   const parts: (TextPart | FilePart)[] = [];
   for (const block of content) {

@@ -3,16 +3,16 @@ import type { Dialect } from "../dialect.js";
 import type { BuiltPrompt } from "./build-prompt.js";
 import type { ProviderOptions } from "./prompt.js";
 
-/** How a provider is told to cache everything up to a message. */
+/** Options that make a provider cache everything up to a message. */
 const breakpoints: Partial<Record<Dialect, ProviderOptions>> = {
   anthropic: { anthropic: { cacheControl: { type: "ephemeral" } } },
   bedrock: { bedrock: { cachePoint: { type: "default" } } },
 };
 
 /**
- * Marks up to four places after which the prompt is cached, for providers that do not cache by themselves: the system
- * prompt, the summary, the last message that stays (hints at the end change from step to step), and the one the request
- * before this ended with, so that its cache is found however much came since.
+ * Sets up to four cache breakpoints, for providers that do not cache by themselves: after the system prompt, the summary, the
+ * last lasting message (hints at the end change from step to step), and the message that ended the previous request, so that
+ * its cache is found however much was added since.
  */
 export function addCacheBreakpoints(
   prompt: BuiltPrompt,

@@ -4,7 +4,7 @@ import type { FileData, FilePart, TextPart } from "./prompt.js";
 import type { PromptScope } from "./prompt-scope.js";
 import { wellFormedText } from "./well-formed-text.js";
 
-/** A file of a user's message: shown where the model can take it, else mentioned. */
+/** Converts a file of a user's message: shown if the model accepts it, otherwise mentioned. */
 export function userDataPart(block: DataBlock, scope: PromptScope): FilePart | TextPart {
   const source = sendable(block, scope);
   if (source === null) return { type: "text", text: mention(block) };
@@ -16,7 +16,7 @@ export function userDataPart(block: DataBlock, scope: PromptScope): FilePart | T
   };
 }
 
-/** The source a file can be sent from, or null when this model was not made for it, or refused it before. */
+/** Returns the source to send a file from; null if this model does not support it or has refused it. */
 export function sendable(block: DataBlock, scope: PromptScope): DataSource | null {
   const { media } = scope.omit;
   if (
@@ -32,7 +32,7 @@ export function sendable(block: DataBlock, scope: PromptScope): DataSource | nul
     : null;
 }
 
-/** File data in the form of the generation. */
+/** Returns file data in the form of the generation. */
 export function fileData(source: DataSource, version: SpecVersion): FileData {
   if (source.kind === "base64")
     return version === "v4" ? { type: "data", data: source.data } : source.data;
@@ -40,7 +40,7 @@ export function fileData(source: DataSource, version: SpecVersion): FileData {
   return version === "v4" ? { type: "url", url } : url;
 }
 
-/** Words in the place of a file; of one that is text, its text. */
+/** Returns a text in place of a file: the contents of a text file, otherwise a note. */
 export function mention(block: DataBlock): string {
   const { mediaType, name } = block;
   const source = inlined(block.source);

@@ -2,7 +2,7 @@ import type { JsonObject, ModelRequest, ToolChoice } from "@holdfast/core";
 import type { PromptMessage } from "./prompt.js";
 import type { PromptScope } from "./prompt-scope.js";
 
-/** A tool in the form all generations share. */
+/** A tool in the form that all generations share. */
 export interface FunctionTool {
   readonly type: "function";
   readonly name: string;
@@ -10,7 +10,7 @@ export interface FunctionTool {
   readonly inputSchema: JsonObject;
 }
 
-/** The part of the call options that is about tools. */
+/** Call options about tools. */
 export interface OfferedTools {
   readonly tools?: readonly FunctionTool[];
   readonly toolChoice?:
@@ -18,7 +18,7 @@ export interface OfferedTools {
     | { readonly type: "tool"; readonly toolName: string };
 }
 
-/** The tools of a request and which of them to choose. */
+/** Returns the tools of a request and the tool choice. */
 export function offeredTools(
   request: ModelRequest,
   prompt: readonly PromptMessage[],
@@ -28,7 +28,7 @@ export function offeredTools(
   const used = isStrict ? namesUsed(prompt) : new Set<string>();
   if (request.tools.length === 0) {
     if (used.size === 0) return {};
-    // A history with tool calls is refused when no tools are defined, also where none may be called.
+    // A history with tool calls is refused if no tools are defined, even if none may be called.
     return { tools: [...used].map(formerTool), toolChoice: { type: none(scope) } };
   }
   const tools = request.tools.map(
@@ -44,7 +44,7 @@ export function offeredTools(
   return { tools, toolChoice: toolChoice(choice) };
 }
 
-/** The package of V2 takes "none" to mean that no tools are to be defined. */
+/** The V2 package defines no tools at all for "none". */
 function none({ version }: PromptScope): "auto" | "none" {
   return version === "v2" ? "auto" : "none";
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@holdfast/core";
 import type { PartMetadata } from "../provider-metadata.js";
 
-/** Options a provider package reads off a message or part, by namespace. */
+/** Options of a message or part for the provider's package, by namespace. */
 export type ProviderOptions = Readonly<Record<string, JsonObject>>;
 
 /** Bytes or a link, in the form of the generation: bare in V2 and V3, tagged in V4. */
@@ -11,14 +11,14 @@ export type FileData =
   | { readonly type: "data"; readonly data: string }
   | { readonly type: "url"; readonly url: URL };
 
-/** Text of either side. */
+/** Text of the user or the model. */
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
   readonly providerOptions?: PartMetadata;
 }
 
-/** What the model thought. */
+/** Thinking of the model. */
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
@@ -34,7 +34,7 @@ export interface FilePart {
   readonly providerOptions?: PartMetadata;
 }
 
-/** A call the model made. */
+/** A tool call of the model. */
 export interface ToolCallPart {
   readonly type: "tool-call";
   readonly toolCallId: string;
@@ -46,13 +46,13 @@ export interface ToolCallPart {
 /** One piece of a tool result with files: `media` in V2, `image-data` and the like in V3, `file` in V4. */
 export type ResultContent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The result itself, in the form its state wants. */
+/** Output of a tool, in the form for its state. */
 export type ResultOutput =
   | { readonly type: "text" | "error-text"; readonly value: string }
   | { readonly type: "execution-denied"; readonly reason: string }
   | { readonly type: "content"; readonly value: readonly ResultContent[] };
 
-/** What came of a {@link ToolCallPart}. */
+/** Result of a {@link ToolCallPart}. */
 export interface ToolResultPart {
   readonly type: "tool-result";
   readonly toolCallId: string;

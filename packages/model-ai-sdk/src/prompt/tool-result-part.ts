@@ -2,15 +2,14 @@ import type { DataBlock, TextBlock, ToolResultBlock } from "@holdfast/core";
 import { takesFilesInResults } from "../dialect.js";
 import { fileData, mention, sendable } from "./data-part.js";
 import type { ResultContent, ResultOutput, ToolResultPart } from "./prompt.js";
-import type { PromptScope } from "./prompt-scope.js";
-import { toolNameIn } from "./tool-names.js";
+import { type PromptScope, toolNameIn } from "./prompt-scope.js";
 import { wellFormedText } from "./well-formed-text.js";
 
-/** What came of a tool call, as the prompt has it. */
+/** Converts a tool result to a part of the prompt. */
 export function toolResultPart(block: ToolResultBlock, scope: PromptScope): ToolResultPart {
   return {
     type: "tool-result",
-    toolCallId: scope.callIds.get(block.toolCallId) ?? block.toolCallId,
+    toolCallId: scope.toolCallIds.get(block.toolCallId) ?? block.toolCallId,
     toolName: toolNameIn(scope, block.name),
     output: outputOf(block, scope),
   };
@@ -22,11 +21,11 @@ function outputOf({ output, state }: ToolResultBlock, scope: PromptScope): Resul
     const files = content.filter(({ type }) => type !== "text");
     if (files.length === 0) return { type: "text", value: textOf(output) };
     if (scope.dialect !== "google") return { type: "content", value: content };
-    // Its package makes a response of every text, and for some models none of a file; Gemini wants one for each call.
+    // Gemini wants one response per call; its package makes one of every text, and for some models none of a file.
     const rest = output.filter((_, index) => content[index]?.type === "text");
     return { type: "content", value: [{ type: "text", text: textOf(rest) }, ...files] };
   }
-  // V2 has no word for a refusal, and Anthropic's package makes an ordinary result of it.
+  // V2 has no form for a refusal, and Anthropic's package makes an ordinary result of it.
   if (state === "denied" && scope.version !== "v2" && scope.dialect !== "anthropic")
     return { type: "execution-denied", reason: textOf(output) };
   return { type: "error-text", value: textOf(output) };
@@ -42,7 +41,7 @@ function resultContent(block: TextBlock | DataBlock, scope: PromptScope): Result
   return fileContent(block, scope) ?? { type: "text", text: mention(block) };
 }
 
-/** A file in a result, or null where the API, the package or the generation has no place for it. */
+/** Converts a file in a result; null if the API, the package or the generation has no place for it. */
 function fileContent(block: DataBlock, scope: PromptScope): ResultContent | null {
   const { version, dialect } = scope;
   const { mediaType } = block;
@@ -61,7 +60,7 @@ function fileContent(block: DataBlock, scope: PromptScope): ResultContent | null
   }
   const { data } = source;
   if (version === "v2") return { type: "media", data, mediaType };
-  // Packages of V3 leave out an image that is called a file.
+  // V3 packages leave out an image that is declared as a file.
   return isImage
     ? { type: "image-data", data, mediaType }
     : { type: "file-data", data, mediaType, ...filename };

@@ -2,12 +2,12 @@ import type { JsonValue } from "@holdfast/core";
 
 const loneSurrogates = /\p{Surrogate}/gu;
 
-/** The text with lone surrogates replaced: providers refuse a request body that has any. */
+/** Replaces lone surrogates: providers refuse a request body that contains one. */
 export function wellFormedText(text: string): string {
   return text.replace(loneSurrogates, "\uFFFD");
 }
 
-/** A JSON value in which all text is well-formed. */
+/** Makes all text in a JSON value well-formed. */
 export function wellFormedJson(value: JsonValue): JsonValue {
   if (typeof value === "string") return wellFormedText(value);
   if (typeof value !== "object" || value === null) return value;

@@ -3,9 +3,9 @@ import { isRecord } from "@holdfast/core/plugin-kit";
 import type { SpecVersion } from "../language-model.js";
 import { metadataField, readMetadata } from "../provider-metadata.js";
 
-/** How a reply ended, whatever the generation. */
+/** End of a reply, in the same form for all generations. */
 export interface ReplyFinish {
-  /** `interrupted`: the provider never said that the reply is complete. */
+  /** `interrupted`: the provider did not say that the reply is complete. `unsaid`: it gave no reason. */
   readonly reason:
     | "stop"
     | "length"
@@ -15,10 +15,10 @@ export interface ReplyFinish {
     | "interrupted"
     | "unsaid"
     | "other";
-  /** The provider's own word; V2 does not tell. */
+  /** The provider's own reason; V2 does not have it. */
   readonly raw: string | undefined;
   readonly usage: Usage;
-  /** Whether the provider reported any usage. */
+  /** True if the provider reported any usage. */
   readonly hasUsage: boolean;
 }
 
@@ -56,7 +56,7 @@ export function finishOf(
   };
 }
 
-/** V3 and V4 say "other" for what they do not know and for what was not said; the provider's word tells which. */
+/** V3 and V4 use "other" both for an unknown reason and for none; the provider's own reason tells which. */
 function reasonOf(word: string, raw: string | undefined, tellsRaw: boolean): ReplyFinish["reason"] {
   const reason = Object.hasOwn(reasons, word) ? (reasons[word] ?? "other") : "other";
   if (reason !== "other" || !tellsRaw) return reason;
@@ -64,7 +64,7 @@ function reasonOf(word: string, raw: string | undefined, tellsRaw: boolean): Rep
   return isErrorWord(raw) ? "error" : "other";
 }
 
-/** Whether a provider's word for the end of a reply means that it failed; OpenRouter says so after half a reply. */
+/** Tells whether a provider's finish reason means failure; OpenRouter sends it in the middle of a reply. */
 export function isErrorWord(raw: string): boolean {
   return /^error$/i.test(raw);
 }
@@ -86,18 +86,18 @@ function nestedUsage(usage: unknown): Counts {
   };
 }
 
-/** V2 leaves it to each provider what its counts include; Holdfast's include everything. */
+/** In V2 each provider decides what its counts include; Holdfast's include everything. */
 function flatUsage(part: Readonly<Record<string, unknown>>): Counts {
   const usage = isRecord(part["usage"]) ? part["usage"] : {};
   const metadata = readMetadata(part["providerMetadata"]);
   const cached = count(usage["cachedInputTokens"]);
   let input = count(usage["inputTokens"]);
   let output = count(usage["outputTokens"]);
-  // Anthropic counts what was read from and written to the cache apart.
+  // Anthropic counts cache reads and writes separately.
   const written = count(metadataField(metadata, "cacheCreationInputTokens"));
   const isAnthropic = metadata !== undefined && "anthropic" in metadata;
   if (isAnthropic && input !== undefined) input += (cached ?? 0) + (written ?? 0);
-  // Google counts its thoughts apart; the total tells, which may have results of its own tools in it as well.
+  // Google counts thoughts separately, which shows in the total; that may include results of its own tools too.
   const thoughts = count(usage["reasoningTokens"]) ?? 0;
   const total = count(usage["totalTokens"]) ?? 0;
   if (input !== undefined && output !== undefined && total >= input + output + thoughts)

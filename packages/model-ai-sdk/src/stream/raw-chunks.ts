@@ -1,16 +1,24 @@
 import { isRecord } from "@holdfast/core/plugin-kit";
-import { ReportedError } from "./reported-error.js";
+
+/** An error that the provider reported in the middle of a reply. */
+export class ReportedError extends Error {
+  override readonly name = "ReportedError";
+
+  constructor(cause: unknown) {
+    super("the provider reported an error in the reply", { cause });
+  }
+}
 
 /**
- * What the provider's own chunks tell that packages of some generations leave out: errors, refusals, and whether the reply
- * was said to be complete. Of chunks that are neither the Responses API's nor chat completions only errors are known.
+ * Finds what packages of some generations leave out in the provider's own chunks: errors, refusals, and whether the reply is
+ * complete. Understands the Responses API and Chat Completions; of other chunks, only errors.
  */
 export class RawChunks {
-  /** Whether the model refused to answer. */
+  /** True if the model refused to answer. */
   refused = false;
-  /** Whether there were chat completions, which tell why they end. */
+  /** True if there were chat completions, which say why they end. */
   areChat = false;
-  /** Why a chat completion ended, in the provider's word. */
+  /** The provider's finish reason of a chat completion. */
   finishReason: string | undefined;
 
   /** @throws ReportedError for a chunk that is an error, or has one */
@@ -30,12 +38,12 @@ export class RawChunks {
   }
 }
 
-/** The error of a chunk: inside its response, inside it, or the chunk itself. */
+/** Returns the error of a chunk: in its response, in the chunk, or the chunk itself. */
 function errorIn(chunk: Readonly<Record<string, unknown>>): unknown {
   const { type, error, response } = chunk;
   if (type === "response.failed") return (isRecord(response) && response["error"]) || chunk;
   if (type === "error") return error ?? chunk;
-  // Some servers send the field with every chunk, empty.
+  // Some servers send an empty field with every chunk.
   const isError = isRecord(error)
     ? isText(error["message"]) || isText(error["code"])
     : isText(error);

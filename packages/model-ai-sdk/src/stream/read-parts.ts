@@ -1,30 +1,29 @@
+import { longestTimerMs } from "@holdfast/core/store-kit";
 import type { AiSdkPartReader, AiSdkPartStream } from "../language-model.js";
 
-/** A reply that stopped coming. */
+/** A reply that stopped arriving. */
 export class StalledError extends Error {
   override readonly name = "StalledError";
 }
 
-/** How to ask for a reply and how long to wait for it. */
+/** Request for a reply, and its time limits. */
 export interface PartSource {
-  /** Begins the call; `signal` ends it. */
+  /** Starts the call; `signal` ends it. */
   readonly open: (signal: AbortSignal) => PromiseLike<{ readonly stream: AiSdkPartStream }>;
   readonly signal: AbortSignal;
   readonly firstChunkTimeoutMs: number;
   readonly idleTimeoutMs: number;
 }
 
-/** How long a connection may stay open after the reply: closed cleanly it can serve the next request. */
+/** Time a connection may stay open after the reply: closed cleanly, it can be reused for the next request. */
 const lingerMs = 1_000;
-/** Longer timers fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
- * The parts of a reply, up to its `finish`; what comes after is read away. The connection is closed when `signal` aborts,
- * when nothing comes for too long and when the reader leaves, also with a model that ignores all this: nobody waits for it.
- * Only time spent waiting counts, so that a slow reader is no stall.
+ * Yields the parts of a reply up to its `finish`; anything after that is discarded. The connection is closed when `signal`
+ * aborts, when nothing arrives for too long, and when the reader returns early; a model that ignores this is not waited for.
+ * Only time spent waiting counts, so that a slow reader is not a stall.
  *
- * @throws the signal's reason, StalledError, and what the model throws
+ * @throws the signal's reason, StalledError, and whatever the model throws
  */
 export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
   const { signal, firstChunkTimeoutMs, idleTimeoutMs } = source;
@@ -43,7 +42,7 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
       const { done, value } = await within(reader.read());
       isDone = done;
       if (done) return;
-      // The package says `stream-start` by itself, as soon as it has the headers.
+      // The package sends `stream-start` itself, as soon as it has the headers.
       if (!isPart(value, "stream-start")) limitMs = idleTimeoutMs;
       hasFinished = isPart(value, "finish");
       yield value;
@@ -51,7 +50,7 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
     }
     isDone = await before(ended(reader), lingerMs, signal);
   } catch (error) {
-    // The reply is complete; how its connection ends is nobody's concern.
+    // The reply is complete, so it does not matter how its connection ends.
     if (!hasFinished || signal.aborted) throw error;
   } finally {
     signal.removeEventListener("abort", forward);
@@ -63,8 +62,8 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
 }
 
 /**
- * Reads away what follows a reply; whether the stream came to its end in time. It looks at the clock itself: timers wait for
- * a stream that always has something ready.
+ * Discards everything after a reply; returns whether the stream ended in time. It checks the clock itself, because a stream
+ * that always has data ready keeps timers from firing.
  */
 async function ended(reader: AiSdkPartReader): Promise<boolean> {
   const deadline = performance.now() + lingerMs;
@@ -72,7 +71,7 @@ async function ended(reader: AiSdkPartReader): Promise<boolean> {
   return false;
 }
 
-/** A reply that comes when nobody is left to read it is cancelled. */
+/** Opens the stream; cancels it at once if the reader has left in the meantime. */
 async function opened({ open }: PartSource, signal: AbortSignal): Promise<AiSdkPartReader> {
   const { stream } = await open(signal);
   const reader = stream.getReader();
@@ -80,7 +79,7 @@ async function opened({ open }: PartSource, signal: AbortSignal): Promise<AiSdkP
   return reader;
 }
 
-/** Whether something is a stream part of this type. */
+/** Tells whether a value is a stream part of this type. */
 export function isPart(value: unknown, type: string): boolean {
   return typeof value === "object" && value !== null && "type" in value && value.type === type;
 }
@@ -88,7 +87,7 @@ export function isPart(value: unknown, type: string): boolean {
 function before<T>(work: PromiseLike<T>, limitMs: number, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
-    const stalled = (): void => reject(new StalledError(`nothing came for ${limitMs} ms`));
+    const stalled = (): void => reject(new StalledError(`nothing arrived for ${limitMs} ms`));
     const timer = setTimeout(stalled, Math.min(limitMs, longestTimerMs));
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
@@ -113,6 +112,6 @@ async function leave(reader: AiSdkPartReader): Promise<void> {
   try {
     await reader.cancel();
   } catch {
-    // It was given up already.
+    // The stream has failed already.
   }
 }

@@ -1,4 +1,4 @@
-import type { JsonValue, ModelChunk } from "@holdfast/core";
+import type { DataSource, JsonValue, ModelChunk } from "@holdfast/core";
 import { isRecord, toJsonValue } from "@holdfast/core/plugin-kit";
 import type { SpecVersion } from "../language-model.js";
 import {
@@ -7,10 +7,8 @@ import {
   type PartMetadata,
   readMetadata,
 } from "../provider-metadata.js";
-import { fileSource } from "./file-source.js";
 import { finishOf, type ReplyFinish } from "./finish-of.js";
-import { RawChunks } from "./raw-chunks.js";
-import { ReportedError } from "./reported-error.js";
+import { RawChunks, ReportedError } from "./raw-chunks.js";
 
 type Part = Readonly<Record<string, unknown>>;
 type DeltaType = "text_delta" | "thinking_delta";
@@ -18,21 +16,21 @@ type DeltaType = "text_delta" | "thinking_delta";
 /**
  * Turns the stream parts of a reply into chunks.
  *
- * Left out: tools the provider runs itself with their results and approvals, sources, files that are part of thinking, and
- * content of a provider's own kind.
+ * Leaves out tools that the provider runs itself with their results and approvals, sources, files within thinking, and
+ * provider-specific content.
  */
 export class ReplyReader {
   readonly #owner: string;
   readonly #version: SpecVersion;
   readonly #metadata = new Map<string, PartMetadata>();
-  /** Names of the tools whose input is being written, by call id. */
+  /** Names of the tools whose input is being streamed, by tool call id. */
   readonly #toolNames = new Map<string, string>();
-  readonly #callIds = new Set<string>();
+  readonly #toolCallIds = new Set<string>();
   /** Set by the `finish` part. */
   finish: ReplyFinish | null = null;
-  /** What the provider's own chunks tell besides; empty where the package does not hand them on. */
+  /** Findings in the provider's own chunks; none if the package does not pass them on. */
   readonly raw: RawChunks = new RawChunks();
-  /** Whether there is text, a file or a tool call. */
+  /** True once there is text, a file or a tool call. */
   saidSomething = false;
 
   constructor(owner: string, version: SpecVersion) {
@@ -41,10 +39,10 @@ export class ReplyReader {
   }
 
   get calledTools(): boolean {
-    return this.#callIds.size > 0;
+    return this.#toolCallIds.size > 0;
   }
 
-  /** @throws ReportedError for an `error` part, and for an error in a `raw` one, which some packages pass over */
+  /** @throws ReportedError for an `error` part, and for an error in a `raw` part, which some packages ignore */
   *read(value: unknown): Generator<ModelChunk> {
     if (!isRecord(value)) return;
     const type = String(value["type"]);
@@ -66,7 +64,7 @@ export class ReplyReader {
     const key = `${type}:${block}`;
     const isFirst = !this.#metadata.has(key);
     const fresh = readMetadata(part["providerMetadata"]);
-    // Thinking is marked as this model's own even when there is nothing to remember about it.
+    // Thinking is marked as this model's own even without metadata.
     const known = this.#metadata.get(key) ?? (type === "thinking_delta" ? {} : undefined);
     const metadata = mergeMetadata(known, fresh);
     if (metadata !== undefined) this.#metadata.set(key, metadata);
@@ -96,9 +94,9 @@ export class ReplyReader {
   *#toolCall(part: Part): Generator<ModelChunk> {
     if (part["providerExecuted"] === true) return;
     let id = String(part["toolCallId"] || "call");
-    // Some servers number the calls of every reply alike, or not at all.
-    while (this.#callIds.has(id)) id += "_";
-    this.#callIds.add(id);
+    // Some servers number the calls of every reply from the same start, or give no ids.
+    while (this.#toolCallIds.has(id)) id += "_";
+    this.#toolCallIds.add(id);
     this.saidSomething = true;
     const metadata = readMetadata(part["providerMetadata"]);
     yield {
@@ -124,7 +122,7 @@ export class ReplyReader {
   }
 }
 
-/** The arguments of a call. Broken JSON stays text, which no tool's schema takes: the model is told and can try again. */
+/** Returns the arguments of a call. Broken JSON stays text, which no tool's schema accepts: the model learns of it and can retry. */
 function inputOf(input: unknown): JsonValue {
   if (typeof input !== "string") return toJsonValue(input ?? {}, "the input of a tool call");
   if (input.trim() === "") return {};
@@ -133,4 +131,18 @@ function inputOf(input: unknown): JsonValue {
   } catch {
     return input;
   }
+}
+
+/** Returns the source of a generated file: bare bytes or base64 in V2 and V3, tagged in V4; null for anything else. */
+function fileSource(data: unknown): DataSource | null {
+  if (typeof data === "string") return { kind: "base64", data };
+  if (data instanceof Uint8Array)
+    return { kind: "base64", data: Buffer.from(data).toString("base64") };
+  if (data instanceof URL) return { kind: "url", url: data.href };
+  if (!isRecord(data)) return null;
+  return fileSource(data["type"] === "url" ? toUrl(data["url"]) : data["data"]);
+}
+
+function toUrl(url: unknown): unknown {
+  return typeof url === "string" && URL.canParse(url) ? new URL(url) : url;
 }

@@ -1,4 +1,5 @@
 import type { AgentEvent, Slot } from "@holdfast/core";
+import { BoundedMap } from "@holdfast/core/plugin-kit";
 import { slotText } from "@holdfast/core/store-kit";
 import {
   type Context,
@@ -16,30 +17,35 @@ import { loadSpan, recordLoad, recordSave, saveSpan } from "../store-spans.js";
 import type { SpanOwner, Telemetry } from "../telemetry.js";
 import { WorkSpans } from "../work-spans.js";
 import { BackgroundWork } from "./background-work.js";
-import { BoundedMap } from "./bounded-map.js";
 
-/** Pieces of work that may be open at once; one whose end nobody told of must not stay for ever. */
+/** Pieces of work that may be open at once, so that one whose end event never comes does not stay for ever. */
 const MAX_OPEN = 256;
-/** Sessions whose last call is remembered, to link to. */
+/** Sessions whose last call is remembered, as a link target. */
 const MAX_CALLS = 1_000;
 
 /**
- * The spans of work that is part of no call: memory flushes and consolidations, each a trace of its own that links to the
- * session's last call, and compactions by hand, which belong to whatever is active.
+ * Spans of work outside calls: memory flushes and consolidations, each a trace of its own that links to the session's last
+ * call, and manual compactions, which belong to the active span.
  */
 export class BackgroundSpans {
   readonly #telemetry: Telemetry;
-  readonly #lastCalls = new BoundedMap<SpanContext>(MAX_CALLS);
-  readonly #works = new BoundedMap<BackgroundWork>(MAX_OPEN, (work) => work.fail(OTHER_ERROR));
-  /** Of work that has no span of its own. */
-  readonly #loose = new BoundedMap<WorkSpans>(MAX_OPEN, (spans) => spans.endAll(OTHER_ERROR));
+  readonly #lastCalls = new BoundedMap<string, SpanContext>({ maxEntries: MAX_CALLS });
+  readonly #works = new BoundedMap<string, BackgroundWork>({
+    maxEntries: MAX_OPEN,
+    onEvict: (work) => work.fail(OTHER_ERROR),
+  });
+  /** Model calls and compactions that belong neither to a call nor to background work. */
+  readonly #loose = new BoundedMap<string, WorkSpans>({
+    maxEntries: MAX_OPEN,
+    onEvict: (spans) => spans.endAll(OTHER_ERROR),
+  });
 
   constructor(telemetry: Telemetry) {
     this.#telemetry = telemetry;
   }
 
-  /** Remembers the newest call of a session. */
-  calledBy(slot: Slot, call: SpanContext): void {
+  /** Remembers the latest call of a session. */
+  rememberCall(slot: Slot, call: SpanContext): void {
     if (isSpanContextValid(call)) this.#lastCalls.set(slotText(slot), call);
   }
 
@@ -50,15 +56,15 @@ export class BackgroundSpans {
         this.#begin("memory_flush", event);
         break;
       case "memory_flush_end":
-        this.#take(event)?.end(event.usage, event.entries);
+        this.#finish(event)?.end(event.usage, event.entries);
         break;
       case "memory_flush_failed":
-        this.#take(event)?.fail(event.error);
+        this.#finish(event)?.fail(event.error);
         break;
       case "consolidation":
         if (event.state === "start") this.#begin("consolidation", event);
-        else if (event.state === "end") this.#take(event)?.end(event.usage);
-        else this.#take(event)?.fail(event.error ?? OTHER_ERROR);
+        else if (event.state === "end") this.#finish(event)?.end(event.usage);
+        else this.#finish(event)?.fail(event.error ?? OTHER_ERROR);
         break;
       case "state_loaded":
         recordLoad(this.#telemetry, event);
@@ -73,7 +79,7 @@ export class BackgroundSpans {
     }
   }
 
-  /** Ends what is still open. */
+  /** Ends all open spans. */
   close(): void {
     this.#works.clear();
     this.#loose.clear();
@@ -84,8 +90,8 @@ export class BackgroundSpans {
     this.#works.set(keyOf(event), new BackgroundWork(this.#telemetry, kind, event, links));
   }
 
-  #take(event: AgentEvent): BackgroundWork | undefined {
-    return this.#works.take(keyOf(event));
+  #finish(event: AgentEvent): BackgroundWork | undefined {
+    return this.#works.delete(keyOf(event));
   }
 
   #observeWork(event: AgentEvent): void {
@@ -98,7 +104,7 @@ export class BackgroundSpans {
     if (event.type !== "model_call_start" && event.type !== "compaction_start") {
       const spans = this.#loose.get(key);
       spans?.observe(event);
-      if (spans?.isIdle) this.#loose.take(key);
+      if (spans?.isIdle) this.#loose.delete(key);
       return;
     }
     const spans = this.#loose.get(key) ?? this.#looseSpans(event);
@@ -111,13 +117,13 @@ export class BackgroundSpans {
     return spans;
   }
 
-  /** A lone span that says only that something was saved would be a trace of its own: it is left to the metrics. */
+  /** Makes a span only below an active one: a load or save alone would be a trace of its own, and metrics cover it. */
   #underActive(make: (parent: Context) => void): void {
     const parent = this.#activeParent();
     if (trace.getSpan(parent)) make(parent);
   }
 
-  /** What is active, unless that is a call which has ended: work it left behind is not part of it. */
+  /** Returns the active context, unless it is that of a call that has ended: work it left behind is not part of it. */
   #activeParent(): Context {
     return currentCall(this.#telemetry)?.hasEnded ? ROOT_CONTEXT : context.active();
   }
@@ -131,7 +137,7 @@ export class BackgroundSpans {
   }
 }
 
-/** Callers may give calls of two sessions one id. */
+/** Includes the slot, because callers may use one id for calls of two sessions. */
 function keyOf({ slot, callId }: AgentEvent): string {
   return `${slotText(slot)} ${callId}`;
 }

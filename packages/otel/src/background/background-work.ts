@@ -13,7 +13,7 @@ import {
 } from "../telemetry.js";
 import { WorkSpans } from "../work-spans.js";
 
-/** A memory flush or a consolidation: a trace of its own, with its model calls inside. */
+/** Trace of a memory flush or a consolidation, with its model calls inside. */
 export class BackgroundWork {
   readonly spans: WorkSpans;
   readonly #telemetry: Telemetry;

@@ -23,9 +23,9 @@ import {
 } from "../telemetry.js";
 import { WorkSpans } from "../work-spans.js";
 import { currentCall } from "./current-call.js";
-import { milestone } from "./milestone.js";
+import { addMilestone } from "./milestone.js";
 
-/** One run of a call: its span, and those of its parts by its events. Ends with its `call_end`. */
+/** Trace of one run of a call: its span, and the spans of its parts, made from its events. Ends with `call_end`. */
 export class CallTrace {
   readonly telemetry: Telemetry;
   readonly slot: Slot;
@@ -33,9 +33,9 @@ export class CallTrace {
   readonly span: Span;
   readonly context: Context;
   readonly work: WorkSpans;
-  /** Whether there is a tracer. */
+  /** True if there is a tracer. */
   readonly isTraced: boolean;
-  /** One and the same for both ends of the call: a meter may be registered in between. */
+  /** Kept for the end of the call, because a meter may be registered in between. */
   readonly #activeCalls: UpDownCounter;
   #step: CallStep | undefined;
   #wait: { readonly span: Span; readonly began: number } | undefined;
@@ -74,14 +74,14 @@ export class CallTrace {
     return this.#ended;
   }
 
-  /** What a span that begins now belongs under: whatever is active within this call, or the call. */
+  /** Returns the parent of a span that starts now: the active span within this call, or the call. */
   inside(): Context {
     if (currentCall(this.telemetry) !== this) return this.context;
     const active = context.active();
     return trace.getSpan(active) ? active : this.context;
   }
 
-  /** The call has its turn. */
+  /** Records that the call has acquired its session. */
   entered(step: CallStep): void {
     this.#step = step;
     this.#show(attribute.inputMessages, step.input);
@@ -130,7 +130,7 @@ export class CallTrace {
         return;
     }
     this.work.observe(event);
-    milestone(this.span, event, this.owner.clock);
+    addMilestone(this.span, event, this.owner.clock);
   }
 
   #show(name: string, messages: readonly Message[]): void {
@@ -162,7 +162,7 @@ export class CallTrace {
 
   #end({ reason, usage, durationMs }: Extract<AgentEvent, { type: "call_end" }>): void {
     this.#ended = true;
-    // What the call left running may keep this for long; it need not keep the session's state too.
+    // Work that the call left running may hold on to this trace; it must not hold on to the state as well.
     this.#step = undefined;
     const failure = reason === "error" ? (this.#failure ?? OTHER_ERROR) : undefined;
     const cut = this.#stopKind ?? failure ?? OTHER_ERROR;

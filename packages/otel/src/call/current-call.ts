@@ -4,8 +4,8 @@ import type { Telemetry } from "../telemetry.js";
 import type { CallTrace } from "./call-trace.js";
 
 /**
- * The call that the running code is part of. Not a key of OpenTelemetry's context: that is nowhere when no context manager
- * is registered, and hooks have to find their call all the same.
+ * The call that the running code is part of. Not in OpenTelemetry's context, which does not propagate without a registered
+ * context manager: hooks have to find their call in any case.
  */
 const calls = new AsyncLocalStorage<CallTrace | undefined>();
 
@@ -14,13 +14,13 @@ export function withinCall<T>(call: CallTrace, work: () => T): T {
   return calls.run(call, () => context.with(call.context, work));
 }
 
-/** Runs `work` as part of no call, also when one whose tool calls this agent is under way. */
+/** Runs `work` outside any call, even if the agent is called by a tool within one. */
 export function outsideCalls<T>(work: () => T): T {
-  // Following promises costs all of them something.
+  // AsyncLocalStorage makes every promise more expensive.
   return calls.getStore() === undefined ? work() : calls.run(undefined, work);
 }
 
-/** The agent's call that this code is part of; not one of another agent, whose tool called this one. */
+/** Returns the call of this agent that the running code is part of; not that of another agent whose tool called this one. */
 export function currentCall(telemetry: Telemetry): CallTrace | undefined {
   const call = calls.getStore();
   return call?.telemetry === telemetry ? call : undefined;

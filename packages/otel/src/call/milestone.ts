@@ -3,8 +3,8 @@ import type { Span } from "@opentelemetry/api";
 import { attribute } from "../names.js";
 import type { SpanClock } from "../span-clock.js";
 
-/** Puts what is worth seeing in a call, and takes no time, on its span as an event; numbers and names, no contents. */
-export function milestone(span: Span, event: AgentEvent, clock: SpanClock): void {
+/** Adds a notable moment of a call to its span as an event, with numbers and names but no contents. */
+export function addMilestone(span: Span, event: AgentEvent, clock: SpanClock): void {
   switch (event.type) {
     case "store_rolled_back":
       span.addEvent("holdfast.store_rolled_back", {}, clock.now());
@@ -40,7 +40,7 @@ export function milestone(span: Span, event: AgentEvent, clock: SpanClock): void
       );
       break;
     case "tool_result":
-      // One that ran has a span; the name of one that did not may be the model's invention.
+      // A call that ran has a span. The name of one that did not run may be invented by the model.
       if (event.durationMs === 0)
         span.addEvent("holdfast.tool_result", { [attribute.toolState]: event.state }, clock.now());
       break;

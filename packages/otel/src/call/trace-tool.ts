@@ -8,7 +8,7 @@ import { quietly } from "../quietly.js";
 import { endSpan, fail, withSpan } from "../telemetry.js";
 import type { CallTrace } from "./call-trace.js";
 
-/** Runs a tool call in a span of its own, active for whatever the tool does. */
+/** Runs a tool call in a span of its own, which is active while the tool runs. */
 export async function traceTool(
   call: CallTrace,
   step: ToolCallStep,
@@ -18,7 +18,7 @@ export async function traceTool(
   const { content, maxContentChars } = telemetry.settings;
   const parent = call.inside();
   const began = performance.now();
-  // As registered: the name a model gives may be anything.
+  // The registered name: a model may write anything.
   const tool = step.tool.name;
   const span = telemetry.start(owner, {
     subject: "tool_call",
@@ -57,14 +57,14 @@ export async function traceTool(
   }
 }
 
-/** What a tool threw is a result by now, and its text may quote contents: the state is all there is to say. */
+/** Returns the failure by the result's state alone: an error thrown by a tool is a result by now, and its text may quote contents. */
 function failureOf(span: Span, { state }: ToolResultBlock): string | undefined {
   span.setAttribute(attribute.toolState, state);
   if (state === "success") return undefined;
   return state === "error" ? "tool_error" : state;
 }
 
-/** By name: the class is the engine's own. */
+/** Checks the name, because the class is internal to the engine. */
 function isSuspension(error: unknown): boolean {
   return error instanceof Error && error.name === "CallSuspended";
 }

@@ -1,20 +1,19 @@
-/** `text`, or its beginning with a note of how much is left out. */
+import { cutIndex } from "@holdfast/core/plugin-kit";
+
+/** Returns `text`, or its beginning with a note of its full length. */
 export function clip(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const note = `… [${text.length} characters]`;
-  let end = Math.max(0, maxChars - note.length);
-  // Not between the halves of a surrogate pair.
-  if (isHighSurrogate(text.charCodeAt(end - 1))) end--;
-  return text.slice(0, end) + note;
+  return text.slice(0, cutIndex(text, maxChars - note.length)) + note;
 }
 
-/** `value` as JSON of at most `maxChars`; what is longer becomes a JSON string with its beginning. */
+/** Returns `value` as JSON of at most `maxChars`; a longer one becomes a JSON string with its beginning. */
 export function clippedJson(value: unknown, maxChars: number): string {
   const json = JSON.stringify(value) ?? "null";
   return json.length <= maxChars ? json : JSON.stringify(clipForJson(json, maxChars));
 }
 
-/** `text`, clipped until it has at most `maxChars` as a JSON string: what is escaped takes more room. */
+/** Clips `text` to at most `maxChars` as a JSON string, in which escaped characters take more room. */
 export function clipForJson(text: string, maxChars: number): string {
   let room = maxChars;
   let clipped = clip(text, room);
@@ -23,8 +22,4 @@ export function clipForJson(text: string, maxChars: number): string {
     clipped = clip(text, room);
   }
   return clipped;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

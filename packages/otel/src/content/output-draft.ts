@@ -2,7 +2,7 @@ import type { Block, ModelChunk } from "@holdfast/core";
 import { createMessage } from "@holdfast/core/plugin-kit";
 import { messagesJson } from "./messages-json.js";
 
-/** Gathers what a model writes, as far as it will be shown. */
+/** Collects the reply of a model for the span. */
 export class OutputDraft {
   readonly #maxChars: number;
   readonly #blocks: Block[] = [];

@@ -1,10 +1,10 @@
 import type { Compactor } from "@holdfast/core";
 import { describeCompactor, scriptedModel } from "@holdfast/testing";
-import type { CompactionOptions } from "../src/index.js";
-import { Bench } from "./bench.js";
+import type { CompactionOptions } from "../../src/index.js";
+import { Bench } from "../bench.js";
 
 function compactor(options: CompactionOptions): Compactor {
-  return new Bench(scriptedModel([]), options).ladder;
+  return new Bench(scriptedModel([]), options).compactor;
 }
 
 describeCompactor("by messages", {

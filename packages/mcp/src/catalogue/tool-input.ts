@@ -1,10 +1,10 @@
-import type { JsonObject } from "@holdfast/core";
+import type { JsonObject, ToolInputSchema } from "@holdfast/core";
 import { isRecord, toJsonValue } from "@holdfast/core/plugin-kit";
 import { cleanText } from "./clean-text.js";
 
-/** Under these keys stand values, not schemas. */
+/** Keys whose contents are values, not schemas. */
 const values = new Set(["const", "default", "enum", "examples", "required"]);
-/** Under these keys stand schemas by names of the server's choice, which mean nothing here. */
+/** Keys whose contents are schemas by name; the names are the server's and not keywords. */
 const named = new Set([
   "properties",
   "patternProperties",
@@ -15,28 +15,28 @@ const named = new Set([
 ]);
 const texts = new Set(["description", "title", "$comment"]);
 
-/** Why a tool cannot be offered, in words. */
+/** A tool cannot be offered because of its schema; the message says why. */
 export class UnusableSchema extends Error {
   override readonly name = "UnusableSchema";
 }
 
 /**
- * A server's input schema as it is shown to a model: the same, but for its titles, descriptions and comments, which are cleaned as
- * the tool's own, and for an object it always is.
+ * Returns the input of a server's tool. Its schema is shown to the model unchanged, except that titles, descriptions and
+ * comments are cleaned like the tool's own, and that its type is always `object`.
  *
  * @throws UnusableSchema
  */
-export function cleanSchema(
+export function toolInput(
   schema: Readonly<Record<string, unknown>>,
   limits: { readonly maxDescriptionChars: number; readonly maxSchemaChars: number },
-): JsonObject {
+): ToolInputSchema<Record<string, unknown>> {
   if (schema["type"] !== undefined && schema["type"] !== "object")
     throw new UnusableSchema("its input is not an object");
   const json = toJsonValue(schema, "the schema") as JsonObject;
   const clean = cleaned({ properties: {}, ...json, type: "object" }, limits.maxDescriptionChars);
   if (JSON.stringify(clean).length > limits.maxSchemaChars)
     throw new UnusableSchema(`its input schema has more than ${limits.maxSchemaChars} characters`);
-  return clean as JsonObject;
+  return objectInput(clean as JsonObject);
 }
 
 function cleaned(value: unknown, maxChars: number): unknown {
@@ -53,4 +53,30 @@ function cleaned(value: unknown, maxChars: number): unknown {
 function mapped(value: unknown, change: (item: unknown, key: string) => unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item, key)]));
+}
+
+/**
+ * Checks only that the input is an object with the required properties, so that a call that cannot work is refused before
+ * anyone is asked to confirm it. The server checks the rest: patterns and references of a foreign schema are not evaluated
+ * here.
+ */
+function objectInput(jsonSchema: JsonObject): ToolInputSchema<Record<string, unknown>> {
+  const { required } = jsonSchema;
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  return {
+    jsonSchema,
+    schema: {
+      "~standard": {
+        version: 1,
+        vendor: "holdfast-mcp",
+        validate(value) {
+          if (!isRecord(value)) return { issues: [{ message: "must be an object" }] };
+          const missing = names.filter((name) => !Object.hasOwn(value, name));
+          return missing.length > 0
+            ? { issues: missing.map((name) => ({ message: "is required", path: [name] })) }
+            : { value };
+        },
+      },
+    },
+  };
 }

@@ -3,25 +3,24 @@ import { backoffMs } from "./backoff.js";
 import type { Connection } from "./connection.js";
 import type { ListedTools } from "./list-tools.js";
 import { ConnectFailed, openConnection } from "./open-connection.js";
-import { Pause } from "./pause.js";
 
-/** Told what becomes of a server. */
-export interface LinkListener {
+/** Listener for the connection and the tools of a server. */
+export interface ServerListener {
   /**
-   * @param connected - false when the server was there already and only its tools were read again
-   * @returns whether they are others than before
+   * @param connected - false if the server was connected already and only its tools were read again
+   * @returns whether the tools have changed
    */
   onTools(listed: ListedTools, connected: boolean): boolean;
   onAway(reason: string, retryInMs: number): void;
 }
 
-/** A connection that lasted as long was a good one: the pauses begin anew. */
+/** Time after which a connection counts as stable, so that the backoff starts over. */
 const stableMs = 10_000;
 
-/** Keeps one server connected: starts it, notices when it is gone, and brings it back. */
-export class ServerLink {
+/** Keeps one server connected: starts it, detects when it is lost, and reconnects. */
+export class ReconnectingServer {
   readonly settings: ServerSettings;
-  readonly #listener: LinkListener;
+  readonly #listener: ServerListener;
   readonly #end = new AbortController();
   readonly #waiting = new Set<(connection: Connection) => void>();
   #connection: Connection | null = null;
@@ -29,32 +28,32 @@ export class ServerLink {
   #running: Promise<void> | undefined;
   #failure: ConnectFailed | null = null;
 
-  constructor(settings: ServerSettings, listener: LinkListener) {
+  constructor(settings: ServerSettings, listener: ServerListener) {
     this.settings = settings;
     this.#listener = listener;
   }
 
-  /** Why the last attempt failed; null while connected. */
+  /** Error of the last attempt; null while connected. */
   get failure(): ConnectFailed | null {
     return this.#failure;
   }
 
-  /** What the server did last that is in the way, in words. */
-  get awayWords(): string {
+  /** Reason the server is not connected, worded to follow "the server". */
+  get awayReason(): string {
     return this.#failure?.message ?? "is not connected yet";
   }
 
-  /** Begins; resolves when the first attempt has succeeded or failed. */
+  /** Starts; resolves when the first attempt has succeeded or failed. */
   start(): Promise<void> {
     return new Promise((resolve) => {
       this.#running ??= this.#run(resolve);
     });
   }
 
-  /** The connection, as soon as there is one. @throws the signal's reason */
+  /** Resolves to the connection as soon as there is one. @throws the signal's reason */
   connection(signal: AbortSignal): Promise<Connection> {
     if (this.#connection && !this.#connection.isLost) return Promise.resolve(this.#connection);
-    // Somebody wants it now: not at once, or many calls would be many attempts, but after the shortest pause.
+    // A call is waiting, so the next attempt comes after the shortest delay; not at once, or many calls would be many attempts.
     this.#pause?.shortenTo(this.settings.retry.baseDelayMs);
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -71,7 +70,7 @@ export class ServerLink {
     });
   }
 
-  /** Ends the connection and the process, and any attempt; resolves when nothing of it runs any more. */
+  /** Ends the connection, the process and any attempt; resolves when all of them have ended. */
   async close(): Promise<void> {
     this.#end.abort(new Error("closed"));
     this.#pause?.end();
@@ -100,17 +99,17 @@ export class ServerLink {
         failures = performance.now() - upSince >= stableMs ? 1 : failures + 1;
         await this.#away(this.#failure, failures, firstDone);
       }
-      // Until nothing of it runs any more: two processes of one server might get in each other's way.
+      // Waits for the end of the old process: two processes of one server might interfere with each other.
       await closed;
     }
     firstDone();
   }
 
-  /** Tells that the server is away, and waits until it is to be tried again. */
+  /** Reports that the server is away, and waits until the next attempt is due. */
   async #away({ message }: ConnectFailed, failures: number, firstDone: () => void): Promise<void> {
     const retryInMs = backoffMs(failures, this.settings.retry);
     this.#pause = new Pause(retryInMs);
-    // A call may be waiting already: it came while the failed attempt was on.
+    // A call may have arrived during the failed attempt.
     if (this.#waiting.size > 0) this.#pause.shortenTo(this.settings.retry.baseDelayMs);
     this.#listener.onAway(message, retryInMs);
     firstDone();
@@ -122,7 +121,7 @@ export class ServerLink {
     const { connection, listed } = await openConnection(
       this.settings,
       this.#end.signal,
-      // Read from a connection that is given up by now, a list says nothing.
+      // Ignores a list from a connection that has been given up.
       (again) => this.#connection === connection && this.#listener.onTools(again, false),
     );
     if (this.#end.signal.aborted) {
@@ -133,10 +132,37 @@ export class ServerLink {
     try {
       this.#listener.onTools(listed, true);
     } catch {
-      throw new ConnectFailed("has tools that cannot be understood", "", connection.close());
+      throw new ConnectFailed("has tools that cannot be read", "", connection.close());
     }
     for (const arrive of this.#waiting) arrive(connection);
     this.#waiting.clear();
     return connection;
+  }
+}
+
+/** A delay that can be shortened. It does not keep the process alive. */
+class Pause {
+  readonly done: Promise<void>;
+  readonly #began = performance.now();
+  #finish: () => void = () => {};
+  #timer: NodeJS.Timeout;
+
+  constructor(ms: number) {
+    this.done = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+    this.#timer = setTimeout(this.#finish, ms).unref();
+  }
+
+  /** Ends the delay `ms` after its start, unless it ends earlier anyway. */
+  shortenTo(ms: number): void {
+    const left = Math.max(0, ms - (performance.now() - this.#began));
+    const earlier = setTimeout(() => this.end(), left).unref();
+    void this.done.then(() => clearTimeout(earlier));
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#finish();
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { characterEstimate } from "@holdfast/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { transcriptChunks } from "../../src/summary/transcript-chunks.js";
+import { transcriptChunks } from "../../src/summary/transcript.js";
 import { runs } from "../runs.js";
 import { textPlans, writeText } from "../texts.js";
 

@@ -1,8 +1,16 @@
 import { HoldfastError } from "@holdfast/core";
-import { WindowTooSmall } from "../summary/summarize.js";
-import { SummaryTooLong } from "../summary/summary-too-long.js";
 
-/** Why something failed, in words that hold no contents: messages of foreign errors may quote what was sent. */
+/** The summariser wrote more than any summary may have. */
+export class SummaryTooLong extends Error {
+  override readonly name = "SummaryTooLong";
+}
+
+/** Not even a small piece of the conversation fits into the summariser's window. */
+export class WindowTooSmall extends Error {
+  override readonly name = "WindowTooSmall";
+}
+
+/** Returns why a step failed, without contents: messages of foreign errors may quote what was sent. */
 export function failureOf(error: unknown): string {
   if (HoldfastError.is(error)) return error.code;
   if (error instanceof SummaryTooLong) return "the summary was too long";

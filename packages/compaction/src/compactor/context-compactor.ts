@@ -9,32 +9,40 @@ import {
 } from "../compaction-options.js";
 import { withStaleUsage } from "../context-tokens.js";
 import { type CompactionPlan, planCompaction } from "../plan/plan-compaction.js";
+import { failureOf } from "../summary/summary-failure.js";
 import { readSummaryFormat } from "../summary/summary-format.js";
 import { FailedAttempts } from "./failed-attempts.js";
-import { failureOf } from "./failure-of.js";
-import { summaryStep } from "./summary-step.js";
-import type { Achieved, Configured, Failed, LadderPorts, Work } from "./work.js";
+import {
+  type CompactionRun,
+  type CompactorPorts,
+  type StepDone,
+  type StepFailed,
+  summaryStep,
+} from "./summary-step.js";
 
-/** The compactor: clips what is old, and has the rest summarised when that is not enough. */
-export class Ladder implements Compactor {
+/** Settings and the summary format that follows from them. */
+type Configuration = Pick<CompactionRun, "settings" | "format">;
+
+/** Shortens a context in steps, cheapest first: clips old arguments and results, then has the rest summarised. */
+export class ContextCompactor implements Compactor {
   readonly proactive = true;
   readonly #options: CompactionOptions;
-  readonly #ports: LadderPorts;
-  readonly #configured: Configured;
+  readonly #ports: CompactorPorts;
+  readonly #configuration: Configuration;
   readonly #failures = new FailedAttempts();
 
   /** @throws ConfigurationError */
-  constructor(options: CompactionOptions, ports: LadderPorts) {
+  constructor(options: CompactionOptions, ports: CompactorPorts) {
     this.#options = options;
     this.#ports = ports;
-    this.#configured = configured(readCompactionOptions(options));
+    this.#configuration = configurationOf(readCompactionOptions(options));
   }
 
   async compact(request: CompactionRequest): Promise<CompactionResult> {
     request.signal.throwIfAborted();
     const { state, cause } = request;
-    const work = this.#begin(request);
-    const { messages, total: tokens } = work.before;
+    const run = this.#begin(request);
+    const { messages, total: tokens } = run.before;
     const sizesBefore = { messagesBefore: messages, tokensBefore: tokens };
     const unchanged = {
       ...sizesBefore,
@@ -42,14 +50,14 @@ export class Ladder implements Compactor {
       messagesAfter: messages,
       tokensAfter: tokens,
     };
-    const plan = this.#plan(work);
+    const plan = this.#plan(run);
     if (plan.kind === "nothing") return unchanged;
-    // A clip costs nothing, so that only what asks a model, or cannot work, waits.
+    // A clip costs nothing and need not wait after a failure.
     if (cause === "step" && plan.kind !== "clip" && this.#failures.tooSoon(state.context))
       return unchanged;
     const began = performance.now();
     request.emit({ type: "compaction_start", cause, messages, tokens });
-    const done = await this.#run(work, plan);
+    const done = await this.#execute(run, plan);
     if ("failure" in done) {
       this.#failures.failed(state.context);
       request.emit({ type: "compaction_failed", cause, error: done.failure });
@@ -68,24 +76,24 @@ export class Ladder implements Compactor {
     return { compacted: true, ...sizes };
   }
 
-  #begin(request: CompactionRequest): Work {
+  #begin(request: CompactionRequest): CompactionRun {
     const { state, model, limitTokens, prompt, cause, overrides } = request;
     const { settings, format } =
       Object.keys(overrides).length === 0
-        ? this.#configured
-        : configured(withOverrides(this.#options, overrides));
+        ? this.#configuration
+        : configurationOf(withOverrides(this.#options, overrides));
     const tokens = this.#ports.meter().contextTokens(state, prompt);
     const before = { ...tokens, total: Math.round(tokens.total), messages: state.context.length };
     const window = Math.min(model.contextWindow ?? Infinity, limitTokens ?? Infinity);
     const budget = budgetOf(settings, Number.isFinite(window) ? window : undefined);
-    // The model refused what it was sent, whatever was counted: the next request has to be a good deal shorter.
+    // The model refused the request, whatever the count says: the next one has to be a good deal shorter.
     const refused = Math.ceil(before.total * 0.75);
     const triggerTokens =
       cause === "overflow" ? Math.min(budget.triggerTokens, refused) : budget.triggerTokens;
     return { request, settings, format, budget: { ...budget, triggerTokens }, before };
   }
 
-  #plan({ request, settings, budget, before }: Work): CompactionPlan {
+  #plan({ request, settings, budget, before }: CompactionRun): CompactionPlan {
     const { state, force } = request;
     return planCompaction({
       messages: state.context,
@@ -94,17 +102,17 @@ export class Ladder implements Compactor {
       tokens: before.total,
       scale: before.scale,
       tokensOf: this.#ports.meter().tokensOf,
-      ...(force && !settings.summarize ? pressed(settings, before.total) : settings),
+      ...(force && !settings.summarize ? withoutTriggers(settings, before.total) : settings),
       ...{ budget, force },
     });
   }
 
-  async #run(
-    work: Work,
+  async #execute(
+    run: CompactionRun,
     plan: Exclude<CompactionPlan, { kind: "nothing" }>,
-  ): Promise<Achieved | Failed> {
-    const { state, signal } = work.request;
-    // Whoever heard that it begins may have stopped it.
+  ): Promise<StepDone | StepFailed> {
+    const { state, signal } = run.request;
+    // A listener of compaction_start may have stopped the call.
     signal.throwIfAborted();
     switch (plan.kind) {
       case "stuck":
@@ -114,7 +122,7 @@ export class Ladder implements Compactor {
         return { actions: plan.actions, tokensAfter: Math.round(plan.tokensAfter) };
       case "summarize":
         try {
-          return await summaryStep(this.#ports, work, plan.cuts);
+          return await summaryStep(this.#ports, run, plan.cuts);
         } catch (error) {
           signal.throwIfAborted();
           return { failure: failureOf(error) };
@@ -123,8 +131,8 @@ export class Ladder implements Compactor {
   }
 }
 
-/** Where the cheap steps are all there is and something has to be done, they do not wait for their own triggers. */
-function pressed(
+/** Settings of a forced compaction without a summary, in which the cheap steps do not wait for their own triggers. */
+function withoutTriggers(
   { truncateArgs, prune, summarize }: CompactionSettings,
   tokens: number,
 ): Pick<CompactionSettings, "truncateArgs" | "prune" | "summarize"> {
@@ -139,6 +147,6 @@ function pressed(
   };
 }
 
-function configured(settings: CompactionSettings): Configured {
+function configurationOf(settings: CompactionSettings): Configuration {
   return { settings, format: readSummaryFormat(settings) };
 }

@@ -2,26 +2,26 @@ import type { Tool } from "@holdfast/core";
 import { callTool } from "./call-tool.js";
 import { ToolCatalogue } from "./catalogue/tool-catalogue.js";
 import type { ListedTools } from "./connection/list-tools.js";
-import { ServerLink } from "./connection/server-link.js";
+import { ReconnectingServer } from "./connection/reconnecting-server.js";
 import { McpServerError } from "./mcp-server-error.js";
+import type { McpServerChange } from "./options/mcp-tools-options.js";
 import type { McpToolsSettings } from "./options/read-options.js";
-import type { McpServerChange } from "./options/server-change.js";
 import type { ServerSettings } from "./options/server-settings.js";
 
-/** How many servers are connected to at the same time. */
-const atOnce = 8;
+/** Servers that are connected to at the same time. */
+const concurrency = 8;
 
 /** The servers of one agent. */
-export class ServerFleet {
+export class McpServers {
   readonly #settings: McpToolsSettings;
   readonly #catalogue: ToolCatalogue;
-  #links: ReadonlyMap<string, ServerLink> = new Map();
+  #servers: ReadonlyMap<string, ReconnectingServer> = new Map();
   #closed = false;
 
   constructor(settings: McpToolsSettings) {
     this.#settings = settings;
     this.#catalogue = new ToolCatalogue(settings.servers, (server, name, input, ctx) =>
-      callTool(this.#links.get(server.name) as ServerLink, name, input, ctx),
+      callTool(this.#servers.get(server.name) as ReconnectingServer, name, input, ctx),
     );
   }
 
@@ -30,19 +30,19 @@ export class ServerFleet {
   }
 
   /**
-   * Connects to all servers and waits until each was reached or could not be; the latter are tried on.
+   * Connects to all servers and waits for the first attempt at each; further attempts follow in the background.
    *
-   * @throws McpServerError when a required one could not be reached; then none is connected, and it can be started anew
+   * @throws McpServerError if a required one could not be reached; then all are disconnected, and `start` may be called again
    */
   async start(): Promise<void> {
     if (this.#closed) return;
-    // Taken in the order of the servers when all have answered: of two tools that want one name, who gets it must not
-    // depend on who was faster.
+    // Applied in the order of the servers once all have answered: if two tools want the same name, the faster server must
+    // not decide which one gets it.
     const first = new Map<ServerSettings, ListedTools>();
     let starting = true;
-    const links = this.#settings.servers.map(
+    const servers = this.#settings.servers.map(
       (server) =>
-        new ServerLink(server, {
+        new ReconnectingServer(server, {
           onTools: (listed, connected) => {
             if (starting) first.set(server, listed);
             return !starting && this.#onTools(server, listed, connected);
@@ -53,18 +53,17 @@ export class ServerFleet {
           },
         }),
     );
-    this.#links = new Map(links.map((link) => [link.settings.name, link]));
-    const queue = [...links];
+    this.#servers = new Map(servers.map((one) => [one.settings.name, one]));
+    const queue = [...servers];
     const worker = async (): Promise<void> => {
-      for (let link = queue.shift(); link && !this.#closed; link = queue.shift())
-        await link.start();
+      for (let one = queue.shift(); one && !this.#closed; one = queue.shift()) await one.start();
     };
-    await Promise.all(Array.from({ length: atOnce }, worker));
+    await Promise.all(Array.from({ length: concurrency }, worker));
     if (this.#closed) return;
-    const missing = links.find((link) => link.settings.required && link.failure);
+    const missing = servers.find((one) => one.settings.required && one.failure);
     if (missing) {
       const error = startError(missing);
-      await this.#closeLinks();
+      await this.#closeServers();
       throw error;
     }
     starting = false;
@@ -74,14 +73,14 @@ export class ServerFleet {
     }
   }
 
-  /** Ends every connection and every server process; no call may come after it. */
+  /** Ends every connection and server process; no call may follow. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#closeLinks();
+    await this.#closeServers();
   }
 
-  async #closeLinks(): Promise<void> {
-    await Promise.all([...this.#links.values()].map((link) => link.close()));
+  async #closeServers(): Promise<void> {
+    await Promise.all([...this.#servers.values()].map((one) => one.close()));
   }
 
   #onTools(server: ServerSettings, listed: ListedTools, connected: boolean): boolean {
@@ -95,13 +94,13 @@ export class ServerFleet {
     try {
       this.#settings.onServerChange?.(change);
     } catch {
-      // A listener of the program must not end a connection.
+      // A listener that throws must not end a connection.
     }
   }
 }
 
-function startError({ settings: { name }, failure }: ServerLink): McpServerError {
-  const said = failure?.stderr ? `; the last it wrote to stderr:\n${failure.stderr}` : "";
+function startError({ settings: { name }, failure }: ReconnectingServer): McpServerError {
+  const said = failure?.stderr ? `; its last lines on stderr:\n${failure.stderr}` : "";
   return new McpServerError(
     name,
     `the MCP server ${JSON.stringify(name)} is required and ${failure?.message}${said}`,

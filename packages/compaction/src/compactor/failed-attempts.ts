@@ -1,18 +1,18 @@
 import type { Message } from "@holdfast/core";
 
-/** How far back a failure is remembered, in messages. */
+/** Messages after which a failure is forgotten. */
 const LOOK_BACK = 64;
 
 /**
- * Remembers where a compaction failed, so that the next step does not fail the same way at the same price.
+ * Remembers where a compaction failed, so that the next step does not pay for the same failure again.
  *
- * Kept by the last message of that moment, which lives as long as the session is in memory: nothing is written to the
- * state, and another process simply tries once itself.
+ * A failure is keyed by the last message at that moment, which lives as long as the session is in memory: nothing is
+ * written to the state, and another process simply makes one attempt of its own.
  */
 export class FailedAttempts {
   readonly #failures = new WeakMap<Message, number>();
 
-  /** Whether too little was added since the last failure to try again: 4, 16, 36, then 64 messages. */
+  /** Tells whether too few messages were added since the last failure: less than 4, 16, 36, then 64. */
   tooSoon(context: readonly Message[]): boolean {
     const { failures, ago } = this.#last(context);
     return failures > 0 && ago < Math.min(LOOK_BACK, 4 * failures * failures);
@@ -23,7 +23,7 @@ export class FailedAttempts {
     if (last) this.#failures.set(last, this.#last(context).failures + 1);
   }
 
-  /** Forgets what failed before. */
+  /** Forgets earlier failures. */
   succeeded(context: readonly Message[]): void {
     for (const message of context.slice(-LOOK_BACK)) this.#failures.delete(message);
   }

@@ -1,10 +1,10 @@
 import { longestTimerMs } from "@holdfast/core/store-kit";
 
-/** Why a call was ended from this side. */
+/** Reason why the client ended a call. */
 export type CallEnd = "stopped" | "silence" | "too_long";
 
-/** How long a call may take: so long without a sign of life, so long in all, and until it is told to stop. */
-export class CallClock {
+/** Ends a call after a time without progress, after a time in total, or when it is stopped. */
+export class CallDeadline {
   readonly #controller = new AbortController();
   readonly #stop: AbortSignal | undefined;
   readonly #silenceMs: number;
@@ -17,22 +17,23 @@ export class CallClock {
     this.#silenceMs = silenceMs;
     this.#stop = stop;
     this.#total = setTimeout(() => this.#end("too_long"), Math.min(totalMs, longestTimerMs));
-    this.signOfLife();
+    this.progress();
     if (stop?.aborted) this.#end("stopped");
     stop?.addEventListener("abort", this.#onStop, { once: true });
   }
 
-  /** Aborts when the time is over. Its reason goes to the server, so it says no more than it must. */
+  /** Aborts when the time is over. The server gets its reason, which therefore says no more than necessary. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Why the time is over; null while it is not. */
+  /** Reason the call was ended; null while it may run. */
   get why(): CallEnd | null {
     return this.#why;
   }
 
-  signOfLife(): void {
+  /** Restarts the time without progress. */
+  progress(): void {
     if (this.#why !== null) return;
     clearTimeout(this.#silence);
     this.#silence = setTimeout(
@@ -41,7 +42,7 @@ export class CallClock {
     );
   }
 
-  /** Lets go of timers and of the signal. */
+  /** Releases the timers and the signal. */
   close(): void {
     clearTimeout(this.#silence);
     clearTimeout(this.#total);

@@ -1,48 +1,79 @@
-import { type Message, type Usage, userMessage } from "@holdfast/core";
+import { type Message, type Offloader, type Usage, userMessage } from "@holdfast/core";
 import { addUsage, type CompactionRequest } from "@holdfast/core/plugin-kit";
-import { isOver } from "../budget.js";
-import { withStaleUsage } from "../context-tokens.js";
+import { type Budget, isOver } from "../budget.js";
+import type { CompactionSettings } from "../compaction-options.js";
+import { type ContextTokens, type TokenMeter, withStaleUsage } from "../context-tokens.js";
 import type { SummaryCut } from "../plan/plan-compaction.js";
 import { summarize } from "../summary/summarize.js";
+import { failureOf } from "../summary/summary-failure.js";
+import type { ReadSummaryFormat } from "../summary/summary-format.js";
 import { placesIn, summaryText } from "../summary/summary-text.js";
-import { failureOf } from "./failure-of.js";
-import type { Achieved, Failed, LadderPorts, Work } from "./work.js";
 
-/** Tokens a summary is expected to have at most when a tail is chosen before it is written. */
-const EXPECTED_SUMMARY = 1_000;
-/** How many tokens a context with fewer messages may have more, below the trigger: the price of saying what it is. */
+/** Ports of a compaction; read when first needed, because they exist only once the agent is built. */
+export interface CompactorPorts {
+  meter(): TokenMeter;
+  offloader(): Offloader | undefined;
+}
+
+/** One compaction in progress. */
+export interface CompactionRun {
+  readonly request: CompactionRequest;
+  readonly settings: CompactionSettings;
+  readonly format: ReadSummaryFormat;
+  readonly budget: Budget;
+  readonly before: ContextTokens & { readonly messages: number };
+}
+
+/** Changes made to the context. */
+export interface StepDone {
+  readonly actions: readonly string[];
+  readonly tokensAfter: number;
+  readonly usage?: Usage | undefined;
+}
+
+/** Reason why the context is unchanged, without contents. */
+export interface StepFailed {
+  readonly failure: string;
+  /** A shorter tail would fail too. */
+  readonly isFinal?: boolean | undefined;
+  readonly usage?: Usage | undefined;
+}
+
+/** Tokens assumed for a summary that is not written yet, when a tail is chosen. */
+const EXPECTED_SUMMARY_TOKENS = 1_000;
+/** Tokens a context with fewer messages may gain, below the trigger, from the header of its summary. */
 const SLACK_TOKENS = 512;
-/** Tails tried with a summary each, before giving up. */
+/** Tails tried, each with a summary of its own, before giving up. */
 const MAX_SUMMARIES = 3;
 
 /**
- * The costly step: flush, summary, offload, and the new context if it is an improvement. The next shorter tail where it
- * is none.
+ * The costly step: flush, summary, offload, then the new context if it is an improvement; if not, once more with the next
+ * shorter tail.
  *
- * @throws what hooks and models throw; the context is as it was then
+ * @throws whatever hooks and models throw, with the context unchanged
  */
 export async function summaryStep(
-  ports: LadderPorts,
-  work: Work,
+  ports: CompactorPorts,
+  run: CompactionRun,
   cuts: readonly SummaryCut[],
-): Promise<Achieved | Failed> {
-  const { before, budget } = work;
-  const summaryTokens = Math.min(EXPECTED_SUMMARY, before.total / 10);
+): Promise<StepDone | StepFailed> {
+  const { before, budget } = run;
+  const summaryTokens = Math.min(EXPECTED_SUMMARY_TOKENS, before.total / 10);
   const expected = (cut: SummaryCut): number =>
-    tokensWith(ports, work, null, cut.kept) + summaryTokens;
-  // A tail that would not get under the trigger is not worth a summary, unless there is no shorter one.
+    tokensWith(ports, run, null, cut.kept) + summaryTokens;
+  // A tail that would stay over the trigger is not worth a summary, unless it is the shortest.
   const fitting = cuts.filter((cut) => expected(cut) < budget.triggerTokens);
-  const tries = fitting.length > 0 ? fitting.slice(0, MAX_SUMMARIES) : cuts.slice(-1);
-  if (fitting.length === 0 && tries.every((cut) => expected(cut) >= leastGain(work)))
-    return { failure: "what has to stay, the current request and the prompt, is too long" };
+  const attempts = fitting.length > 0 ? fitting.slice(0, MAX_SUMMARIES) : cuts.slice(-1);
+  if (fitting.length === 0 && attempts.every((cut) => expected(cut) >= worthwhileTokens(run)))
+    return { failure: "the current request and the prompt, which have to stay, are too long" };
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   let failure = "no shorter context could be made";
-  // The cuts are of the context as it is now; what is said during a try that fails belongs behind the next one too.
-  const planned = [...work.request.state.context];
+  // The cuts are of the context as it is now; messages added during a failed attempt are also appended to the next.
+  const planned = [...run.request.state.context];
   const flushed = new Set<Message>();
-  for (const [index, cut] of tries.entries()) {
-    const isLast = index === tries.length - 1;
-    const made = await trySummary(ports, work, { cut, planned, flushed, isLast });
+  for (const [index, cut] of attempts.entries()) {
+    const isLast = index === attempts.length - 1;
+    const made = await trySummary(ports, run, { cut, planned, flushed, isLast });
     if (made.usage) usage = addUsage(usage, made.usage);
     if (!("failure" in made)) return { ...made, usage };
     failure = made.failure;
@@ -51,23 +82,23 @@ export async function summaryStep(
   return { failure, usage };
 }
 
-/** One of the cuts, tried. */
-interface Try {
+/** Attempt at one of the cuts. */
+interface SummaryAttempt {
   readonly cut: SummaryCut;
-  /** The context the cuts are of. */
+  /** The context that the cuts were planned for. */
   readonly planned: readonly Message[];
-  /** What an earlier try announced already: listeners pay for each announcement. */
+  /** Messages an earlier attempt has announced already: listeners pay for each announcement. */
   readonly flushed: Set<Message>;
   readonly isLast: boolean;
 }
 
 async function trySummary(
-  ports: LadderPorts,
-  work: Work,
-  attempt: Try,
-): Promise<Achieved | Failed> {
+  ports: CompactorPorts,
+  run: CompactionRun,
+  attempt: SummaryAttempt,
+): Promise<StepDone | StepFailed> {
   const { cut, planned, flushed, isLast } = attempt;
-  const { request, settings, format, budget, before } = work;
+  const { request, settings, format, budget, before } = run;
   const { state } = request;
   request.signal.throwIfAborted();
   const unflushed = cut.dropped.filter((message) => !flushed.has(message));
@@ -86,23 +117,23 @@ async function trySummary(
     scale: before.scale,
   });
   if (text === "") return { failure: "the summary was empty", usage, isFinal: true };
-  // Behind the summary: one that fails leaves no file nobody refers to.
+  // After the summary, so that one that fails leaves no file without a reference.
   const place = settings.offloadBeforeCompact ? await offload(ports, request, cut.dropped) : null;
   request.signal.throwIfAborted();
   const places = [...placesIn(state.summary), ...(place === null ? [] : [place])];
   const summary = summaryText(text, [...new Set(places)]);
   if (planned.some((message, index) => state.context[index] !== message))
     return {
-      failure: "the context was changed by somebody else meanwhile",
+      failure: "the context was changed in the meantime",
       usage,
       isFinal: true,
     };
-  // What was said while the summary was written comes behind.
+  // Messages added while the summary was written follow the kept ones.
   const added = state.context.slice(planned.length);
   const kept = [...cut.kept, ...added];
   const message = userMessage([{ type: "hint", text: summary, source: "summary" }]);
-  const tokensAfter = Math.round(tokensWith(ports, work, message, kept));
-  const problem = problemOf(work, kept.length + 1, tokensAfter, isLast);
+  const tokensAfter = Math.round(tokensWith(ports, run, message, kept));
+  const problem = problemOf(run, kept.length + 1, tokensAfter, isLast);
   if (problem !== null) return { failure: problem, usage };
   request.signal.throwIfAborted();
   state.contextMutable().replaceAll(withStaleUsage(kept));
@@ -110,9 +141,9 @@ async function trySummary(
   return { actions: ["summary"], tokensAfter, usage };
 }
 
-/** How to read what leaves, in one line; null where there is no offloader or it fails: the log has everything. */
+/** Returns in one line how to read the messages back; null without an offloader or if it fails: the log has them all. */
 async function offload(
-  ports: LadderPorts,
+  ports: CompactorPorts,
   request: CompactionRequest,
   messages: readonly Message[],
 ): Promise<string | null> {
@@ -133,12 +164,12 @@ async function offload(
 }
 
 /**
- * Tokens of a request with this summary and these messages of the context, in the unit of `before.total`: what the
- * provider counted is scaled, what came after its last report is not. A summary is never taken for cheaper than counted.
+ * Tokens of a request with this summary and these messages, in the unit of `before.total`: messages that the provider
+ * counted are scaled, those after its last report are not. A summary never costs less than its own count.
  */
 function tokensWith(
-  ports: LadderPorts,
-  { request, before }: Work,
+  ports: CompactorPorts,
+  { request, before }: CompactionRun,
   summary: Message | null,
   messages: readonly Message[],
 ): number {
@@ -153,15 +184,15 @@ function tokensWith(
   return meter.promptTokens(request.prompt) * before.scale + summaryTokens + sum;
 }
 
-/** A context has to become smaller than this for a summary to be worth its price. */
-function leastGain({ request, before, budget }: Work): number {
+/** Tokens below which a new context has to be for a summary to be worth its price. */
+function worthwhileTokens({ request, before, budget }: CompactionRun): number {
   const most = before.total * 0.9;
   return request.cause === "overflow" ? Math.min(most, budget.windowTokens ?? most) : most;
 }
 
-/** Why a new context is no improvement, or null. On the last try any improvement will do. */
+/** Returns why a new context is not an improvement, or null. On the last attempt any improvement will do. */
 function problemOf(
-  { before, budget, request }: Work,
+  { before, budget, request }: CompactionRun,
   messages: number,
   tokens: number,
   isLast: boolean,

@@ -1,0 +1,85 @@
+import { type Message, toolCallsOf, toolResultsOf } from "@holdfast/core";
+
+/**
+ * Returns the places where a list can be cut without separating a tool call from its result: `canCut[i]` is about a cut
+ * before message `i`.
+ *
+ * A result belongs to the nearest preceding call with its id that has no result yet, so that reused ids do not tie a whole
+ * conversation together. Nothing may be cut off from an open call on.
+ */
+export function cuttable(messages: readonly Message[], open: ReadonlySet<string>): boolean[] {
+  /** +1 where a pair starts to forbid cuts, −1 where it stops. */
+  const change = new Int32Array(messages.length + 2);
+  const waiting = new Map<string, number[]>();
+  const forbid = (from: number, to: number): void => {
+    if (from > to) return;
+    change[from] = (change[from] as number) + 1;
+    change[to + 1] = (change[to + 1] as number) - 1;
+  };
+  for (const [index, message] of messages.entries()) {
+    for (const { id } of toolCallsOf(message)) {
+      const callers = waiting.get(id);
+      if (callers) callers.push(index);
+      else waiting.set(id, [index]);
+    }
+    for (const { toolCallId } of toolResultsOf(message)) {
+      const caller = waiting.get(toolCallId)?.pop();
+      if (caller !== undefined) forbid(caller + 1, index);
+    }
+  }
+  for (const id of open)
+    for (const caller of waiting.get(id) ?? []) forbid(caller + 1, messages.length);
+  const canCut: boolean[] = [];
+  let spans = 0;
+  for (let index = 0; index <= messages.length; index++) {
+    spans += change[index] as number;
+    canCut.push(spans === 0);
+  }
+  return canCut;
+}
+
+/** Returns the indices of the current request: the last run of messages in which the user asks for something. */
+export function currentRequest(messages: readonly Message[]): readonly number[] {
+  const last = messages.findLastIndex(isRequest);
+  const indices: number[] = [];
+  for (let index = last; index >= 0 && isRequest(messages[index] as Message); index--)
+    indices.unshift(index);
+  return indices;
+}
+
+/** Tells whether the user says something: hints come from the system, and some programs send tool results as the user. */
+function isRequest({ role, content }: Message): boolean {
+  return role === "user" && content.some(({ type }) => type === "text" || type === "data");
+}
+
+/** Upper limits of a tail; null means no limit. */
+export interface TailLimit {
+  readonly messages: number | null;
+  readonly tokens: number | null;
+}
+
+/**
+ * Returns the index of the first message of the verbatim tail.
+ *
+ * A limit in messages is a wish, so the tail is widened to whole pairs; a limit in tokens is a maximum, so it is narrowed.
+ * The tail never starts before `from`, and may be empty.
+ */
+export function tailStart(
+  messages: readonly Message[],
+  canCut: readonly boolean[],
+  from: number,
+  limit: TailLimit,
+  tokensOf: (message: Message) => number,
+): number {
+  const { length } = messages;
+  /** Start of the longest tail so far that begins at an allowed cut; null while open calls forbid any. */
+  let best: number | null = canCut[length] ? length : null;
+  let tokens = 0;
+  for (let start = length; start > from; start--) {
+    if (best === start && limit.messages !== null && length - start >= limit.messages) break;
+    tokens += tokensOf(messages[start - 1] as Message);
+    if (best !== null && limit.tokens !== null && tokens > limit.tokens) break;
+    if (canCut[start - 1]) best = start - 1;
+  }
+  return best ?? from;
+}
