@@ -9,6 +9,7 @@ import {
   type ReActAgentOptions,
 } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
+import { storeParts } from "@holdfast/core/store-kit";
 import { sessionTools } from "@holdfast/session-tools";
 import { JsonFileAgentStateStore, JsonlConversationLog } from "@holdfast/store-json";
 import { LocalFilesystemSpec, RemoteFilesystemSpec, workspace } from "@holdfast/workspace";
@@ -28,15 +29,6 @@ export interface HarnessAssembly {
   /** The filesystem, which is always made by the harness. */
   readonly ownFilesystem: Filesystem | undefined;
 }
-
-/** The parts of a store, named as in the options. */
-const storeParts = [
-  "stateStore",
-  "log",
-  "keyValue",
-  "gate",
-  "signals",
-] as const satisfies readonly (keyof DistributedStore)[];
 
 /**
  * The built-in plugins, outermost first.

@@ -12,3 +12,12 @@ export interface DistributedStore {
   readonly gate: SessionGate;
   readonly signals: SignalBus;
 }
+
+/** Names of the five parts of a {@link DistributedStore}. */
+export const storeParts = [
+  "stateStore",
+  "log",
+  "keyValue",
+  "gate",
+  "signals",
+] as const satisfies readonly (keyof DistributedStore)[];

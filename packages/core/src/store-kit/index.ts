@@ -15,6 +15,7 @@ export type {
   LogSessionPage,
   LogSessionQuery,
 } from "../ports/conversation-log.js";
+export { storeParts } from "../ports/distributed-store.js";
 export type {
   KeyPage,
   KeyQuery,

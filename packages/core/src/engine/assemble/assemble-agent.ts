@@ -11,6 +11,7 @@ import {
 } from "../../middleware/plugin.js";
 import { showValue } from "../../plugin-kit/parse-options.js";
 import type { AgentStateStore } from "../../ports/agent-state-store.js";
+import { storeParts } from "../../ports/distributed-store.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
 import { checkSlot, type Slot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
@@ -54,9 +55,6 @@ export function assembleAgent(options: ReActAgentOptions): AgentParts {
   return parts;
 }
 
-/** The parts of a store, by port. */
-const storePorts = ["stateStore", "log", "keyValue", "gate", "signals"] as const;
-
 /** Collects what plugins and the user bring while an agent is put together. */
 class Assembly {
   readonly #options: ReActAgentOptions;
@@ -92,7 +90,7 @@ class Assembly {
     this.#problems = problems;
     this.#now = options.clock ?? (() => new Date());
     if (options.onEvent) this.#listeners.push(options.onEvent);
-    for (const name of storePorts) {
+    for (const name of storeParts) {
       const port = options[name] ?? options.distributedStore?.[name];
       if (port) this.#bring(name, port);
     }
@@ -130,7 +128,7 @@ class Assembly {
       new InMemoryAgentStateStore();
     const companions =
       stateStore.companions?.() ?? new InMemoryAgentStateStore({ fused: false }).companions();
-    for (const name of storePorts) {
+    for (const name of storeParts) {
       const port = this.#ports.get(name) ?? (name === "stateStore" ? stateStore : companions[name]);
       this.#bring(name, port);
       const { contract } = port as AgentStateStore;
