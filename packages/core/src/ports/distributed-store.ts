@@ -14,10 +14,10 @@ export interface DistributedStore {
 }
 
 /** Names of the five parts of a {@link DistributedStore}. */
-export const storeParts = [
+export const storeParts: readonly (keyof DistributedStore)[] = [
   "stateStore",
   "log",
   "keyValue",
   "gate",
   "signals",
-] as const satisfies readonly (keyof DistributedStore)[];
+];
