@@ -43,7 +43,6 @@ export async function writeBlobs(
   slot: Slot,
   blobs: ReadonlyMap<string, string>,
 ): Promise<void> {
-  if (blobs.size === 0) return;
   const { keyPrefix, ttlMs = "", minReplicas } = options;
   const what = `storing long texts of ${describeSlot(slot)}`;
   const keys = [partKey(keyPrefix, slot, "blobs")];

@@ -164,7 +164,7 @@ export class RedisConversationLog implements ConversationLog {
     if (records.length === 0) return { args, isIndexed: false };
     const [isIndexed] = await Promise.all([
       this.#index.touch(slot, Date.now(), isNew),
-      writeBlobs(this.#connection, this.#options, slot, blobs),
+      blobs.size > 0 && writeBlobs(this.#connection, this.#options, slot, blobs),
     ]);
     return { args, isIndexed };
   }
