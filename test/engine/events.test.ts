@@ -130,7 +130,9 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
     ]);
     const agent = new ReActAgent({ name: "a", model, tools: [add], stateStore: stateStore() });
     const events = await read(agent.stream("go"));
-    const shown = events.flatMap((event) => ("toolCallId" in event ? [[event.type, event.toolCallId]] : []));
+    const shown = events.flatMap((event) =>
+      "toolCallId" in event ? [[event.type, event.toolCallId]] : [],
+    );
     const [x, y] = [shown[0]?.[1], shown[2]?.[1]];
     expect(x).not.toBe(y);
     expect(shown).toEqual([
