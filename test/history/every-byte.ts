@@ -7,7 +7,7 @@ import { type AgentMaker, playHistory, type Said } from "./play-history.js";
 import { type History, histories } from "./random-history.js";
 import { type ReadSession, readBack } from "./read-back.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 80;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 40;
 /** Histories played side by side: most of the time is spent waiting for files and servers. */
 const ABREAST = 4;
 
