@@ -3,9 +3,9 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    projects: ["packages/*", "test", "test/cost", "test/api"],
+    projects: ["packages/*", "test", "test/api"],
     reporters: ["default", "./scripts/tally-reporter.mjs"],
     // Many tests wait for processes and servers of their own, so that one worker per core leaves cores idle.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    maxWorkers: availableParallelism() * 2,
   },
 });

@@ -7,7 +7,6 @@ import { existsSync } from "node:fs";
 const needed = [
   ["strace", "strace"],
   ["redis-server", "redis-server"],
-  ["redis-cli", "redis-tools"],
   ["mariadbd", "mariadb-server"],
   ["mariadb-install-db", "mariadb-server"],
   ["bwrap", "bubblewrap"],

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
 const program = fileURLToPath(new URL("../examples/endless-session/dist/main.js", import.meta.url));
-const timeout = 60_000;
+const timeout = 300_000;
 
 /** Runs the program to its end; nothing may be left in the directory for temporary files. */
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {

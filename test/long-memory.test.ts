@@ -19,7 +19,7 @@ function run(directory: string, ...args: string[]) {
     cwd: directory,
     env: { ...env, TMPDIR: directory },
     encoding: "utf8",
-    timeout: 55_000,
+    timeout: 290_000,
   });
   return { status, stdout, stderr };
 }

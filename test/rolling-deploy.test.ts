@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, inject, test } from "vitest";
 
 const program = fileURLToPath(new URL("../examples/rolling-deploy/dist/main.js", import.meta.url));
-const calls = process.env["HOLDFAST_LONG"] === "1" ? 60 : 12;
+const [sessions, calls] = process.env["HOLDFAST_LONG"] === "1" ? [50, 60] : [20, 12];
 const timeout = 60_000 + calls * 10_000;
 
 function deploy(...args: string[]): { status: number | null; stdout: string; stderr: string } {
@@ -15,13 +15,21 @@ describe.each(["redisUrl", "mysqlUrl"] as const)("on %s", (url) => {
   test("two processes replaced three times each under load answer every call, once and in order", {
     timeout,
   }, () => {
-    const args = ["--store", inject(url), "--sessions", "50", "--calls", String(calls), "--json"];
+    const args = [
+      "--store",
+      inject(url),
+      "--sessions",
+      String(sessions),
+      "--calls",
+      String(calls),
+      "--json",
+    ];
     const { status, stdout, stderr } = deploy(...args);
     expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
     const summary = JSON.parse(stdout);
     expect(summary).toMatchObject({
-      calls: 50 * calls,
-      answered: 50 * calls,
+      calls: sessions * calls,
+      answered: sessions * calls,
       replacedProcesses: 6,
       problems: [],
     });
@@ -30,7 +38,7 @@ describe.each(["redisUrl", "mysqlUrl"] as const)("on %s", (url) => {
 });
 
 test("a person who runs it sees progress and a summary, with a Redis of its own", {
-  timeout: 60_000,
+  timeout,
 }, () => {
   const { status, stdout, stderr } = deploy("--sessions", "5", "--calls", "8", "--deploys", "1");
   expect(status).toBe(0);

@@ -1,4 +1,4 @@
-// Usage: node dist/main.js [--json]; HOLDFAST_TEST_REDIS_URL and HOLDFAST_TEST_MYSQL_URL use existing servers;
+// Usage: node dist/main.js [--json] [--brief]; --brief times a few turns only; HOLDFAST_TEST_REDIS_URL and HOLDFAST_TEST_MYSQL_URL use existing servers;
 // HOLDFAST_LONG=1 replays in three windows.
 import { sharedMariadb, sharedRedis } from "@holdfast/testing/servers";
 import { agentSearch } from "./agent-search.js";
@@ -10,10 +10,11 @@ import { measureLogSearch } from "./search-logs.js";
 import { measureTokens, tokenLines } from "./tokens.js";
 
 const asJson = process.argv.includes("--json");
+const effort = process.argv.includes("--brief") ? "brief" : "thorough";
 const servers = await Promise.all([sharedRedis(), sharedMariadb()]);
 try {
   const [redis, mariadb] = servers;
-  const results = [await measureRedis(redis.url), await measureMysql(mariadb.url)];
+  const results = [await measureRedis(redis.url, effort), await measureMysql(mariadb.url, effort)];
   if (asJson) console.log(JSON.stringify(results));
   else print(results);
 } finally {

@@ -19,10 +19,16 @@ export interface StoreMeasurement {
   readonly traffic: { readonly floor: Traffic; readonly at10: Traffic; readonly at5000: Traffic };
 }
 
-const effort = { warmUp: 800, rounds: 25, batch: 25 };
+const efforts = {
+  thorough: { warmUp: 800, rounds: 25, batch: 25 },
+  brief: { warmUp: 50, rounds: 5, batch: 10 },
+};
+
+/** How many turns are timed: enough for figures, or as many as take no time. Traffic is the same with either. */
+export type StoreEffort = keyof typeof efforts;
 
 /** Measures warm turns on Redis. */
-export async function measureRedis(url: string): Promise<StoreMeasurement> {
+export async function measureRedis(url: string, effort: StoreEffort): Promise<StoreMeasurement> {
   const prefix = freshPrefix();
   await using proxy = await proxyTo(url);
   const [client, proxied] = [new Redis(url), new Redis(throughProxy(url, proxy))];
@@ -32,7 +38,7 @@ export async function measureRedis(url: string): Promise<StoreMeasurement> {
   ];
   try {
     const floors: Floors = [redisFloor(client, prefix), redisFloor(proxied, prefix)];
-    return await measure("redis", { direct: stateStore, watched }, proxy, floors);
+    return await measure("redis", { direct: stateStore, watched }, proxy, floors, effort);
   } finally {
     await Promise.all([stateStore.close(), watched.close()]);
     client.disconnect();
@@ -41,7 +47,7 @@ export async function measureRedis(url: string): Promise<StoreMeasurement> {
 }
 
 /** Measures warm turns on MySQL or MariaDB. */
-export async function measureMysql(url: string): Promise<StoreMeasurement> {
+export async function measureMysql(url: string, effort: StoreEffort): Promise<StoreMeasurement> {
   const prefix = freshPrefix();
   await using proxy = await proxyTo(url);
   const [pool, proxied] = [createPool(url), createPool(throughProxy(url, proxy))];
@@ -54,7 +60,7 @@ export async function measureMysql(url: string): Promise<StoreMeasurement> {
       await mysqlFloor(pool, `${prefix}floor_`),
       await mysqlFloor(proxied, `${prefix}watched_`),
     ];
-    return await measure("mysql", { direct: stateStore, watched }, proxy, floors);
+    return await measure("mysql", { direct: stateStore, watched }, proxy, floors, effort);
   } finally {
     await Promise.all([stateStore.close(), watched.close()]);
     await Promise.all([pool.end(), proxied.end()]);
@@ -69,10 +75,11 @@ async function measure(
   { direct, watched }: Readonly<Record<"direct" | "watched", AgentStateStore>>,
   proxy: TcpProxy,
   [floor, watchedFloor]: Floors,
+  effort: StoreEffort,
 ): Promise<StoreMeasurement> {
   const session = new StoreTurns(direct, "warm");
   await session.turn();
-  const warmTurn = await compare(floor, () => session.turn(), effort);
+  const warmTurn = await compare(floor, () => session.turn(), efforts[effort]);
   const traffic = {
     floor: await trafficOf(proxy, watchedFloor),
     at10: await turnTraffic(watched, proxy, 10),

@@ -6,7 +6,7 @@ export default defineProject({
     // Loading the modules anew for every file would take longer than most of the tests.
     isolate: false,
     // On a busy machine a healthy test may take long; one that hangs fails all the same.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

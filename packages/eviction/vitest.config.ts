@@ -8,7 +8,7 @@ export default defineProject({
     // Built packages run as they are; vite would take seconds to rewrite every file of theirs.
     server: { deps: { external: [/\/dist\//] } },
     // Megabytes of results on a busy machine: a test that hangs fails all the same.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -8,7 +8,7 @@ export default defineProject({
     // Built packages run as they are; vite would take seconds to rewrite every file of theirs.
     server: { deps: { external: [/\/dist\//] } },
     // On a busy machine a healthy test may take long; one that hangs fails all the same.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -9,7 +9,7 @@ export default defineProject({
     server: { deps: { external: [/\/dist\//] } },
     globalSetup: ["test/redis.setup.ts"],
     // Real servers on a busy machine: a test that hangs fails all the same.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -4,7 +4,7 @@ export default defineProject({
   test: {
     include: ["test/**/*.test.ts"],
     // On a busy machine a healthy test may take long; one that hangs fails all the same.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -10,7 +10,7 @@ import { writeEverywhere } from "./write-everywhere.js";
 
 const slot = slotOf();
 
-test("no file holds anything of what was said, in any form", { timeout: 60_000 }, async () => {
+test("no file holds anything of what was said, in any form", { timeout: 300_000 }, async () => {
   const directory = await tempDirectory();
   onTestFinished(() => directory.cleanup());
   const inner = new JsonFileAgentStateStore({ root: directory.path });
@@ -25,7 +25,7 @@ test("no file holds anything of what was said, in any form", { timeout: 60_000 }
 });
 
 test("the same without encryption is found in states, logs, blobs and values", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const directory = await tempDirectory();
   onTestFinished(() => directory.cleanup());

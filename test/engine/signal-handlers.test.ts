@@ -27,7 +27,7 @@ describe("signal handlers in a program of their own", () => {
     expect(await nextLine(lines)).toBe("saved shutdownInterrupted=true messages=3");
     expect(await nextLine(lines)).toBe("ended shutdown");
     expect(await exit).toEqual([null, "SIGTERM"]);
-  }, 30_000);
+  }, 300_000);
 
   test("a second SIGTERM ends the process at once", async () => {
     const lines = start("stubborn");
@@ -38,5 +38,5 @@ describe("signal handlers in a program of their own", () => {
     child?.kill("SIGTERM");
     expect(await exit).toEqual([null, "SIGTERM"]);
     expect(await nextLine(lines)).toBeUndefined();
-  }, 30_000);
+  }, 300_000);
 });

@@ -5,7 +5,7 @@ import { echoAgent } from "./echo-agent.mjs";
 import { openStore, type StoreChoice } from "./open-store.mjs";
 import { expectAdjacent, transcript } from "./transcript.js";
 
-const turns = process.env["HOLDFAST_LONG"] === "1" ? 70 : 20;
+const turns = process.env["HOLDFAST_LONG"] === "1" ? 70 : 8;
 const sessions = ["s-0", "s-1", "s-2"];
 
 /** The same place behind a proxy. */

@@ -17,6 +17,8 @@ import { type TurnLoad, turnLoad } from "./turn-load.js";
 
 const timeout = 300_000;
 const rounds = process.env["HOLDFAST_LONG"] === "1" ? 10 : 1;
+/** Commands give up long before leases do, and a wedged master is noticed by that. */
+const limits = { leaseMs: 6_000, commandTimeoutMs: 3_000 };
 /** What a call may end with while its store has an outage. */
 const outageCodes = ["CONFLICT", "LEASE_LOST", "UNAVAILABLE", "UNKNOWN_OUTCOME"];
 
@@ -124,7 +126,7 @@ describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) =
     { timeout: timeout * rounds },
     async (fault) => {
       const minReplicas = replicasPerMaster[topology];
-      const fleet = await topologies[topology]({ minReplicas, leaseMs: 5_000 });
+      const fleet = await topologies[topology]({ minReplicas, ...limits });
       const { store, close } = openStore(fleet.choice);
       onTestFinished(close);
       for (let round = 0; round < rounds; round++) {
@@ -138,7 +140,7 @@ describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) =
   test("that is wedged under load may lose turns no replica confirmed, and the next call says so", {
     timeout: timeout * rounds,
   }, async () => {
-    const fleet = await topologies[topology]({ leaseMs: 5_000 });
+    const fleet = await topologies[topology](limits);
     const { store, close } = openStore(fleet.choice);
     onTestFinished(close);
     for (let round = 0; round < rounds; round++) {
@@ -154,7 +156,7 @@ describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) =
   test("that dies with saves no replica had: the loss is reported, never hidden", {
     timeout,
   }, async () => {
-    const fleet = await topologies[topology]({ leaseMs: 2_000 });
+    const fleet = await topologies[topology]({ leaseMs: 4_000 });
     const { store, close } = openStore(fleet.choice);
     onTestFinished(close);
     const events: string[] = [];

@@ -41,4 +41,6 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     (error) => say(`failed ${error.code} ${error.errorClass}`),
   );
 });
+// Connections and tables are made before the first lease, which would not last until they are there on a busy machine.
+await agent.call("hello", { userId: "u", sessionId: "ready" });
 say("ready");

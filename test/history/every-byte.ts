@@ -7,12 +7,12 @@ import { type AgentMaker, playHistory, type Said } from "./play-history.js";
 import { type History, histories } from "./random-history.js";
 import { type ReadSession, readBack } from "./read-back.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 500;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 40;
 /** Histories played side by side: most of the time is spent waiting for files and servers. */
 const ABREAST = 4;
 
 /** How long {@link giveBackEveryByte} may take. */
-export const timeout: number = runs * 1_000;
+export const timeout: number = 300_000 + runs * 1_000;
 
 /** Repeated `\u0000` is six bytes a character. */
 const limits = { messageBytes: 16_000_000, stateBytes: 64_000_000 };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { memoryHome, times, user } from "./memory-home.js";
 
 test("a process killed while the model writes a new memory is followed by another", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const home = await memoryHome();
   await home.files.writeMemory(user, "# Memory\n- fact-old-0;\n");
@@ -25,7 +25,7 @@ test("a process killed while the model writes a new memory is followed by anothe
 });
 
 test("a process killed between the new memory and its watermark costs a second merge, no note", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const home = await memoryHome();
   const victim = await home.start({ hang: "watermark", session: "one" });

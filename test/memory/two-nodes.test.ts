@@ -72,7 +72,7 @@ describe.each([
   { name: "redis, encrypted", kind: "redis" as const, isEncrypted: true },
 ])("on $name", ({ kind, isEncrypted }) => {
   test("what one node hears the other knows, and both together flush once per window", {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const choice = { ...freshChoice(kind), isEncrypted };
     let time = Date.now();
@@ -94,7 +94,7 @@ describe.each([
   });
 
   test("what a node left behind is flushed by another, and a deleted user leaves nothing", {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const choice = { ...freshChoice(kind), isEncrypted };
     const start = Date.now();

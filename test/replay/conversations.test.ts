@@ -97,6 +97,8 @@ async function expectWholeLog({ log }: Played): Promise<void> {
   expect(words).toHaveLength(said.length);
 }
 
+/** How many quotes are looked up. */
+const quoted = process.env["HOLDFAST_LONG"] === "1" ? 200 : 40;
 const triggerTokens = 24_000;
 /** Played once, for all tests that look at it. */
 let compacted: Promise<Played> | undefined;
@@ -139,7 +141,7 @@ const logs: Record<string, () => { log: ConversationLog; close(): Promise<unknow
 };
 
 test.each(Object.keys(logs))(
-  "200 random quotes of it are found with session_search, over the %s log",
+  `${quoted} random quotes of it are found with session_search, over the %s log`,
   {
     timeout: 120_000,
   },
@@ -151,7 +153,7 @@ test.each(Object.keys(logs))(
     const shown = context.map((message) => message.content.map(wordsOf).join("\n")).join("\n");
     const gone = quotes.filter((quote) => !shown.includes(quote));
     expect(gone.length, "quotes that have left the context").toBeGreaterThan(100);
-    expect(await lookUp(log, quotes)).toEqual([]);
+    expect(await lookUp(log, quotes.slice(0, quoted))).toEqual([]);
     await close();
   },
 );

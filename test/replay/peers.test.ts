@@ -3,15 +3,21 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { ReplayResult } from "../../bench/src/replay/replay-result.js";
 
+/** All of them, or enough for several compactions. */
+const conversations = process.env["HOLDFAST_LONG"] === "1" ? 100 : 30;
 const program = fileURLToPath(new URL("../../bench/dist/replay/main.js", import.meta.url));
 
 /** Runs the comparison in a process of its own, where the peers are installed. */
 async function compare(): Promise<ReplayResult[]> {
   const { VITEST: _, ...env } = process.env;
-  const child = spawn(process.execPath, [program, "--json", "--brief"], {
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    [program, "--json", "--brief", "--conversations", String(conversations)],
+    {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   let output = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) output += chunk;
   expect(child.exitCode ?? (await new Promise((ended) => child.once("exit", ended)))).toBe(0);

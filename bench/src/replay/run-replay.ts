@@ -10,6 +10,8 @@ import { scriptOf } from "./script.js";
 export interface RunReplayOptions {
   readonly windows: readonly number[];
   readonly settings: readonly ReplayResult["setting"][];
+  /** How many of the recorded conversations are played. @default all */
+  readonly conversations?: number | undefined;
   /** With second rows. @default true */
   readonly extras?: boolean | undefined;
   /** Takes lines of text for people. */
@@ -28,8 +30,8 @@ export function replayWindows(): number[] {
 
 /** Plays the recorded conversations on all contenders and says what each would be billed. */
 export async function runReplay(options: RunReplayOptions): Promise<ReplayResult[]> {
-  const { windows, settings, extras = true, print } = options;
-  const script = scriptOf(readConversations());
+  const { windows, settings, conversations, extras = true, print } = options;
+  const script = scriptOf(readConversations().slice(0, conversations));
   const all: ReplayResult[] = [];
   print(
     `${script.turns.length} turns of recorded conversations in one session of ${script.messages} messages.`,

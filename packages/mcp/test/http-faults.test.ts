@@ -79,8 +79,8 @@ describe("a call", () => {
     await using server = await tinyOverHttp(port, {
       stall: ["tools/call", "notifications/cancelled"],
     });
-    await using user = toolUser({ servers: { tiny: { ...address(port), timeoutMs: 200 } } });
-    expect(said(await user.use("tiny_pid"))).toContain("gave no result within 200 ms");
+    await using user = toolUser({ servers: { tiny: { ...address(port), timeoutMs: 1_000 } } });
+    expect(said(await user.use("tiny_pid"))).toContain("gave no result within 1000 ms");
     await eventually(() => count(server, "left notifications/cancelled") === 1);
     await eventually(() => count(server, "left tools/call pid") === 1);
   });

@@ -79,7 +79,7 @@ describe("a server that dies", () => {
   });
 
   test("for good: a call waits its time and is then told that it was not made", async () => {
-    const server = { ...tinyServer(journal), timeoutMs: 200 };
+    const server = { ...tinyServer(journal), timeoutMs: 2_000 };
     await using user = toolUser({ servers: { tiny: server } });
     await user.use("tiny_echo", { text: "before" });
     const [pid] = pids();
@@ -159,7 +159,7 @@ describe("a server that is down at the start", () => {
 
 test("the start does not wait for the end of a server that did not answer; close does", async () => {
   const behaviour = { silent: true, stubborn: true };
-  const mute = { ...tinyServer(journal, behaviour), connectTimeoutMs: 1_500 };
+  const mute = { ...tinyServer(journal, behaviour), connectTimeoutMs: 3_000 };
   await using user = toolUser({ servers: { mute } });
   // Node.js 20 collects some signals before their time has come.
   setFlagsFromString("--expose-gc");
@@ -179,7 +179,7 @@ test("the start does not wait for the end of a server that did not answer; close
 
 test("a server that did not answer is not started again beside itself", async () => {
   const behaviour = { silent: true, stubborn: true };
-  const mute = { ...tinyServer(journal, behaviour), connectTimeoutMs: 1_500 };
+  const mute = { ...tinyServer(journal, behaviour), connectTimeoutMs: 3_000 };
   await using user = toolUser({ servers: { mute } });
   await user.agent.ready();
   const [first] = pids();
@@ -223,24 +223,26 @@ test("a server that reports a change whenever it is asked for its tools, or what
 
 describe("the time a call may take", () => {
   test("silence ends it, the server is told to stop, and the connection stays", async () => {
-    await using user = toolUser({ servers: { tiny: { ...tinyServer(journal), timeoutMs: 150 } } });
+    await using user = toolUser({
+      servers: { tiny: { ...tinyServer(journal), timeoutMs: 1_500 } },
+    });
     const result = await user.use("tiny_hang");
     expect(result.state).toBe("error");
-    expect(said(result)).toContain("The MCP server tiny gave no result within 150 ms");
+    expect(said(result)).toContain("The MCP server tiny gave no result within 1500 ms");
     await eventually(() => received().some((line) => line.startsWith("notifications/cancelled")));
     await user.use("tiny_echo", { text: "hello" });
     expect(pids()).toHaveLength(1);
   });
 
   test("progress extends a call, but not for ever", async () => {
-    const server = { ...tinyServer(journal), timeoutMs: 1_000, maxTimeoutMs: 2_500 };
+    const server = { ...tinyServer(journal), timeoutMs: 1_500, maxTimeoutMs: 5_000 };
     await using user = toolUser({ servers: { tiny: server } });
     const [enough, endless] = await Promise.all([
-      user.use("tiny_count", { steps: 8, everyMs: 200 }),
+      user.use("tiny_count", { steps: 8, everyMs: 250 }),
       user.use("tiny_count", { steps: 100_000, everyMs: 100 }),
     ]);
     expect(said(enough)).toBe("counted");
-    expect(said(endless)).toContain("gave no result within 2500 ms");
+    expect(said(endless)).toContain("gave no result within 5000 ms");
   });
 
   test("an interrupt is passed on to the server", async () => {

@@ -3,7 +3,7 @@ import { expectWholeState, runSaver } from "./saver-process.js";
 import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
-const rounds = scaled(32, 320);
+const rounds = scaled(10, 320);
 
 // Two chains of crashes side by side: one of small saves, one whose saves are long enough to be torn.
 test.concurrent.each([

@@ -47,7 +47,7 @@ describe.each(["journal only", "snapshot and journal"])("files of a session, %s"
       const bits = files.flatMap(({ bytes }, file) =>
         Array.from({ length: bytes.length * 8 }, (_, bit) => ({ file, bit })),
       );
-      const some = scaled(1, 0) === 1 ? fc.sample(fc.constantFrom(...bits), 500) : bits;
+      const some = scaled(1, 0) === 1 ? fc.sample(fc.constantFrom(...bits), 150) : bits;
       for (const { file, bit } of some) {
         const { name, bytes } = files[file] ?? { name: "", bytes: Buffer.alloc(0) };
         const path = join(sessionDirectory(target), name);
@@ -90,7 +90,7 @@ describe.each(["journal only", "snapshot and journal"])("files of a session, %s"
       const journal = files.find(({ name }) => name.startsWith("journal"));
       if (journal === undefined) throw new Error("no journal");
       const seen = new Set<number | null>();
-      for (let length = journal.bytes.length; length >= 0; length -= scaled(7, 1)) {
+      for (let length = journal.bytes.length; length >= 0; length -= scaled(23, 1)) {
         writeFileSync(
           join(sessionDirectory(target), journal.name),
           journal.bytes.subarray(0, length),

@@ -29,7 +29,7 @@ const long = { timeout: 600_000 };
 
 test("two processes never hold a session at once, and both get their turns", long, async () => {
   const root = temporaryRoot();
-  const times = String(scaled(60, 2_000));
+  const times = String(scaled(20, 2_000));
   const children = [1, 2].map(() => spawnScript(holder, [root, "30000", "loop", times]));
   for (const child of children) await child.line("end", 300_000);
   for (const child of children) {
@@ -68,7 +68,7 @@ test(
   long,
   async () => {
     const root = temporaryRoot();
-    for (let round = 0; round < scaled(3, 30); round++) {
+    for (let round = 0; round < scaled(1, 30); round++) {
       // The lease is far longer than the test may take: only the process's end can free it.
       const first = spawnScript(holder, [root, "3600000", "hold"]);
       await first.line("held");
@@ -133,7 +133,7 @@ test("a holder whose ticket was taken away is told", async () => {
 
 test("a lease that is renewed lasts as long as its holder wants", async () => {
   const root = temporaryRoot();
-  const held = await new FileSessionGate({ root, leaseMs: 900 }).acquire(slot, { callId: "c" });
+  const held = await new FileSessionGate({ root, leaseMs: 2_000 }).acquire(slot, { callId: "c" });
   const other = new FileSessionGate({ root });
   const controller = new AbortController();
   const waiting = other.acquire(slot, { callId: "d", signal: controller.signal });
@@ -179,7 +179,7 @@ test("a ticket of another container counts by its age, as its process cannot be 
   const held = await gate.acquire(slot, { callId: "c" });
   const file = join(sessionDirectory(root), "1.json");
   const ticket = JSON.parse(readFileSync(file, "utf8"));
-  const foreign = { ...ticket, host: "elsewhere", gate: "another", pid: 1, leaseMs: 1_000 };
+  const foreign = { ...ticket, host: "elsewhere", gate: "another", pid: 1, leaseMs: 3_000 };
   await held.release();
   writeFileSync(join(sessionDirectory(root), "2.json"), JSON.stringify(foreign));
   const other = new FileSessionGate({ root });

@@ -73,7 +73,7 @@ test(
   slow,
   async () => {
     const root = temporaryRoot();
-    const rounds = scaled(20, 200);
+    const rounds = scaled(6, 200);
     let acknowledged = 0;
     let killed = 0;
     for (let round = 0; round < rounds; round++) {

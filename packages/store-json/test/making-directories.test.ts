@@ -8,7 +8,7 @@ import { ioCode } from "../src/io/io-error.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 const child = fileURLToPath(new URL("./children/remove-directories.mjs", import.meta.url));
-const rounds = process.env["HOLDFAST_LONG"] === "1" ? 50_000 : 800;
+const rounds = process.env["HOLDFAST_LONG"] === "1" ? 50_000 : 300;
 
 test("a directory that another process removes meanwhile is missing, and never taken for a file", async () => {
   const root = temporaryRoot();

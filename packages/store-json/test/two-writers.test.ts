@@ -16,9 +16,9 @@ test("two processes on one session, killed and started again, lose and double no
   timeout: 1_200_000,
 }, async () => {
   const root = temporaryRoot();
-  const last = scaled(120, 2_000);
+  const last = scaled(60, 2_000);
   const acknowledged = await Promise.all(
-    ["left", "right"].map((name) => appendUntil(root, name, last, scaled(3, 40))),
+    ["left", "right"].map((name) => appendUntil(root, name, last, scaled(2, 40))),
   );
   const loaded = await new JsonFileAgentStateStore({ root }).load(savedSlot);
   if (loaded === null || loaded === "unchanged") throw new Error("the session is gone");

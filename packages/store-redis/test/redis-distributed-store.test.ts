@@ -18,7 +18,7 @@ const settings = new WeakMap<object, Setting>();
 
 function open<Part extends "gate" | "signals">(part: Part, keyPrefix = ownPrefix()) {
   const { client, end } = ioredis(stores.url);
-  const store = RedisDistributedStore.from(client, { keyPrefix, leaseMs: 3_000 });
+  const store = RedisDistributedStore.from(client, { keyPrefix, leaseMs: 6_000 });
   settings.set(store[part], { store, keyPrefix, end });
   return store[part];
 }

@@ -8,14 +8,14 @@ import { ended, killAfter, migrate, startMigrate } from "./migrate-process.js";
 import { sampleSessions, seed } from "./sample-sessions.js";
 import { contentsOfAll, listed } from "./store-contents.js";
 
-const COUNT = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 1_000;
+const COUNT = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 120;
 
-test("a thousand sessions are byte for byte the same after JSON, Redis, MySQL and JSON, killed twice on the way", async () => {
+test(`${COUNT} sessions are byte for byte the same after JSON, Redis, MySQL and JSON, killed twice on the way`, async () => {
   await using directory = await tempDirectory();
   const prefix = `m${randomUUID().slice(0, 8)}`;
   const first = `json:${directory.path}/first`;
-  const redis = `${inject("redisUrl")}?prefix=${prefix}:&leaseMs=1000`;
-  const mysql = `${inject("mysqlUrl")}?prefix=${prefix}_&leaseMs=1000`;
+  const redis = `${inject("redisUrl")}?prefix=${prefix}:&leaseMs=3000`;
+  const mysql = `${inject("mysqlUrl")}?prefix=${prefix}_&leaseMs=3000`;
   const last = `json:${directory.path}/last`;
   const sessions = sampleSessions(COUNT);
   const source = new JsonFileAgentStateStore({ root: `${directory.path}/first`, durability: "os" });
@@ -43,4 +43,4 @@ test("a thousand sessions are byte for byte the same after JSON, Redis, MySQL an
   expect(slots).toStrictEqual([...before.keys()].sort());
   expect(await contentsOfAll(opened.parts, sessions)).toStrictEqual(before);
   await opened.close();
-}, 120_000);
+}, 600_000);

@@ -56,7 +56,7 @@ test("pruning wins what it has to, spares the newest results, and has nothing le
               if (part.type === "text") assert.ok(part.text.length <= given.maxResultChars);
       }
     }),
-    runs(),
+    runs(2_000),
   );
   assert.ok(pruned > 50, `pruned ${pruned} times`);
 });

@@ -109,6 +109,6 @@ test("over 200 turns old messages are rewritten once in a while, not at every st
         assert.ok(rewrites <= messages.length / keepMessages + 1, `${rewrites} rewrites`);
       },
     ),
-    runs(40),
+    runs(20, 400),
   );
 });

@@ -169,7 +169,7 @@ test("a million sessions that came and went leave nothing behind", async () => {
     await lease.release();
   }
   expect(gate.size).toBe(0);
-}, 60_000);
+}, 300_000);
 
 test("10,000 waiters are served in order without growing the stack", async () => {
   const gate = new InProcessSessionGate();

@@ -216,7 +216,7 @@ test("what waits in vain for a connection ends in time, and the connection is no
 
 test("what takes too long ends in time, and its connection is not used again", async () => {
   const single = createPool({ uri: inject("mysqlUrl"), connectionLimit: 1 });
-  const database = open(single, 300);
+  const database = open(single, 1_200);
   await open(single).read("reading", "SELECT 1");
   const failures = [
     await failureOf(database.read("reading", "SELECT SLEEP(20)")),

@@ -18,7 +18,7 @@ describeSessionGate("MysqlSessionGate", {
 });
 
 function gateAt(tablePrefix: string): MysqlSessionGate {
-  const gate = new MysqlSessionGate({ pool, tablePrefix, leaseMs: 2_000 });
+  const gate = new MysqlSessionGate({ pool, tablePrefix, leaseMs: 6_000 });
   prefixes.set(gate, tablePrefix);
   return gate;
 }

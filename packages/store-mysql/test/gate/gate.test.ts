@@ -61,7 +61,7 @@ test("calls of several nodes are served in the order in which they joined", asyn
 });
 
 test("a holder that stands still longer than its lease loses it, is told when it goes on, and cannot save", async () => {
-  const child = spawnScript(holder, [inject("mysqlUrl"), prefix, "1000", "c"]);
+  const child = spawnScript(holder, [inject("mysqlUrl"), prefix, "4000", "c"]);
   await child.line("held");
   process.kill(child.pid, "SIGSTOP");
   const gate = open();
@@ -76,7 +76,7 @@ test("a holder that stands still longer than its lease loses it, is told when it
 });
 
 test("killed holders and killed waiters are passed over", async () => {
-  const args = [inject("mysqlUrl"), prefix, "1500"];
+  const args = [inject("mysqlUrl"), prefix, "5000"];
   const first = spawnScript(holder, [...args, "first"]);
   await first.line("held");
   const second = spawnScript(holder, [...args, "second"]);
@@ -92,7 +92,7 @@ test("killed holders and killed waiters are passed over", async () => {
 });
 
 test("a lease that is renewed lasts as long as its holder wants", async () => {
-  const held = await open(600).acquire(slot, { callId: "c" });
+  const held = await open(2_000).acquire(slot, { callId: "c" });
   const seen = new Set<string>();
   await eventually(async () => {
     const [row] = await rowsOf(
@@ -112,7 +112,7 @@ test("a lease that is renewed lasts as long as its holder wants", async () => {
 });
 
 test("a holder whose lease another took is told", async () => {
-  const lease = await open(1_500).acquire(slot, { callId: "c" });
+  const lease = await open(6_000).acquire(slot, { callId: "c" });
   await pool.query(`UPDATE ${prefix}slots SET lease_token = 'another'`);
   await eventually(() => lease.lost.aborted);
   expect(LeaseLostError.is(lease.lost.reason)).toBe(true);

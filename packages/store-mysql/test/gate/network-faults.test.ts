@@ -18,7 +18,7 @@ beforeEach(async () => {
   network = await proxiedPool();
   store = MysqlDistributedStore.from(pool, { tablePrefix: prefix });
   near = store.gate;
-  far = new MysqlSessionGate({ pool: network.pool, tablePrefix: prefix, commandTimeoutMs: 1_000 });
+  far = new MysqlSessionGate({ pool: network.pool, tablePrefix: prefix, commandTimeoutMs: 2_000 });
   await (await near.acquire(slot, { callId: "first use" })).release();
   await (await far.acquire(slot, { callId: "first use" })).release();
 });
@@ -111,8 +111,8 @@ test("a holder that cannot reach the server counts its lease as lost when its ti
   const gate = new MysqlSessionGate({
     pool: network.pool,
     tablePrefix: prefix,
-    leaseMs: 2_000,
-    commandTimeoutMs: 1_000,
+    leaseMs: 4_000,
+    commandTimeoutMs: 2_000,
   });
   const lease = await gate.acquire(slot, { callId: "c-1" });
   network.proxy.mode = "hold";
@@ -138,7 +138,7 @@ async function renewalAnswered(token: string): Promise<void> {
 }
 
 test("a lease that a save gives back is not taken for lost when its renewal is answered first", async () => {
-  const parts = MysqlDistributedStore.from(network.pool, { tablePrefix: prefix, leaseMs: 1_500 });
+  const parts = MysqlDistributedStore.from(network.pool, { tablePrefix: prefix, leaseMs: 6_000 });
   const lease = await parts.gate.acquire(slot, { callId: "c-1" });
   await parts.gate.whileReleasing(lease.token, async () => {
     await pool.query(`UPDATE ${prefix}slots SET lease_token = NULL, lease_until = NULL`);
@@ -149,7 +149,7 @@ test("a lease that a save gives back is not taken for lost when its renewal is a
 });
 
 test("a lease that a save gave back is not taken for lost, although the answer to the save was", async () => {
-  const parts = MysqlDistributedStore.from(network.pool, { tablePrefix: prefix, leaseMs: 1_500 });
+  const parts = MysqlDistributedStore.from(network.pool, { tablePrefix: prefix, leaseMs: 6_000 });
   const lease = await parts.gate.acquire(slot, { callId: "c-1" });
   const write = turnWrite(slot, null, 0, { lease: lease.token, release: true });
   loseReplies("COMMIT");

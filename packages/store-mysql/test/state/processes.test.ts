@@ -5,7 +5,7 @@ import { dropTables, freshPrefix, testPool } from "../log/fresh-tables.js";
 
 const pool = testPool();
 const counter = new URL("./children/counter.mjs", import.meta.url);
-const times = process.env["HOLDFAST_LONG"] === "1" ? 2_000 : 60;
+const times = process.env["HOLDFAST_LONG"] === "1" ? 2_000 : 20;
 
 test.each(["bare", "lease"])(
   "three processes that add to one number lose nothing (%s)",

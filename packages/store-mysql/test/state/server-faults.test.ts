@@ -8,7 +8,7 @@ import { createPool } from "mysql2/promise";
 import { expect, test } from "vitest";
 import { slotNamed, turnWrite } from "./turns.js";
 
-const rounds = process.env["HOLDFAST_LONG"] === "1" ? 100 : 4;
+const rounds = process.env["HOLDFAST_LONG"] === "1" ? 100 : 2;
 const long = { timeout: 900_000 };
 
 test(

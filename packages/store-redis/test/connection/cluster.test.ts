@@ -12,7 +12,7 @@ import { checkList, startWriter } from "./failover.js";
 import { append, ownKey } from "./scripts.js";
 import { settle } from "./settle.js";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let cluster: RedisClusterServers;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import type { RedisClient } from "../../src/connection/redis-client.js";
 import { connect } from "../../src/connection/redis-connection.js";
 import { append, ownKey } from "./scripts.js";
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let server: RedisServer;
 let proxy: TcpProxy;

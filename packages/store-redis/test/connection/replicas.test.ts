@@ -15,7 +15,7 @@ import { singleServerKinds } from "./clients.js";
 import { append, ownKey } from "./scripts.js";
 import { settle } from "./settle.js";
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let master: RedisServer;
 let replica: RedisServer;
@@ -130,7 +130,7 @@ describe.each(singleServerKinds)("a write that replicas must confirm, with %s", 
     const connection = await open(master, 5_000);
     const prefix = `test:{${randomUUID()}}`;
     await connection.run("appending", append, [prefix], ["x"], { minReplicas: 1 });
-    const keys = () => redisCommand(master, "--scan", "--pattern", `${prefix}*`);
+    const keys = () => redisCommand(master, "KEYS", `${prefix}*`);
     await eventually(async () => (await keys()) === prefix);
   });
 });

@@ -7,7 +7,7 @@ import { describeConnection } from "./connection-suite.js";
 import { checkList, startWriter } from "./failover.js";
 import { ownKey } from "./scripts.js";
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let servers: RedisSentinelServers;
 beforeAll(async () => {

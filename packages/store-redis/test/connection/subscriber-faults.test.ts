@@ -4,9 +4,9 @@ import { connect, type RedisConnection } from "../../src/connection/redis-connec
 import { singleServerKinds } from "./clients.js";
 import { settle } from "./settle.js";
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-const deadlineMs = 1_000;
+const deadlineMs = 1_500;
 
 let server: RedisServer;
 let proxy: TcpProxy;
@@ -41,9 +41,9 @@ describe.each(singleServerKinds)("with %s", (_, newClient) => {
       onGap: () => heard.push("gap"),
     });
     proxy.reset();
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(["gap"]);
+    await expect.poll(() => heard, { timeout: 60_000 }).toEqual(["gap"]);
     await connection.send("publishing", "PUBLISH", ["gap", "hello"]);
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(["gap", "hello"]);
+    await expect.poll(() => heard, { timeout: 60_000 }).toEqual(["gap", "hello"]);
   });
 
   test("a subscriber notices that its server is wedged, and is told of the gap", async () => {
@@ -54,11 +54,11 @@ describe.each(singleServerKinds)("with %s", (_, newClient) => {
       onGap: () => heard.push("gap"),
     });
     proxy.mode = "hold";
-    await expect.poll(() => proxy.connections, { timeout: 20_000 }).toBeGreaterThan(2);
+    await expect.poll(() => proxy.connections, { timeout: 300_000 }).toBeGreaterThan(2);
     proxy.mode = "pass";
-    await expect.poll(() => heard, { timeout: 10_000 }).toContain("gap");
+    await expect.poll(() => heard, { timeout: 60_000 }).toContain("gap");
     await connection.send("publishing", "PUBLISH", ["wedged", "hello"]);
-    await expect.poll(() => heard.at(-1), { timeout: 10_000 }).toBe("hello");
+    await expect.poll(() => heard.at(-1), { timeout: 60_000 }).toBe("hello");
   });
 
   test("a subscription on a server that does not answer fails in time", async () => {

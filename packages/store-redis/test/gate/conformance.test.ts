@@ -8,14 +8,14 @@ for (const [name, start] of Object.entries(topologies))
     let redis: TestRedis;
     beforeAll(async () => {
       redis = await start();
-    }, 60_000);
+    }, 300_000);
     afterAll(() => redis.stop());
 
     const settings = new WeakMap<object, TestClient & { readonly keyPrefix: string }>();
 
     function open(keyPrefix = ownPrefix()): RedisSessionGate {
       const { client, end } = redis.connect();
-      const gate = new RedisSessionGate({ client, keyPrefix, leaseMs: 3_000 });
+      const gate = new RedisSessionGate({ client, keyPrefix, leaseMs: 6_000 });
       settings.set(gate, { client, end, keyPrefix });
       return gate;
     }

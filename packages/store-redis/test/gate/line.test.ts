@@ -46,14 +46,14 @@ test("a slot whose calls have finished leaves neither keys nor memory behind", a
 });
 
 test("every key of a slot in use expires by itself", async () => {
-  const gate = gates.open({ leaseMs: 600 });
+  const gate = gates.open({ leaseMs: 3_000 });
   const lost = await gate.acquire(slot, { callId: "c-1" });
   void gate.acquire(slot, { callId: "c-2" }).catch(() => undefined);
   await eventually(async () => (await gate.calls(slot)).length === 2);
   for (const key of await gates.keys()) {
     const ttl = await gates.client.pttl(key);
     expect(ttl, key).toBeGreaterThan(0);
-    expect(ttl, key).toBeLessThanOrEqual(600);
+    expect(ttl, key).toBeLessThanOrEqual(3_000);
   }
   await gate.close();
   expect(lost.lost.aborted).toBe(true);
@@ -62,9 +62,9 @@ test("every key of a slot in use expires by itself", async () => {
 });
 
 test("a waiter whose wake-up is lost still gets its turn", async () => {
-  const gate = gates.open({ leaseMs: 900 });
+  const gate = gates.open({ leaseMs: 3_000 });
   await gate.acquire(slot, { callId: "c-1" });
-  const waiting = gates.open({ leaseMs: 900 }).acquire(slot, { callId: "c-2" });
+  const waiting = gates.open({ leaseMs: 3_000 }).acquire(slot, { callId: "c-2" });
   await eventually(async () => (await gate.calls(slot)).length === 2);
   // As a release whose message nobody got.
   await gates.client.del(gates.key("lease"));
@@ -72,7 +72,7 @@ test("a waiter whose wake-up is lost still gets its turn", async () => {
 });
 
 test("a call that comes while the next in line is on its way does not pass it", async () => {
-  const gate = gates.open({ leaseMs: 900 });
+  const gate = gates.open({ leaseMs: 3_000 });
   await gate.acquire(slot, { callId: "c-1" });
   const waiting = gate.acquire(slot, { callId: "c-2" });
   await eventually(async () => (await gate.calls(slot)).length === 2);
@@ -83,8 +83,8 @@ test("a call that comes while the next in line is on its way does not pass it", 
 });
 
 test("a waiter that is not heard of any more is passed over", async () => {
-  const dead = gates.open({ leaseMs: 600 });
-  const gate = gates.open({ leaseMs: 600 });
+  const dead = gates.open({ leaseMs: 3_000 });
+  const gate = gates.open({ leaseMs: 3_000 });
   const held = await gate.acquire(slot, { callId: "held" });
   void dead.acquire(slot, { callId: "dead" }).catch(() => undefined);
   await eventually(async () => (await gate.calls(slot)).length === 2);

@@ -9,7 +9,7 @@ import { client, connection, Sessions, slotOf } from "./sessions.js";
 
 const HOUR = 3_600_000;
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 test("sessions come newest first, across shards, users and agents, with what their state says", async () => {
   const sessions = new Sessions();

@@ -94,7 +94,7 @@ test("a signal sent while the subscriber was cut off arrives, and arrives once",
 });
 
 test("a signal whose message nobody got is found at the next sign of life", async () => {
-  const here = stores.open({ leaseMs: 600 });
+  const here = stores.open({ leaseMs: 3_000 });
   const { heard } = await listen(here, "c-1");
   const lease = await here.fuses.gate.acquire(slot, { callId: "c-1" });
   const text = JSON.stringify({ kind: "interrupt" });
@@ -105,7 +105,7 @@ test("a signal whose message nobody got is found at the next sign of life", asyn
 });
 
 test("a listener that is not heard of any more is not said to be reached", async () => {
-  const [here, there] = [stores.open({ leaseMs: 600 }), stores.open()];
+  const [here, there] = [stores.open({ leaseMs: 3_000 }), stores.open()];
   const heard: Signal[] = [];
   await here.companions().signals.listen(slot, "c-1", (signal) => void heard.push(signal));
   expect(await send(there, "c-1")).toBe(true);

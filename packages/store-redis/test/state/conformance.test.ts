@@ -12,14 +12,14 @@ interface Setting extends TestClient {
   readonly proxy: TcpProxy | undefined;
 }
 
-const commandTimeoutMs = 2_000;
+const commandTimeoutMs = 4_000;
 
 for (const [name, start] of Object.entries(topologies))
   describe(name, () => {
     let redis: TestRedis;
     beforeAll(async () => {
       redis = await start();
-    }, 60_000);
+    }, 300_000);
     afterAll(() => redis.stop());
 
     const settings = new WeakMap<object, Setting>();

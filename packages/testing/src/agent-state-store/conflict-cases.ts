@@ -69,7 +69,7 @@ export function conflictCases(check: StoreCase): ConformanceCase[] {
       const winner = writes[won[0] as number];
       assert.deepStrictEqual((await loadState(store, slot)).messages, winner?.append);
     }),
-    check("64 writers at once lose nothing and double nothing", async (store) => {
+    check("many writers at once lose nothing and double nothing", async (store) => {
       await assertNothingLost([store]);
     }),
     check("a reader sees the old state or the new one, never a mix", async (store) => {
@@ -88,7 +88,7 @@ export function conflictCases(check: StoreCase): ConformanceCase[] {
       };
       const readers = [read(), read(), read()];
       const write = async (): Promise<void> => {
-        for (let number = 1; number <= scaled(40, 400); number++)
+        for (let number = 1; number <= scaled(20, 400); number++)
           expected = await store.save(slot, { ...generation(number), expected });
       };
       const written = write().finally(() => {
@@ -99,9 +99,9 @@ export function conflictCases(check: StoreCase): ConformanceCase[] {
   ];
 }
 
-/** Has 64 writers, spread over `stores`, add a message each to one slot; fails when one is missing or there twice. */
+/** Has many writers, spread over `stores`, add a message each to one slot; fails when one is missing or there twice. */
 export async function assertNothingLost(stores: readonly AgentStateStore[]): Promise<void> {
-  const messages = numberedMessages(64);
+  const messages = numberedMessages(scaled(24, 64));
   await Promise.all(
     messages.map((message, index) =>
       appendWithRetry(stores[index % stores.length] as AgentStateStore, slot, message),

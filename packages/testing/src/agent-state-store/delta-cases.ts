@@ -31,7 +31,7 @@ export function deltaCases(check: StoreCase): ConformanceCase[] {
             expected = revision;
           }
         });
-        await fc.assert(property, { numRuns: scaled(100, 1_000) });
+        await fc.assert(property, { numRuns: scaled(40, 1_000) });
       },
     ),
     check("a loaded state goes on saving deltas", async (store) => {

@@ -56,7 +56,7 @@ export function reopenCases(check: StoreCase): ConformanceCase[] {
       assert.equal(await second.load(slot), null);
     }),
     check(
-      "64 writers over two instances lose nothing and double nothing",
+      "many writers over two instances lose nothing and double nothing",
       async (store, reopen) => {
         await assertNothingLost([store, await reopen()]);
       },

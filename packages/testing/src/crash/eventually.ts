@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Options of {@link eventually}. */
 export interface EventuallyOptions {
-  /** @default 10_000 */
+  /** @default 30_000 */
   readonly timeoutMs?: number | undefined;
   /** @default 10 */
   readonly intervalMs?: number | undefined;
@@ -21,7 +21,7 @@ export async function eventually<T>(
   check: () => T | Promise<T>,
   options: EventuallyOptions = {},
 ): Promise<T> {
-  const { timeoutMs = 10_000, intervalMs = 10, what = "the condition" } = options;
+  const { timeoutMs = 30_000, intervalMs = 10, what = "the condition" } = options;
   const deadline = performance.now() + timeoutMs;
   let last: unknown;
   do {

@@ -100,7 +100,7 @@ class NodeScript implements SpawnedScript {
     return this.#stderr;
   }
 
-  async line(wanted: string | ((line: string) => boolean), timeoutMs = 30_000): Promise<string> {
+  async line(wanted: string | ((line: string) => boolean), timeoutMs = 120_000): Promise<string> {
     const matches = typeof wanted === "string" ? (line: string) => line === wanted : wanted;
     const what = `a line ${typeof wanted === "string" ? JSON.stringify(wanted) : "of the script"}`;
     const found = await eventually(

@@ -26,6 +26,12 @@ const name = "mymaster";
 const downAfterMs = 1_000;
 
 /**
+ * How often sentinels ask and tell each other, in milliseconds: by default every few seconds, and a master that came back is
+ * made a replica only after four of their publish periods.
+ */
+const periods = { "info-period": 500, "publish-period": 250, "ask-period": 250 };
+
+/**
  * Starts a master, two replicas and three sentinels on free loopback ports.
  *
  * @example await using redis = await privateRedisSentinel();
@@ -77,6 +83,8 @@ async function startSentinel(group: ServerGroup, master: RedisNode): Promise<Red
     debianPackage: "redis-server",
     answers: redisAnswers(address),
   });
+  for (const [period, ms] of Object.entries(periods))
+    await redisCommand(address, "SENTINEL", "DEBUG", period, ms);
   return { ...address, process };
 }
 

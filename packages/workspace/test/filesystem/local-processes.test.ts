@@ -15,7 +15,7 @@ test(
   slow,
   async () => {
     await using directory = await tempDirectory();
-    const count = scaled(400, 20_000);
+    const count = scaled(150, 20_000);
     const names = ["left", "right"];
     const children = names.map((name) =>
       spawnScript(script, [directory.path, "append", name, String(count)]),
@@ -37,7 +37,7 @@ test("killed at any moment, a writer leaves the old file or the new one", slow, 
   await using directory = await tempDirectory();
   const files = new LocalFilesystem({ root: directory.path });
   let acknowledged = 0;
-  for (let round = 0; round < scaled(8, 300); round++) {
+  for (let round = 0; round < scaled(3, 300); round++) {
     await using writer = spawnScript(script, [
       directory.path,
       "write",

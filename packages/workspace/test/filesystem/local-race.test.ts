@@ -65,7 +65,7 @@ test(
     };
     let found = 0;
     const kinds = Object.values(outcomes);
-    const wanted = scaled(30, 500);
+    const wanted = scaled(10, 500);
     const isEnough = () =>
       found >= wanted && kinds.every(({ done, refused }) => done >= wanted && refused >= wanted);
     const work = async (path: string) => {
@@ -118,7 +118,7 @@ test(
     await other.line("swapping");
     const outcomes = new Outcomes();
     let found = 0;
-    const wanted = scaled(30, 500);
+    const wanted = scaled(10, 500);
     const target = fileTreePath(["users", "user"], "swap/file.txt");
     for (let round = 0; round < 20_000 && (found < wanted || outcomes.refused < wanted); round++)
       await outcomes.count(async () => {

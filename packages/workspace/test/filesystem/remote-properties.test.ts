@@ -101,7 +101,7 @@ test("whatever nodes do to a file at once, each read is one version, and nothing
       await files.delete(mine, "f");
       expect(await everyKey(store)).toEqual([]);
     }),
-    { numRuns: scaled(25, 1_000) },
+    { numRuns: scaled(15, 1_000) },
   );
   expect(reads).toBeGreaterThan(20);
 });
@@ -123,7 +123,7 @@ test("appends of any sizes, one after another, give the file that one write woul
         expect(Buffer.compare(read, joinBytes(all))).toBe(0);
       },
     ),
-    { numRuns: scaled(30, 300) },
+    { numRuns: scaled(15, 300) },
   );
 });
 

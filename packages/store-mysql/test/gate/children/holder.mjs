@@ -13,7 +13,7 @@ const head = JSON.parse(JSON.stringify(AgentState.create(slot).head()));
 const running = setInterval(() => {}, 1_000);
 
 const lease = await store.gate.acquire(slot, { callId, onWait: () => console.log("waiting") });
-lease.lost.addEventListener("abort", async () => {
+const tellLost = async () => {
   console.log(`lost ${lease.lost.reason.code}`);
   const write = { op: uuidv7(), expected: lease.loaded?.revision ?? null, head, keep: 0 };
   const outcome = await store.stateStore
@@ -23,6 +23,8 @@ lease.lost.addEventListener("abort", async () => {
   clearInterval(running);
   await store.close();
   await pool.end();
-});
+};
+if (lease.lost.aborted) void tellLost();
+else lease.lost.addEventListener("abort", tellLost);
 // Last: whoever reads this may stop the process at once, and an abort nobody listens to yet is never told.
 console.log("held");
