@@ -1,4 +1,4 @@
-import type { Message, ToolCallBlock, ToolResultBlock } from "./message.js";
+import type { DataBlock, Message, TextBlock, ToolCallBlock, ToolResultBlock } from "./message.js";
 
 /** Returns the text of a message: its text blocks joined, without hints and thinking. */
 export function textOf(message: Message): string {
@@ -27,4 +27,10 @@ export function messageBytes(message: Message): number {
     sizes.set(message, size);
   }
   return size;
+}
+
+/** Returns the characters of a block: those of its text, its base64, or its URL, which may hold the data itself. */
+export function contentChars(block: TextBlock | DataBlock): number {
+  if (block.type === "text") return block.text.length;
+  return block.source.kind === "base64" ? block.source.data.length : block.source.url.length;
 }

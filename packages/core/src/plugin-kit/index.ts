@@ -1,7 +1,7 @@
 export { asContextOverflow, isContextOverflow } from "../errors/context-overflow.js";
 export { isRecord, isWellFormed, toJsonValue } from "../json/json.js";
 export { adoptMessage, createMessage, type MessageOptions } from "../message/create-message.js";
-export { messageBytes } from "../message/read-message.js";
+export { contentChars, messageBytes } from "../message/read-message.js";
 export type { PortName, Ports } from "../middleware/plugin.js";
 export type { CompactionCause, CompactionRequest, RequestPrompt } from "../ports/compactor.js";
 export type {
@@ -22,15 +22,13 @@ export { jsonSchemaOf, type Validation, validateInput } from "../tool/input-sche
 export { isExplicitToolResult, isSuspended } from "../tool/tool.js";
 export { addUsage, askModel, type ModelAnswer, type ModelQuestion, noUsage } from "./ask-model.js";
 export { BoundedMap, type BoundedMapOptions } from "./bounded-map.js";
-export { callSlot } from "./call-slot.js";
 export { checkDirectoryPath, checkFilePath, showPath } from "./check-path.js";
 export { type CompileRegexOptions, compileRegex, type SizedPattern } from "./compile-regex.js";
-export { contentChars } from "./content-chars.js";
 export { cutIndex, cutText } from "./cut-text.js";
 export { KeyedQueue } from "./keyed-queue.js";
 export { markQuoter } from "./mark-quoter.js";
 export { parseOptions, showValue } from "./parse-options.js";
-export { failedResult, reasonOf, type SafeToolOptions, safeTool } from "./safe-tool.js";
+export { callSlot, failedResult, reasonOf, type SafeToolOptions, safeTool } from "./safe-tool.js";
 export { characterStart, countLines, lineStart } from "./text-lines.js";
 export { type TimeLimit, type TimeLimitOptions, timeLimit } from "./time-limit.js";
 export { YieldingClock, type YieldingClockOptions } from "./yielding-clock.js";

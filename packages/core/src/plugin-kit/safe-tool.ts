@@ -1,5 +1,6 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
 import { HoldfastError } from "../errors/holdfast-error.js";
+import { checkId, type Slot } from "../slot/slot.js";
 import type { InferInput, ToolInputSchema } from "../tool/input-schema.js";
 import {
   type ExplicitToolResult,
@@ -56,4 +57,14 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "an unknown error";
   const code = "code" in error ? error.code : undefined;
   return typeof code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : error.name;
+}
+
+/**
+ * Returns the session that a tool was called in. It comes from the call, never from arguments, which the model writes.
+ *
+ * @throws InvalidIdError when the context names no session
+ */
+export function callSlot(agentId: string, ctx: RuntimeContext): Slot {
+  const { userId, sessionId } = ctx.agentState ?? ctx;
+  return { agentId, userId, sessionId: checkId(sessionId, "sessionId") };
 }

@@ -14,7 +14,7 @@ import type { ToolGroup } from "../../tool/tool-group.js";
 /** When a call's work is saved. */
 export type Persistence = "call" | "step";
 
-/** What a save does when another process saved in between. */
+/** Policy of a save when another process saved in between. */
 export type ConflictPolicy = "fail" | "merge-append" | "overwrite";
 
 /** Retries of failing model calls, with exponential backoff. */
