@@ -1,11 +1,15 @@
-// Vitest reporter: the last line of a run is `N passed, N failed` (and `, N skipped` if any).
+// Vitest reporter: names the tests that failed, and the last line of a run is `N passed, N failed` (and `, N skipped` if any).
 // It is written when the process exits, so it also comes when no test ran, and it never says
 // "0 failed" on a run that exits with an error.
 export default class TallyReporter {
   #tally = { passed: 0, failed: 0, skipped: 0 };
+  #failed = [];
 
   onInit() {
-    process.once("exit", (code) => process.stdout.write(`${lineFor(this.#tally, code)}\n`));
+    process.once("exit", (code) => {
+      const failed = this.#failed.map((name) => `failed: ${name}\n`).join("");
+      process.stdout.write(`${failed}${lineFor(this.#tally, code)}\n`);
+    });
   }
 
   /**
@@ -14,6 +18,7 @@ export default class TallyReporter {
    */
   onTestRunEnd(modules, unhandledErrors) {
     this.#tally = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    this.#failed = unhandledErrors.map(() => "an error outside of the tests");
     for (const module of modules) {
       this.#countErrors(module);
       for (const suite of module.children.allSuites()) this.#countErrors(suite);
@@ -23,14 +28,23 @@ export default class TallyReporter {
 
   /** A file that does not load, or a hook that throws around tests that pass, is one failure. */
   #countErrors(moduleOrSuite) {
-    if (moduleOrSuite.errors().length > 0) this.#tally.failed += 1;
+    if (moduleOrSuite.errors().length === 0) return;
+    this.#tally.failed += 1;
+    this.#failed.push(nameOf(moduleOrSuite));
   }
 
   #countTest(test) {
     const { state } = test.result();
     // "pending" here means the run ended before the test did.
-    this.#tally[state === "pending" ? "failed" : state] += 1;
+    const counted = state === "pending" ? "failed" : state;
+    this.#tally[counted] += 1;
+    if (counted === "failed") this.#failed.push(nameOf(test));
   }
+}
+
+function nameOf(task) {
+  const file = task.module?.relativeModuleId ?? task.relativeModuleId;
+  return task.fullName === undefined ? file : `${file} > ${task.fullName}`;
 }
 
 function lineFor({ passed, failed, skipped }, exitCode) {

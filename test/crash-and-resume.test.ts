@@ -25,8 +25,11 @@ test("the example serves two users, survives its own kill -9 and ends with 0", {
   expect(stdout).toContain("both calls are inside the tool now");
   expect(stdout).toContain("is gone (SIGKILL)");
   expect(stdout).toMatch(/user +Write the report of the quarter\./);
+  expect(stdout).toMatch(/session "report[^"]*" is unfinished: resume it/);
   expect(stdout).toMatch(/tool +write_report \(interrupted\)/);
   expect(stdout).toMatch(/< The report is written\./);
+  expect(stdout.match(/carol +>/g), "nobody repeats the request").toHaveLength(1);
+  expect(stdout.match(/collect_figures done/g), "a finished tool is not run again").toHaveLength(1);
   expect(stdout).not.toContain("\u001b");
   expect(readdirSync(join(directory, "state")).sort()).toEqual(
     expect.arrayContaining(["guide", "reporter"]),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAst } from "vitest/node";
 
-const sources = fileURLToPath(new URL("../packages/core/src", import.meta.url));
+const packages = fileURLToPath(new URL("../packages", import.meta.url));
 
 interface Node {
   readonly type: string;
@@ -12,7 +12,7 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-/** A source file of core and the types declared in it. */
+/** A source file of a package and the types declared in it. */
 export class Source {
   readonly #text: string;
   readonly #types = new Map<string, Node>();
@@ -26,19 +26,20 @@ export class Source {
     }
   }
 
-  /** The source file of core that exports a type. */
-  static of(type: string): Source {
+  /** The source file of a package that exports a type. */
+  static of(type: string, owner = "core"): Source {
+    const sources = join(packages, owner, "src");
     const declares = new RegExp(`^export (?:interface|type) ${type}\\b`, "m");
     const texts = readdirSync(sources, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => readFileSync(join(sources, name), "utf8"))
       .filter((text) => declares.test(text));
     const [text = ""] = texts;
-    if (texts.length !== 1) throw new Error(`${texts.length} files of core declare ${type}`);
+    if (texts.length !== 1) throw new Error(`${texts.length} files of ${owner} declare ${type}`);
     return new Source(text);
   }
 
-  /** The fields of an interface, or the whole of a type alias as one entry. */
+  /** The fields of an interface, an overloaded one once, or the whole of a type alias as one entry. */
   describe(name: string): readonly string[] {
     const declaration = this.#declaration(name);
     if (declaration.type !== "TSInterfaceDeclaration")
@@ -49,18 +50,17 @@ export class Source {
   /** The names of an interface's members, methods included. */
   names(name: string): readonly string[] {
     const { body } = this.#declaration(name)["body"] as { readonly body: readonly Node[] };
-    return body.map((member) => (member["key"] as { readonly name: string }).name);
+    return [...new Set(body.map((member) => (member["key"] as { readonly name: string }).name))];
   }
 
-  /** The members of a union of object types, by the value of their `type`. */
-  union(name: string): Readonly<Record<string, readonly string[]>> {
-    const { types } = this.#declaration(name)["typeAnnotation"] as unknown as {
-      readonly types: readonly { readonly members: readonly Node[] }[];
-    };
+  /** The fields of each member of an interface whose members are object types, by the name of the member. */
+  members(name: string): Readonly<Record<string, readonly string[]>> {
+    const { body } = this.#declaration(name)["body"] as { readonly body: readonly Node[] };
     return Object.fromEntries(
-      types.map(({ members }) => {
-        const [tag = "", ...fields] = this.#fields(members);
-        return [/^type: "(\w+)"$/.exec(tag)?.[1] ?? tag, fields];
+      body.map((member) => {
+        const { typeAnnotation } = member["typeAnnotation"] as { readonly typeAnnotation: Node };
+        const fields = (typeAnnotation["members"] as readonly Node[] | undefined) ?? [];
+        return [(member["key"] as { readonly name: string }).name, this.#fields(fields)];
       }),
     );
   }
@@ -72,7 +72,9 @@ export class Source {
   }
 
   #fields(members: readonly Node[]): string[] {
-    return members.map((member) => {
+    const names = members.map((member) => (member["key"] as { readonly name: string }).name);
+    const first = members.filter((_, index) => names.indexOf(names[index] ?? "") === index);
+    return first.map((member) => {
       const { name } = member["key"] as { readonly name: string };
       if (member.type === "TSMethodSignature") return `${name}: ${this.#signature(member)}`;
       const { typeAnnotation } = member["typeAnnotation"] as { readonly typeAnnotation: Node };

@@ -43,6 +43,13 @@ describe.each(documents)("%s", (document) => {
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
+  test("names only tests that are there", () => {
+    const named = [...text.matchAll(/`((?:test|packages\/[\w-]+\/test)\/[\w./-]+)`/g)].map(
+      ([, file = ""]) => file,
+    );
+    expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
   test("names only commands of the project that need nothing but Node and npm", () => {
     const names = [...text.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[\w:-]+)/g)].map(
       ([, name = ""]) => name,
@@ -53,22 +60,26 @@ describe.each(documents)("%s", (document) => {
   });
 });
 
-test("every promise, and the section about moving sessions, names its command", () => {
+test("every promise, and every section about them, names its command", () => {
   const text = readFileSync(join(root, "docs/guarantees.md"), "utf8");
   const sections = text.split(/^## /m).slice(1);
-  expect(sections.map((section) => section.slice(0, 2))).toEqual([
-    "P1",
-    "P2",
-    "P3",
-    "P4",
-    "P5",
-    "P6",
-    "P7",
-    "P8",
-    "P9",
-    "An",
-  ]);
+  const names = sections.map((section) => section.split(" ")[0]);
+  const promises = names.filter((name) => /^P\d+$/.test(name ?? ""));
+  expect(promises.length).toBe(12);
+  expect(names).toEqual([...promises.map((_, index) => `P${index + 1}`), "And", "The"]);
   for (const section of sections) expect(section).toMatch(/^npx vitest run /m);
+});
+
+test("every kind of fault names its tests and what a long run does", () => {
+  const text = readFileSync(join(root, "docs/guarantees.md"), "utf8");
+  const rows = [...text.matchAll(/^\| T(\d+) [^|]+\|([^|]+)\|([^|]+)\|$/gm)];
+  expect(rows.map(([, number]) => Number(number))).toEqual(
+    Array.from({ length: 18 }, (_, index) => index + 1),
+  );
+  for (const [, , files, counts] of rows) {
+    expect(files).toMatch(/`[^`]+`/);
+    expect(counts?.trim()).not.toBe("");
+  }
 });
 
 test("every package is in the layers, in the map, and on the front page if it is published", () => {

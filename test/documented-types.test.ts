@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Source } from "./declared-types.js";
@@ -50,15 +50,47 @@ function fieldTable(page: string, header: string): string[] {
 }
 
 const [eventPart = "", typePart = ""] = pageText("events.md").split(/^## Types$/m);
-const events = Source.of("EventBody");
-const declaredEvents: Described = {
-  ...events.union("EventBody"),
-  EventEnvelope: events.describe("EventEnvelope"),
+/** Parts of the page about events of one package, by the interface in which that package declares them. */
+const eventsOfPackages = {
+  CompactionEvents: "compaction",
+  EvictionEvents: "eviction",
+  MemoryEvents: "memory-flush",
+  McpEvents: "mcp",
 };
 
+/** The part of the page about the events of a package: it begins with a heading that has the package's name. */
+function partOf(owner: string): string {
+  const parts = eventPart.split(/^##+ /m);
+  return parts.find((part) => part.startsWith(`\`@holdfast/${owner}\`\n`)) ?? "";
+}
+
 describe("docs/events.md", () => {
-  test("has every event with its fields, and no other", () => {
-    expect(differences(tablesIn(eventPart), declaredEvents)).toEqual([]);
+  test("has every event of core with its fields, and no other", () => {
+    const [core = ""] = eventPart.split(/^## Events of packages$/m);
+    const declared = {
+      ...Source.of("EventTypes").members("EventTypes"),
+      EventEnvelope: Source.of("EventEnvelope").describe("EventEnvelope"),
+    };
+    expect(differences(tablesIn(core), declared)).toEqual([]);
+  });
+
+  test.each(Object.entries(eventsOfPackages))("has the %s of %s, and no other", (type, owner) => {
+    const declared = Source.of(type, owner).members(type);
+    expect(differences(tablesIn(partOf(owner)), declared)).toEqual([]);
+  });
+
+  test("has a part for every package that declares events", () => {
+    const packages = fileURLToPath(new URL("../packages", import.meta.url));
+    const declaring = readdirSync(packages).filter((name) =>
+      readdirSync(`${packages}/${name}/src`, { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".ts"))
+        .some((file) =>
+          /interface EventTypes extends/.test(
+            readFileSync(`${packages}/${name}/src/${file}`, "utf8"),
+          ),
+        ),
+    );
+    expect(declaring.sort()).toEqual(Object.values(eventsOfPackages).sort());
   });
 
   test("explains the types of the fields", () => {
@@ -132,7 +164,7 @@ describe("docs/middleware.md", () => {
   const middleware = Source.of("Middleware");
 
   test("has every hook, and no other", () => {
-    const declared = middleware.names("Middleware").filter((name) => name !== "name");
+    const declared = middleware.names("Middleware").filter((name) => name.startsWith("on"));
     expect(fieldTable(page, "hook").sort()).toEqual(declared.toSorted());
   });
 

@@ -12,7 +12,6 @@ import {
   keepLastCompactor,
   listGuard,
   type Offloader,
-  RuntimeContext,
   type Slot,
   type TextBlock,
   tool,
@@ -36,17 +35,43 @@ import {
   describeSignalBus,
   describeTokenCounter,
   describeToolGuard,
+  toolCallContext,
 } from "@holdfast/testing";
 import { expect } from "vitest";
 import { z } from "zod";
 
+/** Clocks of stores whose sessions expire. */
+const clocks = new WeakMap<object, { ms: number }>();
+
+function expiringStore(fused: boolean) {
+  return {
+    hasClock: true,
+    create(ttlMs: number) {
+      const clock = { ms: Date.now() };
+      const store = new InMemoryAgentStateStore({ fused, ttlMs, clock: () => new Date(clock.ms) });
+      clocks.set(store, clock);
+      return store;
+    },
+    pass(store: object, _slot: Slot, ms: number) {
+      const clock = clocks.get(store);
+      if (clock !== undefined) clock.ms += ms;
+    },
+  };
+}
+
 describeAgentStateStore("in-memory", {
   create: () => new InMemoryAgentStateStore(),
+  expiring: expiringStore(true),
   fuses: ["gate", "log"],
+  inbox: true,
+  callRecords: true,
 });
 
 describeAgentStateStore("in-memory, not fused", {
   create: () => new InMemoryAgentStateStore({ fused: false }),
+  expiring: expiringStore(false),
+  inbox: true,
+  callRecords: true,
 });
 
 /** The least a user of `documentStore` can write: a key-value client over a map. */
@@ -91,6 +116,7 @@ const clients = new WeakMap<object, MapClient>();
 describeAgentStateStore("documentStore over a map", {
   create: () => storeOver(new MapClient()),
   reopen: (store) => storeOver(clientOf(store)),
+  callRecords: true,
   corrupt(store, slot) {
     const { values } = clientOf(store);
     const stored = values.get(slotKey(slot));
@@ -156,7 +182,7 @@ describeOffloader("in-memory", {
 
 /** One call of the read-back tool, as the engine would make it for a call of that session. */
 async function readPage(offloader: Offloader, slot: Slot, input: object): Promise<unknown> {
-  const ctx = RuntimeContext.of({ userId: slot.userId, sessionId: slot.sessionId });
+  const ctx = toolCallContext({ userId: slot.userId, sessionId: slot.sessionId });
   ctx.agentState = AgentState.create(slot);
   return offloader.readBackTool?.execute?.(input as never, ctx);
 }

@@ -125,6 +125,24 @@ describe("in a tree made to break the rules", () => {
     ]);
   });
 
+  test("otel may import types of the parts whose events it records, and nothing else of them", () => {
+    const root = tree({
+      "packages/otel/package.json": {
+        peerDependencies: { "@holdfast/core": "*", "@holdfast/eviction": "*" },
+        devDependencies: { "@holdfast/compaction": "*", "@holdfast/mcp": "*" },
+      },
+      "packages/otel/src/a.ts": 'import type {} from "@holdfast/compaction";',
+      "packages/otel/src/b.ts": 'import "@holdfast/compaction";',
+      "packages/otel/src/c.ts": 'import type {} from "@holdfast/mcp";',
+    });
+    expect(layerViolations(root).sort()).toEqual([
+      'packages/otel/package.json: devDependencies names @holdfast/mcp: layer "2 parts that watch others" may not use mcp',
+      'packages/otel/package.json: peerDependencies names @holdfast/eviction: layer "2 parts that watch others" may not use eviction',
+      'packages/otel/src/b.ts: imports @holdfast/compaction: layer "2 parts that watch others" may not use compaction',
+      'packages/otel/src/c.ts: imports @holdfast/mcp: layer "2 parts that watch others" may not use mcp',
+    ]);
+  });
+
   test("no other part may import workspace, and neither a part nor the harness may import sandbox", () => {
     const root = tree({
       "packages/eviction/package.json": {},

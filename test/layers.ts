@@ -17,7 +17,6 @@ const parts = [
   "subagents",
   "model-ai-sdk",
   "mcp",
-  "otel",
   "testing",
   "provider-rigs",
 ];
@@ -28,7 +27,14 @@ export const layers: readonly Layer[] = [
   { name: "2 parts", packages: parts, mayImport: ["core"] },
   // The one part that is built on another: a sandbox works on the files of a workspace.
   { name: "2 parts on workspace", packages: ["sandbox"], mayImport: ["core", "workspace"] },
-  { name: "3 assembly", packages: ["harness"], mayImport: ["core", ...parts] },
+  // Records the events of other parts, which declare them: it needs their types, and none of them installed.
+  {
+    name: "2 parts that watch others",
+    packages: ["otel"],
+    mayImport: ["core"],
+    mayImportTypes: ["compaction", "eviction", "memory-flush"],
+  },
+  { name: "3 assembly", packages: ["harness"], mayImport: ["core", "otel", ...parts] },
   {
     name: "4 programs",
     packages: ["cli", "demo", "inspector", "examples/*", "bench"],
@@ -44,6 +50,8 @@ export interface Layer {
   readonly name: string;
   readonly packages: readonly string[];
   readonly mayImport: readonly string[] | "anything";
+  /** Packages from which it may take types alone; they are development dependencies. */
+  readonly mayImportTypes?: readonly string[];
 }
 
 interface WorkspacePackage {
@@ -70,10 +78,17 @@ export function layerViolations(root: string): string[] {
 
 /** Every module specifier in a TypeScript source: static, dynamic, type-only, re-exported, required. */
 export function specifiersIn(source: string, lang: "ts" | "tsx" = "ts"): string[] {
-  const found: string[] = [];
+  return importsIn(source, lang).map(({ specifier }) => specifier);
+}
+
+function importsIn(
+  source: string,
+  lang: "ts" | "tsx",
+): { readonly specifier: string; readonly isType: boolean }[] {
+  const found: { specifier: string; isType: boolean }[] = [];
   visit(parseAst(source, { lang }), (node) => {
     const specifier = literal(specifierNode(node));
-    if (specifier !== undefined) found.push(specifier);
+    if (specifier !== undefined) found.push({ specifier, isType: node["importKind"] === "type" });
   });
   return found;
 }
@@ -94,13 +109,16 @@ function workspacePackages(root: string): WorkspacePackage[] {
 function importViolations(root: string, pkg: WorkspacePackage, layer: Layer): string[] {
   return sourcesIn(join(pkg.directory, "src")).flatMap((file) => {
     const where = relative(root, file).replaceAll("\\", "/");
-    const specifiers = specifiersIn(readFileSync(file, "utf8"), file.endsWith("x") ? "tsx" : "ts");
-    return specifiers.flatMap((specifier) => {
+    const imports = importsIn(readFileSync(file, "utf8"), file.endsWith("x") ? "tsx" : "ts");
+    return imports.flatMap(({ specifier, isType }) => {
       if (specifier.startsWith(".")) {
         const target = relative(pkg.directory, resolve(dirname(file), specifier));
         return target.startsWith("..") ? [`${where}: "${specifier}" leaves the package`] : [];
       }
-      return refusal(specifier, layer).map((reason) => `${where}: imports ${specifier}: ${reason}`);
+      const also = isType ? layer.mayImportTypes : [];
+      return refusal(specifier, layer, also).map(
+        (reason) => `${where}: imports ${specifier}: ${reason}`,
+      );
     });
   });
 }
@@ -110,9 +128,11 @@ function manifestViolations(pkg: WorkspacePackage, layer: Layer): string[] {
   const fields = ["dependencies", "peerDependencies", "optionalDependencies", "devDependencies"];
   return fields.flatMap((field) =>
     Object.keys(manifest[field] ?? {}).flatMap((name) =>
-      refusal(name, layer, field === "devDependencies" ? devOnly : []).map(
-        (reason) => `${pkg.folder}/package.json: ${field} names ${name}: ${reason}`,
-      ),
+      refusal(
+        name,
+        layer,
+        field === "devDependencies" ? [...devOnly, ...(layer.mayImportTypes ?? [])] : [],
+      ).map((reason) => `${pkg.folder}/package.json: ${field} names ${name}: ${reason}`),
     ),
   );
 }

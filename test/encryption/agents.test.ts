@@ -93,7 +93,7 @@ describe.each([
     const call = running.call("go", ctx);
     await reached.opened;
     const other = agentOver(open(options), secondScript());
-    expect(await other.interrupt("u", "s", `stop, ${canary}`)).toBe(true);
+    expect(await other.interrupt("u", "s", `stop, ${canary}`)).toBe("stopped");
     await call;
     const state = await other.getAgentState("u", "s");
     expect(state?.context.map(textOf)).toContain(`stop, ${canary}`);

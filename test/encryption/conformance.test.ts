@@ -28,6 +28,8 @@ for (const fused of [true, false])
       return subject.store;
     },
     fuses: fused ? ["gate", "log"] : [],
+    inbox: true,
+    callRecords: true,
     async corrupt(store, slot) {
       const { inner } = subjects.get(store) as Subject;
       await tamper(inner, slot, ({ messages }) => ({ messages: messages.toReversed() }));
@@ -53,10 +55,11 @@ function onFiles<T extends object>(take: (store: AgentStateStore) => T) {
   };
 }
 
-describeAgentStateStore(
-  "JSON files, encrypted",
-  onFiles((store) => store),
-);
+describeAgentStateStore("JSON files, encrypted", {
+  ...onFiles((store) => store),
+  inbox: true,
+  callRecords: true,
+});
 describeConversationLog(
   "JSON files, encrypted",
   onFiles((store) => partsOf(store).log),

@@ -55,6 +55,8 @@ for (const kind of fleetStores)
   describeAgentStateStore(`${kind}, encrypted`, {
     ...encrypted(kind, ({ stateStore }) => stateStore),
     fuses: ["gate", "log"],
+    inbox: true,
+    callRecords: true,
   });
 
 // Encryption does the same with the parts of either store: both are tried when there is time.

@@ -36,7 +36,16 @@ export async function writeEverywhere(store: AgentStateStore): Promise<void> {
     }),
   ];
   const head = { canary, [canary]: canary, extensions: { plan: [canary] } };
-  await store.save(slot, writeOn(null, messages, { head }));
+  const callRecord = { record: { callId: "call", canary, [canary]: [canary] }, keep: 5 };
+  const info = { title: canary, metadata: { [canary]: canary }, unfinished: true };
+  await store.save(slot, writeOn(null, messages, { head, callRecord, info }));
+  await store.inbox?.put(slot, {
+    id: "entry",
+    kind: "input",
+    callId: "call",
+    at: new Date().toISOString(),
+    body: { [canary]: canary },
+  });
   // Often enough that snapshots are written too.
   for (let round = 0; round < 30; round++) {
     const loaded = await loadState(store, slot);

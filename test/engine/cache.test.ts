@@ -18,7 +18,7 @@ describe("the cache of states", () => {
 
   test("holds at most maxSessions, those used last", () => {
     const cache = new StateCache({ maxSessions: 3, maxBytes: 1_000_000 });
-    for (const key of ["a", "b", "c", "a", "d"]) cache.put(key, state(1), `1.${key}`);
+    for (const key of ["a", "b", "c", "a", "d"]) cache.put(key, state(1), `1.${key}`, 0);
     expect(cache.size).toBe(3);
     expect(["a", "b", "c", "d"].filter((key) => cache.peek(key))).toEqual(["a", "c", "d"]);
   });
@@ -26,7 +26,7 @@ describe("the cache of states", () => {
   test("holds at most maxBytes, and counts back what leaves", () => {
     const cache = new StateCache({ maxSessions: 1_000, maxBytes: 10_000 });
     for (let n = 0; n < 50; n++) {
-      cache.put(`s${n}`, state(1_000), `1.${n}`);
+      cache.put(`s${n}`, state(1_000), `1.${n}`, 0);
       expect(cache.bytes).toBeLessThanOrEqual(10_000);
     }
     expect(cache.size).toBeGreaterThan(1);
@@ -36,17 +36,17 @@ describe("the cache of states", () => {
   });
 
   test("does not take in a state that is larger than all of it, and forgets the older copy", () => {
-    const cache = new StateCache({ maxSessions: 10, maxBytes: 5_000 });
-    cache.put("a", state(1), "1.a");
-    cache.put("b", state(1), "1.b");
-    cache.put("a", state(10_000), "2.a");
+    const cache = new StateCache({ maxSessions: 10, maxBytes: 8_000 });
+    cache.put("a", state(1), "1.a", 0);
+    cache.put("b", state(1), "1.b", 0);
+    cache.put("a", state(10_000), "2.a", 0);
     expect(cache.peek("a")).toBeUndefined();
     expect(cache.peek("b")).toBeDefined();
   });
 
   test("with maxSessions 0 holds nothing", () => {
     const cache = new StateCache({ maxSessions: 0, maxBytes: 5_000 });
-    cache.put("a", state(1), "1.a");
+    cache.put("a", state(1), "1.a", 0);
     expect(cache.size).toBe(0);
   });
 });
@@ -77,17 +77,20 @@ describe.each([true, false])("what an agent remembers of a session, fused: %s", 
 
   test("is replaced only after an acknowledged save: after a failed one it sees the store's truth", async () => {
     const store = new FaultyStore({ fused });
-    const model = scriptedModel(() => "ok");
+    const model = scriptedModel((_, index) => {
+      if (index === 1) store.every("save", unavailable);
+      return `ok ${index}`;
+    });
     const agent = agentOn(store, { model, saveDeadlineMs: 20 });
     await agent.call("saved", ctx);
-    store.every("save", unavailable);
-    await expect(agent.call("not saved", ctx)).rejects.toThrow();
+    await expect(agent.call("not answered", ctx)).rejects.toThrow("the store is away");
     store.every("save", undefined);
     await agent.call("next", ctx);
     expect(lastKnown(store)).toBeUndefined();
     expect(outline(model.requests.at(-1)?.messages)).toEqual([
       "user: saved",
-      "assistant: ok",
+      "assistant: ok 0",
+      "user: not answered",
       "user: next",
     ]);
   });

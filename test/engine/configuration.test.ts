@@ -76,7 +76,10 @@ describe("a ConfigurationError", () => {
     [{ agentId: "\ud800" }, /agentId/],
     [{ defaultSessionId: "x".repeat(256) }, /^defaultSessionId: .*255/],
     [{ systemPrompt: 5 as never }, /^systemPrompt: .*string.*, got 5$/],
-    [{ model: undefined as never }, /^model: .*stream.*, got undefined$/],
+    [
+      { model: undefined as never },
+      /^model: the agent needs one, for example fromAiSdk\(openai\("…"\)\) of @holdfast/,
+    ],
     [{ model: "gpt" as never }, /^model: .*stream.*, got "gpt"$/],
     [{ fallbackModel: { id: "x" } as Model }, /^fallbackModel: .*stream.*, got an object$/],
     [{ middleware: [undefined as unknown as Middleware] }, /middleware/],

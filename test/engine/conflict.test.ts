@@ -1,7 +1,7 @@
 import { StateConflictError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
+import { fates, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { FaultyStore } from "./faulty-store.js";
 import { agentOn, edits, overlap, slowAgent } from "./overlapping-calls.js";
@@ -9,7 +9,7 @@ import { agentOn, edits, overlap, slowAgent } from "./overlapping-calls.js";
 const ctx = { sessionId: "s" };
 
 describe.each([true, false])("two holders of one session, fused log: %s", (fused) => {
-  test("fail: exactly one gets StateConflictError, the other's turn stands, the log says which", async () => {
+  test("fail: exactly one gets StateConflictError, the other's turn stands behind what both heard, the log says which", async () => {
     const store = new FaultyStore({ fused });
     const slow = slowAgent(store);
     const fast = agentOn(store);
@@ -20,18 +20,29 @@ describe.each([true, false])("two holders of one session, fused log: %s", (fused
     ).catch((reason) => reason);
     expect(StateConflictError.is(error)).toBe(true);
     expect(error.reply).toMatchObject({ text: "slow" });
-    expect(outline(await fast.getAgentState(null, "s"))).toEqual(["user: second", "assistant: ok"]);
+    expect(error.savedMessageIds).toEqual([]);
+    expect(error.message).toMatch(
+      /another process saved session "s" .* not saved. Repeat the call$/,
+    );
+    const stands = ["user: first", "user: second", "assistant: ok"];
+    expect(outline(await fast.getAgentState(null, "s"))).toEqual(stands);
     const records = await logRecords(store, slotOf());
     const of = (id: string) => records.filter(({ callId }) => callId === id);
     expect(outcomes(of("winner"))).toEqual(["committed"]);
     expect(outcomes(of("loser")).at(-1)).toBe("conflict");
-    expect(outline(logged(of("loser")))).toEqual(["user: first", "assistant: slow"]);
+    // What the loser heard is there once, what it answered is not.
+    expect(await fates(store, slotOf())).toEqual([
+      "error user: first",
+      "committed user: second",
+      "committed assistant: ok",
+      "conflict assistant: slow",
+    ]);
     // The loser's copy is not to be trusted any more.
     await slow.agent.call("third", ctx);
-    expect(outline(await fast.getAgentState(null, "s")).slice(0, 3)).toEqual([
-      "user: second",
-      "assistant: ok",
+    expect(outline(await fast.getAgentState(null, "s"))).toEqual([
+      ...stands,
       "user: third",
+      "assistant: slow",
     ]);
   });
 
@@ -52,7 +63,11 @@ describe.each([true, false])("two holders of one session, fused log: %s", (fused
     expect(StateConflictError.is(error.saveError)).toBe(true);
     const records = await logRecords(store, slotOf());
     expect(outcomes(records.filter(({ callId }) => callId === "loser")).at(-1)).toBe("conflict");
-    expect(outline(await fast.getAgentState(null, "s"))).toEqual(["user: second", "assistant: ok"]);
+    expect(outline(await fast.getAgentState(null, "s"))).toEqual([
+      "user: first",
+      "user: second",
+      "assistant: ok",
+    ]);
   });
 
   test("overwrite: the last one wins, whole", async () => {

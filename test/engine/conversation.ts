@@ -7,6 +7,7 @@ import type {
   Message,
   Slot,
 } from "@holdfast/core";
+import { CallOutcomes, isDiscarded, type RunOutcome } from "@holdfast/core/store-kit";
 import { expect } from "vitest";
 
 /** A slot of agent "a". */
@@ -82,4 +83,26 @@ export function keptRuns(state: AgentState | null | undefined): {
   readonly finishedCalls: readonly { readonly callId: string }[];
 } {
   return state?.head() as unknown as ReturnType<typeof keptRuns>;
+}
+
+/** What readers of the log are told of each message in it: its outcome, and who said what. */
+export async function fates(store: AgentStateStore, slot: Slot): Promise<string[]> {
+  const found = await messageOutcomes(store, slot);
+  return found.map(([message, outcome]) => `${outcome} ${outline([message]).join()}`);
+}
+
+/** What the log has of runs that were not discarded, each message as often as readers see it. */
+export async function keptInLog(store: AgentStateStore, slot: Slot): Promise<string[]> {
+  const found = await messageOutcomes(store, slot);
+  return outline(found.flatMap(([message, outcome]) => (isDiscarded(outcome) ? [] : [message])));
+}
+
+async function messageOutcomes(store: AgentStateStore, slot: Slot) {
+  const parts = store.companions?.();
+  if (!parts) throw new Error("the store has no log");
+  const outcomes = new CallOutcomes(parts.log, { stateStore: store });
+  const found: [Message, RunOutcome | null][] = [];
+  for (const record of await logRecords(store, slot))
+    if (record.message) found.push([record.message, await outcomes.of(slot, record)]);
+  return found;
 }

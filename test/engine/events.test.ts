@@ -68,6 +68,7 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
     expect(events.map(({ type }) => type)).toEqual([
       "call_start",
       "state_loaded",
+      ...(fused ? [] : ["state_saved"]),
       "model_call_start",
       ...["tool_call_start", "tool_call_end", "tool_call_start", "tool_call_end"],
       "model_call_end",
@@ -87,9 +88,10 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
       { purpose: "reasoning", model: "scripted", usage: first },
       { purpose: "reasoning", model: "scripted", usage: second },
     ]);
-    for (const { slot, callId } of events) {
+    for (const { slot, callId, runId } of events) {
       expect(slot).toEqual({ agentId: "a", userId: "u", sessionId: "s" });
       expect(callId).toBe(run.callId);
+      expect(runId).toBe(reply.runId);
     }
     const ids = events.flatMap((event) => (event.type === "tool_call_end" ? event.toolCallId : []));
     const results = events.flatMap((event) =>
@@ -101,7 +103,9 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
         [ids[1], "sub", "error"],
       ].toSorted(),
     );
-    expect(events.at(-2)).toMatchObject({ final: true, revision: expect.any(String) });
+    const saves = events.flatMap((event) => (event.type === "state_saved" ? [event] : []));
+    expect(saves.map(({ final }) => final)).toEqual(fused ? [true] : [false, true]);
+    expect(saves.at(-1)).toMatchObject({ revision: expect.any(String) });
   });
 
   test("deltas of a tool call carry the id the call ends with", async () => {
@@ -158,8 +162,9 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
     const agent = new ReActAgent({ name: "a", model, stateStore: stateStore() });
     const events = await read(agent.stream("go"));
     expectWhole(events);
-    expect(events.slice(-4)).toMatchObject([
+    expect(events.slice(-5)).toMatchObject([
       { type: "model_call_end", error: "MODEL" },
+      { type: "attempt_discarded", reason: "failed", textChars: 3 },
       { type: "state_saved" },
       { type: "error", code: "MODEL", message: "down" },
       { type: "call_end", reason: "error" },

@@ -10,7 +10,7 @@ import {
   StoreUnavailableError,
   UnknownOutcomeError,
 } from "@holdfast/core";
-import type { LogDraft, LogRange, StateWrite } from "@holdfast/core/store-kit";
+import type { Inbox, LogDraft, LogRange, StateWrite } from "@holdfast/core/store-kit";
 
 /** What an agent can ask of its store, gate and log. */
 export type CommandName =
@@ -21,7 +21,10 @@ export type CommandName =
   | "list"
   | "append"
   | "read"
-  | "deleteLog";
+  | "deleteLog"
+  | "put"
+  | "readInbox"
+  | "remove";
 
 /** One command as it arrived, and what came of it. */
 export interface Command {
@@ -59,6 +62,8 @@ export class FaultyStore implements AgentStateStore {
   readonly reach = "process";
   readonly inner: InMemoryAgentStateStore;
   readonly fuses: AgentStateStore["fuses"];
+  readonly inbox: Inbox;
+  readonly keepsCallRecords = true;
   /** Oldest first. */
   readonly commands: Command[] = [];
   readonly #parts: DistributedStore;
@@ -70,6 +75,7 @@ export class FaultyStore implements AgentStateStore {
     const parts = this.inner.companions();
     const gate = this.#gate(parts.gate);
     const log = this.#log(parts.log);
+    this.inbox = this.#inbox(this.inner.inbox);
     this.#parts = { ...parts, stateStore: this, gate, log };
     this.fuses = options.fused ? { gate, log } : undefined;
   }
@@ -142,6 +148,14 @@ export class FaultyStore implements AgentStateStore {
         return this.#run(command, () => gate.acquire(slot, { ...request, known }));
       },
       calls: (slot) => gate.calls(slot),
+    };
+  }
+
+  #inbox(inbox: Inbox): Inbox {
+    return {
+      put: (slot, entry) => this.#run({ name: "put", slot }, () => inbox.put(slot, entry)),
+      read: (slot) => this.#run({ name: "readInbox", slot }, () => inbox.read(slot)),
+      remove: (slot, ids) => this.#run({ name: "remove", slot }, () => inbox.remove(slot, ids)),
     };
   }
 

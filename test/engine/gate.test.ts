@@ -9,7 +9,7 @@ import {
   textOf,
   tool,
 } from "@holdfast/core";
-import { scriptedModel } from "@holdfast/testing";
+import { eventually, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { outline, slotOf } from "./conversation.js";
@@ -133,7 +133,7 @@ describe.each([true, false])("the gate, fused: %s", (fused) => {
       expect(CallAbortedError.is(error)).toBe(true);
       expect((error as Error).cause).toBe(why);
     }
-    expect(await store.companions().gate.calls(slotOf())).toHaveLength(4);
+    await eventually(async () => (await store.companions().gate.calls(slotOf())).length === 4);
     hold.release.open();
     await Promise.all([first, ...others]);
     expect(ended).toEqual(["1", "2", "3"]);

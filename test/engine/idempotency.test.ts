@@ -1,4 +1,5 @@
 import {
+  CallIdReusedError,
   InMemoryAgentStateStore,
   ReActAgent,
   type ReActAgentOptions,
@@ -8,11 +9,15 @@ import {
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { outline } from "./conversation.js";
+import { outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { stallingModel } from "./models.js";
 
 const once = { sessionId: "s", callId: "once" };
+
+class HeadOnly extends InMemoryAgentStateStore {
+  override readonly keepsCallRecords = false as unknown as true;
+}
 
 describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
@@ -70,15 +75,20 @@ describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("is remembered over 15 more, and runs again after the 16th", async () => {
+  test.each([
+    ["100 calls", newStore(), {}, 100],
+    ["rememberCalls.max", newStore(), { rememberCalls: { max: 3 } }, 3],
+    ["16 calls, by a store that keeps no records beside the head", new HeadOnly({ fused }), {}, 16],
+  ] as const)("is remembered among the last named ones, and no longer: %s", async (...row) => {
+    const [, store, options, kept] = row;
     const model = numbered();
-    const agent = agentOn(newStore(), { model });
+    const agent = agentOn(store, { model, ...options });
     await agent.call("hello", once);
-    for (let n = 0; n < 15; n++) await agent.call("x", { sessionId: "s", callId: `other ${n}` });
+    for (let n = 1; n < kept; n++) await agent.call("x", { sessionId: "s", callId: `other ${n}` });
     await agent.call("calls without a name do not count", { sessionId: "s" });
     expect((await agent.call("hello", once)).text).toBe("answer 0");
-    await agent.call("x", { sessionId: "s", callId: "other 15" });
-    expect((await agent.call("hello", once)).text).toBe("answer 18");
+    await agent.call("x", { sessionId: "s", callId: "one too many" });
+    expect((await agent.call("hello", once)).text).toBe(`answer ${kept + 2}`);
   });
 
   test("of a structured reply returns its output", async () => {
@@ -116,6 +126,27 @@ describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
     expect(again).toMatchObject({ reason: "interrupted", text: "half" });
     expect(again.message).toEqual(reply.message);
     expect(model.requests).toHaveLength(0);
+  });
+
+  test("of a failed call is remembered when it also took in what a named call that died had said", async () => {
+    const store = newStore();
+    const model = scriptedModel([{ error: new Error("no model") }, "now", "again"]);
+    const agent = agentOn(store, { model });
+    await expect(agent.call("hello", once)).rejects.toThrow("no model");
+    const message = JSON.parse(JSON.stringify(userMessage("dying words")));
+    const input = { kind: "messages", messages: [message], foreignIds: false };
+    await store.inbox?.put(slotOf(), {
+      id: "01890000-0000-7000-8000-000000000000",
+      kind: "input",
+      callId: "dead",
+      at: new Date().toISOString(),
+      body: { input, hash: "of the dying words" },
+    });
+    expect((await agent.call("hello", once)).text).toBe("now");
+    expect((await agentOn(store, { model }).call("hello", once)).text).toBe("now");
+    expect(model.requests).toHaveLength(2);
+    const dying = agentOn(store).call("other words", { ...once, callId: "dead" });
+    await expect(dying).rejects.toSatisfy(CallIdReusedError.is);
   });
 
   test("of a failed call tries again, with the input said once", async () => {

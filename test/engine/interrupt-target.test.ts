@@ -30,7 +30,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
       agent.call("3", { userId: "v", sessionId: "s1" }),
     ];
     await everybody.opened;
-    expect(await agent.interrupt("u", "s1")).toBe(true);
+    expect(await agent.interrupt("u", "s1")).toBe("stopped");
     expect((await one).reason).toBe("interrupted");
     release.open();
     expect((await two).reason).toBe("stop");
@@ -57,7 +57,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
     await reached.opened;
     const queued = second.call("2", ctx);
     await waits.opened;
-    expect(await second.interrupt()).toBe(true);
+    expect(await second.interrupt()).toBe("stopped");
     release.open();
     expect((await running).reason).toBe("stop");
     expect((await queued).reason).toBe("interrupted");
@@ -107,9 +107,9 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
     const two = agent.call("2", { sessionId: "two" });
     await both.opened;
     await expect(agent.interrupt()).rejects.toSatisfy(AmbiguousInterruptError.is);
-    expect(await agent.interrupt(null, "one")).toBe(true);
+    expect(await agent.interrupt(null, "one")).toBe("stopped");
     await one;
-    expect(await agent.interrupt()).toBe(true);
+    expect(await agent.interrupt()).toBe("stopped");
     expect((await two).reason).toBe("interrupted");
   });
 
@@ -139,7 +139,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
     expect(await agent.interrupt()).toBe(false);
     const running = agent.call("1", ctx);
     await reached.opened;
-    expect(await agent.interrupt()).toBe(true);
+    expect(await agent.interrupt()).toBe("stopped");
     expect((await running).reason).toBe("interrupted");
     release.open();
     await compaction;
@@ -158,7 +158,7 @@ describe.each([true, false])("whom an interrupt hits, fused: %s", (fused) => {
     await updating.opened;
     const waiting = agent.call("1", ctx);
     await waits.opened;
-    expect(await agent.interrupt(null, "s")).toBe(true);
+    expect(await agent.interrupt(null, "s")).toBe("stopped");
     release.open();
     await update;
     expect((await waiting).reason).toBe("interrupted");

@@ -39,13 +39,29 @@ describe.each([true, false])("an interrupt, fused: %s", (fused) => {
     expect(outcomes(await logRecords(store, slotOf()))).toEqual(["interrupted"]);
   });
 
+  test("by a hook of the call itself is answered before the call has ended", async () => {
+    const store = newStore();
+    const answers: unknown[] = [];
+    const own: Middleware = {
+      name: "own",
+      async onReasoning(step, next) {
+        answers.push(await agent.interrupt(step.slot.userId, step.slot.sessionId, "Stop."));
+        return next();
+      },
+    };
+    const agent = agentOn(store, { middleware: [own] });
+    expect(await agent.call("hello", ctx)).toMatchObject({ reason: "interrupted" });
+    expect(answers).toEqual(["stopped"]);
+    expect(outline(await agent.getAgentState(null, "s"))).toEqual(["user: hello", "user: Stop."]);
+  });
+
   test("during a model's reply keeps the text so far and does not wait for the model", async () => {
     const store = newStore();
     const reached = door();
     const agent = agentOn(store, { model: stallingModel("half a sen", reached.open) });
     const running = agent.call("hello", ctx);
     await reached.opened;
-    expect(await agent.interrupt({ sessionId: "s" })).toBe(true);
+    expect(await agent.interrupt({ sessionId: "s" })).toBe("stopped");
     expect(await running).toMatchObject({ reason: "interrupted", text: "half a sen" });
     expect(outline(await agent.getAgentState(null, "s"))).toEqual([
       "user: hello",

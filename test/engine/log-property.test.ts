@@ -1,3 +1,4 @@
+import type { LogRecord } from "@holdfast/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type PlayedCalls, playCalls, tokensIn } from "./play-calls.js";
@@ -5,9 +6,14 @@ import { plannedCalls } from "./random-calls.js";
 
 const runs = process.env["HOLDFAST_LONG"] === "1" ? 10_000 : 50;
 
-/** The records that say a token. */
-function saying({ records }: PlayedCalls, token: string) {
-  return records.filter(({ message }) => message && tokensIn(message).includes(token));
+/**
+ * The records that say a token: those that are shown, else all. A stranger that passes by the gate may take in an answer that
+ * a live call has in the inbox, so that both say it.
+ */
+function saying({ records, discarded }: PlayedCalls, token: string) {
+  const all = records.filter(({ message }) => message && tokensIn(message).includes(token));
+  const shown = all.filter((one) => !discarded.has(one));
+  return shown.length > 0 ? shown : all;
 }
 
 test("whatever happens to calls and their store, the log has what was said once, in order, and hides only what is gone", {
@@ -19,8 +25,12 @@ test("whatever happens to calls and their store, the log has what was said once,
     expect(new Set(records.map(({ id }) => id)).size).toBe(records.length);
     for (const token of seen) expect(saying(played, token), `${token} was said`).toHaveLength(1);
     for (const run of played.runs) {
-      const said = records.flatMap(({ message }) =>
-        message ? tokensIn(message).filter((token) => run.tokens.includes(token)) : [],
+      const said = records.flatMap((record) =>
+        record.message
+          ? tokensIn(record.message).filter(
+              (token) => run.tokens.includes(token) && saying(played, token).includes(record),
+            )
+          : [],
       );
       expect(said, "no token twice, and in order").toEqual(
         run.tokens.filter((token) => said.includes(token)),
@@ -28,7 +38,16 @@ test("whatever happens to calls and their store, the log has what was said once,
       // Its input may have been said by an earlier run with the same call id.
       if (run.isWhole) expect(said).toEqual(expect.arrayContaining(run.tokens.slice(1)));
       const of = run.tokens.flatMap((token) => saying(played, token));
-      if (run.end === "discarded") expect(of.filter((one) => !discarded.has(one))).toEqual([]);
+      // Another may have taken its input in, which then is part of the session.
+      const isGone = ({ message }: LogRecord) =>
+        message !== undefined &&
+        tokensIn(message).every(
+          (token) =>
+            !stored.has(token) &&
+            !played.runs.some((other) => other !== run && other.seen.has(token)),
+        );
+      if (run.end === "discarded")
+        expect(of.filter((one) => !discarded.has(one) && isGone(one))).toEqual([]);
       if (run.end === "kept") expect(of.filter((one) => discarded.has(one))).toEqual([]);
       if (run.end !== "died") expect(of.filter((one) => outcomes.get(one) === null)).toEqual([]);
     }

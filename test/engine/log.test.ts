@@ -97,7 +97,10 @@ describe.each([true, false])("the log, fused: %s", (fused) => {
     const error = await agent.call("go", ctx).catch((reason) => reason);
     expect(StoreUnavailableError.is(error)).toBe(true);
     expect(error.reply).toMatchObject({ text: "ok" });
-    expect(store.of("save")).toEqual([]);
+    // Before it, where the gate did not keep the input, that was saved; nothing else is.
+    expect(store.writes.map(({ append }) => append.length)).toEqual(fused ? [] : [0]);
+    const loaded = await store.inner.load(slotOf());
+    expect(loaded).toEqual(fused ? null : expect.objectContaining({ messages: [] }));
   });
 
   test("that fails for a moment is written again, with nothing doubled", async () => {

@@ -12,7 +12,7 @@ import type { Lease } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
+import { fates, logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 
 const ctx = { sessionId: "s" };
@@ -34,8 +34,10 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
           return {
             token: lease.token,
             lost: lost.signal,
+            validUntil: lease.validUntil,
             loaded: lease.loaded,
-            release: () => lease.release(),
+            inbox: lease.inbox,
+            release: (drop) => lease.release(drop),
           };
         },
       },
@@ -67,7 +69,7 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
     return { store, agent, lose, ran, events };
   }
 
-  async function expectNothingSaved(
+  async function expectOnlyInputKept(
     { store, ran, events }: ReturnType<typeof setUp>,
     running: Promise<unknown>,
   ): Promise<void> {
@@ -75,14 +77,41 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
     expect(LeaseLostError.is(error)).toBe(true);
     expect(error).toMatchObject({ code: "LEASE_LOST", errorClass: "CONFLICT" });
     expect(ran).toEqual([]);
-    expect(await store.load(slotOf())).toBeNull();
-    expect(events.map(({ type }) => type)).not.toContain("state_saved");
+    const saved = events.flatMap((event) => (event.type === "state_saved" ? [event.final] : []));
+    const stored = await store.load(slotOf());
+    const waiting = (await store.inbox.read(slotOf())).map(({ kind }) => kind);
+    if (fused) {
+      expect([saved, stored, waiting]).toEqual([[], null, ["input"]]);
+    } else {
+      expect([saved, waiting]).toEqual([[false], []]);
+      expect(stored).toMatchObject({
+        messages: [],
+        head: { unfinishedRun: { inputUnsaid: true, messageIds: [], input: {} }, openCalls: {} },
+      });
+    }
     const records = await logRecords(store, slotOf());
     expect(outcomes(records).at(-1)).toBe("conflict");
     expect(outline(logged(records))[0]).toBe("user: go");
+    // The next holder finds what was said, and none of what was answered.
+    const next = new ReActAgent({
+      name: "a",
+      model: scriptedModel(() => "fine"),
+      stateStore: store,
+      ...(!fused && { gate: new InProcessSessionGate() }),
+    });
+    await next.call("next", ctx);
+    expect(outline(await next.getAgentState(null, "s"))).toEqual([
+      "user: go",
+      "user: next",
+      "assistant: fine",
+    ]);
+    const known = await fates(store, slotOf());
+    expect(known[0]).toBe("error user: go");
+    for (const fate of known.slice(1, -2)) expect(fate).toMatch(/^unsaved (assistant|tool): /);
+    expect(known.slice(-2)).toEqual(["committed user: next", "committed assistant: fine"]);
   }
 
-  test("while the model thinks: no tool starts after it, nothing is saved, the log says conflict", async () => {
+  test("while the model thinks: no tool starts after it, only the input is kept, the log says conflict", async () => {
     const [reached, release] = [door(), door()];
     const held = setUp({
       model: scriptedModel(async () => {
@@ -95,7 +124,7 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
     await reached.opened;
     held.lose();
     release.open();
-    await expectNothingSaved(held, running);
+    await expectOnlyInputKept(held, running);
   });
 
   test("between the reply and its tools, in a hook: none of them starts", async () => {
@@ -111,10 +140,10 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
         },
       ],
     });
-    await expectNothingSaved(held, held.agent.call("go", ctx));
+    await expectOnlyInputKept(held, held.agent.call("go", ctx));
   });
 
-  test("at the very end, when everything is said: nothing is saved and the error has the reply", async () => {
+  test("at the very end, when everything is said: only the input is kept and the error has the reply", async () => {
     const held = setUp({
       middleware: [
         {
@@ -128,7 +157,7 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
       ],
     });
     const running = held.agent.call("go", ctx);
-    await expectNothingSaved(held, running);
+    await expectOnlyInputKept(held, running);
     await expect(running).rejects.toMatchObject({ reply: { text: "ok" } });
   });
 
@@ -173,6 +202,7 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
     release.open();
     expect((await held.agent.call("again", ctx)).text).toBe("fine");
     expect(outline(await held.agent.getAgentState(null, "s"))).toEqual([
+      "user: go",
       "user: again",
       "assistant: fine",
     ]);

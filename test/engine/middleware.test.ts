@@ -117,11 +117,12 @@ describe.each([true, false])("a hook, fused: %s", (fused) => {
   test("onCall may answer by itself; the model is not asked", async () => {
     const own = assistantMessage("Closed on Sundays.");
     const { model, agent } = setup(["hello"], {
-      onCall: async ({ input, state, ctx }): Promise<AgentReply> => {
+      onCall: async ({ input, state, slot, ctx, runId }): Promise<AgentReply> => {
         state.contextMutable().push(...input, own);
-        const { sessionId = "", callId = "" } = ctx;
+        const { sessionId } = slot;
+        const { callId = "" } = ctx;
         const usage = { inputTokens: 0, outputTokens: 0 };
-        return { reason: "stop", message: own, text: textOf(own), usage, sessionId, callId };
+        return { reason: "stop", message: own, text: textOf(own), usage, sessionId, callId, runId };
       },
     });
     expect((await agent.call("hi")).text).toBe("Closed on Sundays.");

@@ -107,7 +107,7 @@ describe("the pause before the next attempt", () => {
     const agent = new ReActAgent({ name: "a", model, modelRetry });
     const call = agent.call("hi", { sessionId: "s" });
     await eventually(() => model.requests.length === 1);
-    expect(await agent.interrupt(null, "s")).toBe(true);
+    expect(await agent.interrupt(null, "s")).toBe("stopped");
     expect((await call).reason).toBe("interrupted");
     const state = await agent.getAgentState(null, "s");
     expect(state?.context.map(textOf)).toEqual(["hi"]);

@@ -101,7 +101,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       const records = await stateStore.companions().log.read(slot);
       return JSON.stringify([await stateStore.load(slot), records]);
     };
-    return { agent, make, model, reply, pending, confirm, results, stored };
+    return { agent, make, model, reply, pending, confirm, results, stored, stateStore };
   }
 
   test("ends the turn with what it asks, and nothing of the batch has run", async () => {
@@ -358,12 +358,74 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     ]);
   });
 
+  test("closed before there was an answer says that it was not run, and so do its siblings", async () => {
+    const calls = [...sending("ann"), { name: "look", input: {} }];
+    const { agent, results } = await asking(calls);
+    expect(await agent.interrupt(null, "s")).toBe("closed_asks");
+    expect(await results()).toEqual([
+      ["interrupted", expect.stringMatching(/^This call was not run: it asked for an approval/)],
+      ["interrupted", expect.stringMatching(/^This call was not run: /)],
+    ]);
+    expect(sent).toEqual([]);
+  });
+
+  test("closed behind an approval whose process died says that its outcome is unknown", async () => {
+    const { agent, results, pending, stateStore } = await asking(sending("ann"));
+    const confirm = [{ toolCallId: pending[0]?.toolCallId ?? "", approve: true }];
+    await stateStore.inbox.put(
+      { agentId: "a", userId: null, sessionId: "s" },
+      {
+        ...{ id: "run", kind: "input", callId: "dead", at: new Date().toISOString() },
+        body: { input: { kind: "confirm", confirm } },
+      },
+    );
+    await agent.interrupt(null, "s");
+    expect(await results()).toEqual([["interrupted", expect.stringContaining("unknown")]]);
+  });
+
+  test("is named with its tool in the refusal of plain input; siblings that may run are not", async () => {
+    const calls = [{ name: "look", input: {} }, ...sending("ann")];
+    const { agent, pending, confirm } = await asking(calls);
+    const error = await agent.call("hello?", { sessionId: "s" }).catch((reason) => reason);
+    expect(error.toolCallIds).toEqual([pending[0]?.toolCallId]);
+    expect(error.message).toContain(`an approval of send (${pending[0]?.toolCallId})`);
+    expect(error.message).not.toContain("look");
+    // Every one that is named can be confirmed.
+    await confirm(error.toolCallIds.map((toolCallId: string) => ({ toolCallId })));
+    expect(sent).toEqual(["looked", "ann"]);
+  });
+
+  test("keeps its reason and suggestions when only others are confirmed, and when the call is repeated", async () => {
+    const suggestions = [{ tool: "send", behavior: "allow" as const }];
+    const guard: ToolGuard = {
+      check: async ({ call }) =>
+        call.name === "send"
+          ? { decision: "ask", reason: "Mails leave the house.", suggestions }
+          : { decision: "allow" },
+    };
+    const calls = [...sending("ann", "bob"), { name: "look", input: {} }];
+    const { confirm } = await asking(calls, guard);
+    const asks = { state: "asking", reason: "Mails leave the house.", suggestions };
+    expect(pendingOf(await confirm([{}]))).toMatchObject([{ input: { to: "bob" }, ...asks }]);
+    const agent = new ReActAgent({
+      name: "a",
+      model: pairedModel([{ toolCalls: calls } as ScriptedReply]),
+      tools: [send, look],
+      plugins: [guardedBy(guard)],
+      stateStore: new InMemoryAgentStateStore({ fused }),
+    });
+    const named = () => agent.call("go", { sessionId: "t", callId: "mine" });
+    const first = pendingOf(await named());
+    expect(first).toMatchObject([asks, asks]);
+    expect(pendingOf(await named())).toEqual(first);
+  });
+
   test("is closed by an interrupt of the idle session; the message is there and the next call works", async () => {
     const { agent, make, model, results } = await asking([
       ...sending("ann"),
       { name: "look", input: {} },
     ]);
-    expect(await make().interrupt(null, "s", "Never mind.")).toBe(true);
+    expect(await make().interrupt(null, "s", "Never mind.")).toBe("closed_asks");
     expect((await results()).map(([state]) => state)).toEqual(["interrupted", "interrupted"]);
     const state = await agent.getAgentState(null, "s");
     expect(state && stateProblem(state)).toBeNull();
@@ -398,7 +460,8 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       middleware: [watching],
     });
     await confirm([{}]);
-    expect(stored).toEqual([["success"]]);
+    // The first request comes before any tool; where the gate did not keep the input, that was saved ahead of it.
+    expect(stored).toEqual([...(fused ? [] : [[]]), ["success"]]);
   });
 
   test("heeds a middleware's stop when it runs after all", async () => {

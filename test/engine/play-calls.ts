@@ -2,7 +2,6 @@ import {
   type AgentReply,
   AgentState,
   type CallInput,
-  type CallOutcome,
   type Compactor,
   definePlugin,
   InProcessSessionGate,
@@ -14,7 +13,7 @@ import {
   StateTooLargeError,
   tool,
 } from "@holdfast/core";
-import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
+import { CallOutcomes, isDiscarded, type RunOutcome } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { z } from "zod";
 import { keptRuns, logRecords, slotOf } from "./conversation.js";
@@ -42,7 +41,7 @@ export interface PlayedCalls {
   readonly stored: ReadonlySet<string>;
   readonly records: readonly LogRecord[];
   /** How the call of each record ended. */
-  readonly outcomes: ReadonlyMap<LogRecord, CallOutcome | null>;
+  readonly outcomes: ReadonlyMap<LogRecord, RunOutcome | null>;
   readonly discarded: ReadonlySet<LogRecord>;
 }
 
@@ -262,8 +261,8 @@ async function settledMessages(store: FaultyStore): Promise<readonly Message[]> 
 async function readLog(store: FaultyStore) {
   const log = store.inner.companions().log;
   const records = await logRecords(log, slotOf());
-  const found = new CallOutcomes(log);
-  const outcomes = new Map<LogRecord, CallOutcome | null>();
+  const found = new CallOutcomes(log, { stateStore: store.inner });
+  const outcomes = new Map<LogRecord, RunOutcome | null>();
   for (const record of records) outcomes.set(record, await found.of(slotOf(), record));
   const discarded = new Set(records.filter((one) => isDiscarded(outcomes.get(one) ?? null)));
   return { records, outcomes, discarded };

@@ -11,6 +11,7 @@ import {
 } from "@holdfast/core";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { agentOn } from "./agent-on.js";
 import { pairedModel } from "./valid-pairing.js";
 
 type Counter = { count: number };
@@ -85,7 +86,8 @@ describe.each([true, false])("host.state, fused: %s", (fused) => {
   test("that does not fit fails the call with a StateCorruptError, and nothing is overwritten", async () => {
     const store = new InMemoryAgentStateStore({ fused });
     const { agent } = counting(store);
-    await agent.updateAgentState({}, (state) => {
+    // An agent without the plugin knows no schema for it.
+    await agentOn(store).updateAgentState({}, (state) => {
       state.extensions["counter"] = { version: 1, value: { count: "many" } };
     });
     await expect(agent.call("hi")).rejects.toSatisfy(StateCorruptError.is);

@@ -7,6 +7,7 @@ import {
   InMemoryOffloader,
   keepLastCompactor,
   listGuard,
+  type PermissionRule,
   type Plugin,
   type PluginHost,
   ReActAgent,
@@ -162,6 +163,21 @@ describe("ports", () => {
   });
 });
 
+test("a model, what is no port and what is no implementation are refused by name", () => {
+  const model = pairedModel([]);
+  const wrong: readonly ((host: PluginHost) => void)[] = [
+    (host) => host.provide("model" as never, model as never),
+    (host) => host.provide("modle" as never, {} as never),
+    (host) => host.provide("log", undefined as never),
+  ];
+  const plugins = wrong.map((setup, index) => plugin(`p${index}`, setup));
+  expect(problemsOf(() => agentWith(plugins))).toEqual([
+    expect.stringMatching(/^plugin "p0" provides a model, .* pass it as model, or .* onModelCall/),
+    expect.stringMatching(/^plugin "p1" provides "modle", which is not a port; there are: stateS/),
+    'plugin "p2" provides undefined as log; pass an implementation',
+  ]);
+});
+
 test.each(["the user", "a plugin"])(
   "the tool to read offloaded content back is there, whether the offloader is %s's",
   async (whose) => {
@@ -202,6 +218,30 @@ describe("several tool guards", () => {
     expect(results.map(({ state }) => state)).toEqual(
       outcome === "ask" ? [] : [outcome === "deny" ? "denied" : "success"],
     );
+  });
+
+  test("that ask show all their reasons and suggestions, each once", async () => {
+    const rule = (name: string, pattern?: string) => ({ tool: name, ...(pattern && { pattern }) });
+    const asking = (reason: string, ...suggestions: readonly PermissionRule[]): ToolGuard => ({
+      check: () => ({ decision: "ask", reason, ...(suggestions.length > 0 && { suggestions }) }),
+      remember: (_, rules) => void remembered.push(rules),
+    });
+    const remembered: (readonly PermissionRule[])[] = [];
+    const agent = guarded([
+      asking("It costs money.", rule("t"), rule("t", "a")),
+      decide("allow"),
+      asking("It is late.", rule("t", "a"), rule("t", "b")),
+      asking("It costs money."),
+    ]);
+    const reply = await agent.call("go");
+    const [pending] = "pending" in reply ? reply.pending : [];
+    expect(pending).toMatchObject({
+      reason: "It costs money.\nIt is late.",
+      suggestions: [{ tool: "t" }, { tool: "t", pattern: "a" }, { tool: "t", pattern: "b" }],
+    });
+    const toolCallId = pending?.toolCallId ?? "";
+    await agent.call({ confirm: [{ toolCallId, approve: true, remember: true }] });
+    expect(remembered).toEqual([pending?.suggestions, pending?.suggestions, pending?.suggestions]);
   });
 
   test("are one guard to whoever requires it", async () => {

@@ -133,7 +133,7 @@ describe.each([true, false])("what a crash left, fused: %s", (fused) => {
       "1": "asking",
     });
     const agent = agentOn(store);
-    expect(await agent.interrupt(null, "s", "Never mind.")).toBe(true);
+    expect(await agent.interrupt(null, "s", "Never mind.")).toBe("closed_asks");
     const state = await agent.getAgentState(null, "s");
     expect(outline(state)).toEqual([
       "user: go",

@@ -1,9 +1,8 @@
 import { type Compactor, definePlugin, StateConflictError, userMessage } from "@holdfast/core";
-import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { agentOn } from "./agent-on.js";
-import { logged, logRecords, outline, slotOf } from "./conversation.js";
+import { keptInLog, outline, slotOf } from "./conversation.js";
 import { FaultyStore } from "./faulty-store.js";
 import { slowAgent, agentOn as strangerOn } from "./overlapping-calls.js";
 import { unfinishedTurn } from "./unfinished-turn.js";
@@ -27,17 +26,7 @@ const withCompactor = definePlugin({
 });
 
 describe.each([true, false])("a message that is sent again, fused: %s", (fused) => {
-  /** What the log has of calls that were not discarded. */
-  async function kept(store: FaultyStore): Promise<string[]> {
-    const records = await logRecords(store, slotOf());
-    const outcomes = new CallOutcomes(store.companions().log);
-    const shown = [];
-    for (const record of records)
-      if (!isDiscarded(await outcomes.of(slotOf(), record))) shown.push(record);
-    return outline(logged(shown));
-  }
-
-  test("after a conflict is in the log as part of the call that succeeded", async () => {
+  test("after a conflict is in the log once, where it was heard, and answered at the end of the context", async () => {
     const store = new FaultyStore({ fused });
     const message = userMessage("hello");
     const slow = slowAgent(store);
@@ -46,12 +35,20 @@ describe.each([true, false])("a message that is sent again, fused: %s", (fused) 
     await strangerOn(store).call("other", ctx);
     slow.release.open();
     await expect(running).rejects.toSatisfy(StateConflictError.is);
-    await strangerOn(store).call(message, { ...ctx, callId: "mine" });
-    expect(await kept(store)).toEqual([
+    const model = scriptedModel(["at last"]);
+    const stranger = strangerOn(store, { model });
+    await stranger.call(message, { ...ctx, callId: "mine" });
+    expect(await keptInLog(store, slotOf())).toEqual([
+      "user: hello",
       "user: other",
       "assistant: ok",
-      "user: hello",
-      "assistant: ok",
+      "assistant: at last",
+    ]);
+    const asked = ["user: other", "assistant: ok", "user: hello"];
+    expect(outline(model.requests[0]?.messages)).toEqual(asked);
+    expect(outline(await stranger.getAgentState(null, "s"))).toEqual([
+      ...asked,
+      "assistant: at last",
     ]);
   });
 
@@ -63,7 +60,7 @@ describe.each([true, false])("a message that is sent again, fused: %s", (fused) 
     await reached.opened;
     await agentOn(store).call(message, { ...ctx, onBusy: "rollback" });
     await running;
-    expect(await kept(store)).toEqual(["user: hello", "assistant: ok"]);
+    expect(await keptInLog(store, slotOf())).toEqual(["user: hello", "assistant: ok"]);
   });
 
   test("after it has left the context is in the log twice", async () => {
@@ -73,7 +70,7 @@ describe.each([true, false])("a message that is sent again, fused: %s", (fused) 
     await agent.call(message, ctx);
     await agent.call("between", ctx);
     await agent.call({ ...message, content: [{ type: "text", text: "something else" }] }, ctx);
-    expect((await kept(store)).filter((line) => line.startsWith("user"))).toEqual([
+    expect((await keptInLog(store, slotOf())).filter((line) => line.startsWith("user"))).toEqual([
       "user: hello",
       "user: between",
       "user: something else",

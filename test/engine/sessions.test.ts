@@ -5,6 +5,7 @@ import { agentOn } from "./agent-on.js";
 import { logRecords, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { FaultyStore, unavailable } from "./faulty-store.js";
+import { stallingModel } from "./models.js";
 
 const ctx = { sessionId: "s" };
 
@@ -47,7 +48,66 @@ describe.each([true, false])("sessions, fused: %s", (fused) => {
       const store = new FaultyStore({ fused });
       await agentOn(store, { name: "b" }).call("x", ctx);
       const query = { agentId: "b" } as Record<string, unknown>;
-      expect((await agentOn(store).sessions(query)).slots).toEqual([]);
+      await expect(agentOn(store).sessions(query)).rejects.toThrow(
+        /sessions: unknown option "agentId"/,
+      );
+      expect((await agentOn(store).sessions()).slots).toEqual([]);
+    });
+  });
+
+  describe("of which the first call died before it saved anything", () => {
+    /** A store as a process leaves it that was killed while the model was asked. */
+    async function afterDeath(slots: readonly { userId: string; sessionId: string }[]) {
+      const [dying, store] = [new FaultyStore({ fused: true }), new FaultyStore({ fused: true })];
+      for (const name of slots) {
+        const reached = door();
+        const agent = agentOn(dying, { model: stallingModel("", reached.open) });
+        agent.call("first words", { ...name, callId: "c-1" }).catch(() => undefined);
+        await reached.opened;
+        const slot = slotOf(name.sessionId, name.userId);
+        for (const entry of (await dying.inbox?.read(slot)) ?? [])
+          await store.inbox?.put(slot, entry);
+      }
+      return store;
+    }
+    const names = ["s", "t", "u"].map((sessionId) => ({ userId: "u", sessionId }));
+
+    test("are found as unfinished, page by page, and resumed", async () => {
+      const store = await afterDeath(names);
+      const agent = agentOn(store);
+      await agent.call("x", { userId: "u", sessionId: "finished" });
+      expect((await agent.sessions({ userId: "u" })).slots).toHaveLength(4);
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await agent.sessions({ unfinished: true, limit: 2, cursor });
+        for (const { slot, messages, info } of page.slots) {
+          found.push(slot.sessionId);
+          expect({ messages, info }).toEqual({ messages: 0, info: { unfinished: true } });
+        }
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      expect(found.sort()).toEqual(["s", "t", "u"]);
+      for (const sessionId of found) expect((await agent.resume("u", sessionId))?.text).toBe("ok");
+      expect((await agent.sessions({ unfinished: true })).slots).toEqual([]);
+      expect(outline(await agent.getAgentState("u", "s"))).toEqual([
+        "user: first words",
+        "assistant: ok",
+      ]);
+    });
+
+    test("are gone when they or their user are deleted", async () => {
+      const store = await afterDeath(names);
+      const agent = agentOn(store);
+      await agent.deleteSession("u", "s");
+      expect(await store.inbox?.read(slotOf("s", "u"))).toEqual([]);
+      const left = await agent.sessions({ unfinished: true });
+      expect(left.slots.map(({ slot }) => slot.sessionId).sort()).toEqual(["t", "u"]);
+      await agent.deleteUser("u");
+      for (const { sessionId, userId } of names)
+        expect(await store.inbox?.read(slotOf(sessionId, userId))).toEqual([]);
+      expect((await agent.sessions()).slots).toEqual([]);
+      expect(await agent.resume("u", "t")).toBeNull();
     });
   });
 

@@ -25,7 +25,7 @@ function afterTimersOf1Ms(): Promise<void> {
 
 describe.each([true, false])("a shutdown whose time is up, fused: %s", (fused) => {
   const newStore = () => new InMemoryAgentStateStore({ fused });
-  test("a model that hangs is cut; its half reply is left out, to be asked again", async () => {
+  test("a model that hangs is cut; what it had said is kept, and the next call goes on behind it", async () => {
     const store = newStore();
     const reached = door();
     const agent = agentOn(store, { model: stallingModel("half", reached.open) });
@@ -33,10 +33,18 @@ describe.each([true, false])("a shutdown whose time is up, fused: %s", (fused) =
     await reached.opened;
     const report = await agent.shutdown({ timeoutMs: 5 });
     expect(report).toEqual({ calls: 1, cut: 1 });
-    expect((await running).reason).toBe("shutdown");
+    expect(await running).toMatchObject({ reason: "shutdown", text: "half" });
     const model = scriptedModel(["whole"]);
-    await agentOn(store, { model }).call([], ctx);
-    expect(outline(model.requests[0]?.messages)).toEqual(["user: go"]);
+    const next = agentOn(store, { model });
+    await next.call([], ctx);
+    const cut = ["user: go", "assistant: half"];
+    expect(outline(model.requests[0]?.messages)).toEqual([
+      ...cut,
+      expect.stringMatching(/^user: hint Your reply above was cut off/),
+    ]);
+    expect(model.requests[0]?.messages.at(-1)?.content).toMatchObject([{ source: "cut_off" }]);
+    // The hint is part of the request alone.
+    expect(outline(await next.getAgentState(null, "s"))).toEqual([...cut, "assistant: whole"]);
   });
 
   test("a tool that hangs is cut: finished results are kept, its own outcome is unknown", async () => {

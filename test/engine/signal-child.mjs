@@ -1,12 +1,16 @@
-// A program with one call in flight and signal handlers; tells on stdout how far it is.
+// A program with one call in flight and signal handlers; tells on stdout how far it is. Its first argument is a mode:
+// `gentle` ends its tool when it is told to, `stubborn` does not, and in `dead` the store answers no save either and a plugin
+// does not close.
 import { writeSync } from "node:fs";
 import { InMemoryAgentStateStore, installSignalHandlers, ReActAgent, tool } from "@holdfast/core";
 import { z } from "zod";
 
 const say = (line) => writeSync(1, `${line}\n`);
-const stubborn = process.argv[2] === "stubborn";
+const mode = process.argv[2];
+const never = () => new Promise(() => {});
 class TalkingStore extends InMemoryAgentStateStore {
   async save(slot, write) {
+    if (mode === "dead") await never();
     const revision = await super.save(slot, write);
     say(
       `saved shutdownInterrupted=${write.head.shutdownInterrupted} messages=${write.append.length}`,
@@ -30,6 +34,9 @@ const agent = new ReActAgent({
   stateStore: new TalkingStore(),
   onEvent: (event) => event.type === "call_end" && say(`ended ${event.reason}`),
   tools: [work],
+  plugins:
+    mode === "dead" ? [{ name: "p", contract: 1, setup: (host) => host.onClose(never) }] : [],
+  saveDeadlineMs: 500,
   model: {
     id: "m",
     async *stream() {
@@ -43,12 +50,12 @@ installSignalHandlers(
     shutdown: (options) => {
       say("draining");
       const shutdown = agent.shutdown(options);
-      if (!stubborn) finishTool();
+      if (mode === "gentle") finishTool();
       return shutdown;
     },
   },
-  { timeoutMs: 600_000 },
+  { timeoutMs: mode === "dead" ? 100 : 600_000 },
 );
 // Something that would keep the program running: it must end by the signal.
 setInterval(() => {}, 1_000);
-await agent.call("go", { sessionId: "s" });
+await agent.call("go", { sessionId: "s" }).catch((error) => say(`failed ${error.code}`));

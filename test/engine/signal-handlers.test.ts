@@ -29,6 +29,17 @@ describe("signal handlers in a program of their own", () => {
     expect(await exit).toEqual([null, "SIGTERM"]);
   }, 300_000);
 
+  test("SIGTERM ends the process although the store answers no save, the tool heeds no signal and a plugin does not close", async () => {
+    const lines = start("dead");
+    expect(await nextLine(lines)).toBe("running");
+    const exit = once(child as ChildProcess, "exit");
+    child?.kill("SIGTERM");
+    expect(await nextLine(lines)).toBe("draining");
+    expect(await nextLine(lines)).toBe("ended error");
+    expect(await nextLine(lines)).toBe("failed SHUTTING_DOWN");
+    expect(await exit).toEqual([null, "SIGTERM"]);
+  }, 300_000);
+
   test("a second SIGTERM ends the process at once", async () => {
     const lines = start("stubborn");
     expect(await nextLine(lines)).toBe("running");

@@ -175,6 +175,37 @@ describe("more unread events than are kept", () => {
   });
 });
 
+test("an unread call that alternates text, thinking and the input of tools stays bounded, and its reply is whole", async () => {
+  const kinds: ((n: number) => ModelChunk)[] = [
+    (n) => text(`${n},`),
+    (n) => ({ type: "thinking_delta", text: `${n},` }),
+    (n) => ({ type: "tool_call_delta", id: "x", name: "t", inputDelta: `${n}` }),
+    (n) => ({ type: "tool_call_delta", id: "y", name: "t", inputDelta: `${n}` }),
+  ];
+  const many = 5 * MAX_UNREAD_EVENTS;
+  const ends = ["x", "y"].map(
+    (id): ModelChunk => ({ type: "tool_call", id, name: "t", input: {} }),
+  );
+  const model = chunkModel([
+    [
+      ...repeated(many, (n) => (kinds[n % 4] as (n: number) => ModelChunk)(n)),
+      ...ends,
+      finish("tool_calls"),
+    ],
+    [text("done"), finish()],
+  ]);
+  const stateStore = new InMemoryAgentStateStore();
+  const agent = new ReActAgent({ name: "a", model, stateStore });
+  const run = agent.stream("go");
+  await run.result;
+  const events = await read(run);
+  expect(events.length).toBeLessThan(MAX_UNREAD_EVENTS);
+  expect(events.some(({ type }) => type === "events_dropped")).toBe(false);
+  const [, reply] = (await agent.getAgentState())?.context ?? [];
+  expect(said(events)).toBe(`${reply && textOf(reply)}done`);
+  expect(events.at(-1)?.type).toBe("call_end");
+});
+
 test("result rejects as call would; who only reads events hears no unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);

@@ -68,8 +68,10 @@ describe.each([true, false])("a structured reply, fused: %s", (fused) => {
 
     test("that stays invalid is a StructuredOutputError after three attempts, input kept", async () => {
       const { model, agent } = setup([reply({}), reply({}), reply({}), "Well."]);
-      await expect(agent.call("Rome?", { output: city })).rejects.toSatisfy(
-        StructuredOutputError.is,
+      const error = await agent.call("Rome?", { output: city }).catch((reason) => reason);
+      expect(StructuredOutputError.is(error)).toBe(true);
+      expect(error.message).toMatch(
+        /What was wrong with the last one: .*people: .*expected number/,
       );
       expect(model.requests).toHaveLength(3);
       const state = await agent.getAgentState();
@@ -246,6 +248,20 @@ describe("by the tool", () => {
   });
 });
 
+test("a model that gives no JSON: the error says where it is broken, and quotes nothing", async () => {
+  const model = pairedModel(() => '{"name": "Secret Rome", people}', { structuredOutput: true });
+  const agent = new ReActAgent({ name: "a", model });
+  const error = await agent.call("Rome?", { output: city }).catch((reason) => reason);
+  expect(error.message).toContain("it is not valid JSON: at character 25 a key in double quotes");
+  expect(error.message).not.toContain("Secret");
+});
+
+test("a model that only talks: the error says that it did not call the tool", async () => {
+  const agent = new ReActAgent({ name: "a", model: pairedModel(() => "Rome is large.") });
+  const error = await agent.call("Rome?", { output: city }).catch((reason) => reason);
+  expect(error.message).toContain("it answered in text without calling generate_response");
+});
+
 test("at the limit of steps the call explains instead", async () => {
   const model = pairedModel([respond({}), "I could not."]);
   const agent = new ReActAgent({ name: "a", model, maxIterations: 1 });
@@ -283,7 +299,7 @@ test("the type of the output follows the schema", async () => {
   const run = agent.stream("x", { sessionId: "t" });
   expectTypeOf(run.result).resolves.toEqualTypeOf<AgentReply<unknown>>();
   const both = { schema: city, jsonSchema: { type: "object" } } as const;
-  expectTypeOf(agent.stream<{ output: typeof both }>)
+  expectTypeOf(agent.stream<typeof both>)
     .returns.toHaveProperty("result")
     .resolves.toEqualTypeOf<AgentReply<{ name: string; people: number }>>();
   await run.result;

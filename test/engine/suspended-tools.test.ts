@@ -228,7 +228,7 @@ describe.each([true, false])("a tool whose answer comes from outside, fused: %s"
 
   test("is closed by an interrupt of the idle session, and the next plain call works", async () => {
     const { make, results, expectValid } = await waiting(["outside", "now"]);
-    expect(await make().interrupt({ sessionId: "s" }, "Too late.")).toBe(true);
+    expect(await make().interrupt({ sessionId: "s" }, "Too late.")).toBe("closed_asks");
     expect((await results()).map(([state]) => state)).toEqual(["success", "interrupted"]);
     await expectValid();
     expect((await make().call("go on", { sessionId: "s" })).text).toBe("done");

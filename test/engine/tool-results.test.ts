@@ -65,6 +65,61 @@ describe("what a tool returns becomes its result", () => {
     expect(result.state).toBe("success");
   });
 
+  const cycle: Record<string, unknown> = { name: "ring" };
+  cycle["self"] = cycle;
+  class Handle {
+    readonly #secret = 1;
+    peek() {
+      return this.#secret;
+    }
+  }
+  const shared = { a: 1 };
+  test.each<[string, unknown, string]>([
+    ["a Map", new Map([["a", 1]]), '{"a":1}'],
+    ["a Map whose keys are no strings", new Map([[1, { b: 2 }]]), '[[1,{"b":2}]]'],
+    ["an empty Map inside", { found: new Map() }, '{"found":{}}'],
+    ["a Set", new Set(["a", 2]), '["a",2]'],
+    ["a cycle", cycle, '{"name":"ring","self":"[circular: the object that contains this]"}'],
+    ["one object twice, which is no cycle", [shared, shared], '[{"a":1},{"a":1}]'],
+    [
+      "an Error inside",
+      { failed: [new TypeError("no")] },
+      '{"failed":[{"name":"TypeError","message":"no"}]}',
+    ],
+    ["a bigint", 12345678901234567890n, "12345678901234567890"],
+    ["a bigint inside", { id: 1n }, '{"id":"1"}'],
+    ["NaN", Number.NaN, "NaN"],
+    ["Infinity inside", { n: Number.POSITIVE_INFINITY }, '{"n":"Infinity"}'],
+    ["a Date", new Date(0), "1970-01-01T00:00:00.000Z"],
+    ["a Date that is none", { at: new Date(Number.NaN) }, '{"at":"[Invalid Date]"}'],
+    ["a function", () => 1, "[function]"],
+    ["a symbol inside", { s: Symbol("s") }, '{"s":"[Symbol(s)]"}'],
+    [
+      "an instance whose fields are private",
+      new Handle(),
+      "[Handle: an object without fields of its own that JSON could show]",
+    ],
+    [
+      "a promise inside",
+      { later: Promise.resolve(1) },
+      '{"later":"[Promise: it was not awaited]"}',
+    ],
+    ["bytes", Buffer.from("abc"), "[Buffer of 3 bytes]"],
+    ["a pattern", /a+/g, "/a+/g"],
+    ["an empty object", {}, "{}"],
+    ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), '{"a":1}'],
+  ])("%s, in words where JSON has none", async (_, output, expected) => {
+    expect(await resultOf(output)).toMatchObject({ output: text(expected), state: "success" });
+  });
+
+  test("an Error, as an error", async () => {
+    const result = await resultOf(new RangeError("no such row"));
+    expect(result).toMatchObject({
+      state: "error",
+      output: text("t returned an error: no such row"),
+    });
+  });
+
   test("toolResult() with state and metadata", async () => {
     const result = await resultOf(
       toolResult({ output: "no such file", state: "error", metadata: { path: "/x" } }),
@@ -73,19 +128,11 @@ describe("what a tool returns becomes its result", () => {
   });
 });
 
-describe("what JSON cannot hold becomes an error result, never a failed call", () => {
-  const cycle: Record<string, unknown> = {};
-  cycle["self"] = cycle;
+describe("what no message can hold becomes an error result, never a failed call, and says that the tool has run", () => {
   let deep: unknown = "bottom";
   for (let level = 0; level < 10_000; level++) deep = [deep];
   test.each<[string, unknown]>([
-    ["NaN", Number.NaN],
-    ["Infinity inside", { n: Number.POSITIVE_INFINITY }],
-    ["a bigint", 1n],
-    ["a cycle", cycle],
     ["10,000 levels", deep],
-    ["a function", () => 1],
-    ["a symbol", Symbol("s")],
     [
       "a toJSON that throws",
       {
@@ -102,7 +149,7 @@ describe("what JSON cannot hold becomes an error result, never a failed call", (
     expect(result.state).toBe("error");
     expect(result.output[0]).toMatchObject({
       type: "text",
-      text: expect.stringMatching(/^t failed: ./),
+      text: expect.stringMatching(/^t has run, but its result cannot be shown: ./),
     });
   });
 });

@@ -1,4 +1,5 @@
 import {
+  type AgentEvent,
   InMemoryAgentStateStore,
   ReActAgent,
   type ReActAgentOptions,
@@ -101,6 +102,71 @@ describe.each([true, false])("tool calls of one step, fused: %s", (fused) => {
     expect(shown(results[1])).toBe("There is no tool subtract. There are: add.");
     expect(shown(results[2])).toBe("3");
     expect(shown(results[3])).toMatch(/^Invalid input for add: /);
+  });
+
+  test("whose arguments are a text that holds JSON say so", async () => {
+    const add = tool({
+      name: "add",
+      description: "Adds.",
+      input: z.object({ a: z.number() }),
+      execute: ({ a }) => a,
+    });
+    const [result] = await resultsOf([{ name: "add", input: '{"a": 1}' }], {
+      ...options(),
+      tools: [add],
+    });
+    expect(result?.state).toBe("error");
+    expect(shown(result)).toMatch(
+      /^Invalid input for add: .*; the arguments are a text that holds JSON; pass the object itself$/,
+    );
+  });
+
+  test("whose arguments are broken JSON say so, and where", async () => {
+    const add = tool({
+      name: "add",
+      description: "Adds.",
+      input: z.object({ a: z.number(), b: z.number() }),
+      execute: ({ a, b }) => a + b,
+    });
+    const results = await resultsOf(
+      [
+        { name: "add", input: '{"a": 1, b: 2}' },
+        { name: "add", input: '{"a": 1, "b": "tw' },
+        { name: "add", input: '"a JSON string"' },
+      ],
+      { ...options(), tools: [add] },
+    );
+    expect(results.map(shown)).toEqual([
+      'Invalid input for add: the arguments are not valid JSON. At character 10 a key in double quotes was expected: {"a": 1, ⟨here⟩b: 2}',
+      'Invalid input for add: the arguments are not valid JSON. At character 18 it ends there, in the middle of a string: {"a": 1, "b": "tw⟨here⟩',
+      expect.stringMatching(/^Invalid input for add: .*expected object/),
+    ]);
+  });
+
+  test("that throw: events have name, message and stack, the model only the message", async () => {
+    const events: AgentEvent[] = [];
+    const failing = simple("t", () => {
+      throw new RangeError("disk full");
+    });
+    const odd = simple("odd", () => {
+      throw "no luck";
+    });
+    const calls = ["t", "odd", "fine"].map((name) => ({ name, input: {} }));
+    const results = await resultsOf(calls, {
+      ...options(),
+      tools: [failing, odd, simple("fine", () => "ok")],
+      onEvent: (event) => events.push(event),
+    });
+    expect(JSON.stringify(results)).not.toContain("tools.test");
+    const errors = events.flatMap((event) => (event.type === "tool_result" ? [event.error] : []));
+    expect(errors).toHaveLength(3);
+    expect(errors).toContainEqual({
+      name: "RangeError",
+      message: "disk full",
+      stack: expect.stringMatching(/^RangeError: disk full\n *at .*tools\.test/),
+    });
+    expect(errors).toContainEqual({ name: "string", message: "no luck" });
+    expect(errors).toContain(undefined);
   });
 
   test("of a model that has no tools are answered too", async () => {

@@ -93,7 +93,7 @@ describe.each<[string, () => AgentStateStore]>([
       agent.call("work", { userId: "u", sessionId }),
     );
     await expect.poll(() => started).toBe(3);
-    expect(await agent.interrupt("u", "s2", "Stop, please.")).toBe(true);
+    expect(await agent.interrupt("u", "s2", "Stop, please.")).toBe("stopped");
     expect((await calls[1])?.reason).toBe("interrupted");
     goOn();
     expect((await Promise.all(calls)).map(({ reason }) => reason)).toEqual([

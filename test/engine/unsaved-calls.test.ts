@@ -48,7 +48,7 @@ describe.each([true, false])(
     }
 
     async function discarded(store: FaultyStore): Promise<string[]> {
-      const found = new CallOutcomes(store.companions().log);
+      const found = new CallOutcomes(store.companions().log, { stateStore: store });
       const gone = [];
       for (const record of await logRecords(store, slotOf()))
         if (isDiscarded(await found.of(slotOf(), record))) gone.push(record);
@@ -60,12 +60,15 @@ describe.each([true, false])(
       const agent = workingAgent(store, () => strangerOn(store).call("other", ctx), {
         persistence: "step",
       });
-      await expect(agent.call("go", { ...ctx, callId: "mine" })).rejects.toSatisfy(
-        StateConflictError.is,
-      );
+      const error = await agent.call("go", { ...ctx, callId: "mine" }).catch((reason) => reason);
+      expect(StateConflictError.is(error)).toBe(true);
       const state = await agent.getAgentState(null, "s");
+      expect(error.savedMessageIds).toEqual(state?.context.slice(0, 2).map(({ id }) => id));
+      expect(error.message).toContain("2 messages stay in the session");
+      expect(error.message).not.toMatch(/nothing was written|load it again/i);
       expect(outline(state).slice(0, 2)).toEqual(["user: go", "assistant: call work"]);
-      expect(await discarded(store)).toEqual([]);
+      // Only what the conflict kept out of the session.
+      expect(await discarded(store)).toEqual(["tool: success worked"]);
       const records = await logRecords(store, slotOf());
       const mine = records.filter(({ callId }) => callId === "mine");
       expect(outcomes(mine).at(-1)).toBe("error");
@@ -73,14 +76,14 @@ describe.each([true, false])(
 
     test("nor does a conflict with a step of its own whose save got no answer", async () => {
       const store = new FaultyStore({ fused });
-      store.next("save", lostAnswer);
+      store.next("save", undefined, lostAnswer);
       const agent = workingAgent(store, () => undefined, {
         persistence: "step",
         saveDeadlineMs: 1,
       });
       await expect(agent.call("go", ctx)).rejects.toThrow();
       expect(outline(await agent.getAgentState(null, "s"))[0]).toBe("user: go");
-      expect(await discarded(store)).toEqual([]);
+      expect(await discarded(store)).toEqual([expect.stringMatching(/^tool: interrupted /)]);
     });
 
     test("a conflict is said although the log is away for a moment", async () => {
@@ -91,7 +94,8 @@ describe.each([true, false])(
         store.next("append", ...(fused ? [unavailable] : [undefined, unavailable]));
       });
       await expect(running).rejects.toSatisfy(StateConflictError.is);
-      expect(await discarded(store)).toEqual(["user: first", "assistant: slow"]);
+      // The other took the input in.
+      expect(await discarded(store)).toEqual(["assistant: slow"]);
     });
 
     test("a conflict hides what was written ahead, also behind the end of the call that won", async () => {
@@ -119,7 +123,6 @@ describe.each([true, false])(
         "assistant: done",
       ]);
       expect(await discarded(store)).toEqual([
-        "user: go",
         "assistant: call work",
         "tool: success worked",
         "assistant: done",
@@ -176,7 +179,7 @@ describe.each([true, false])(
       const before = store.of("append").length;
       const toolCallId = reply.pending[0]?.toolCallId ?? "";
       await agent.call({ results: [{ toolCallId, output: "an answer" }] }, ctx);
-      expect(store.of("append").length - before).toBe(fused ? 0 : 1);
+      expect(store.of("append").length - before).toBe(fused ? 0 : 2);
     });
   },
 );

@@ -47,7 +47,7 @@ describe.each(fleetStores)("two nodes on %s", (kind) => {
     const { slow, quick, store, thinks, go } = nodes();
     const running = slow.call("first", session);
     await thinks("first");
-    expect(await quick.interrupt("u", "s", "stop, please")).toBe(true);
+    expect(await quick.interrupt("u", "s", "stop, please")).toBe("stopped");
     expect((await running).reason).toBe("interrupted");
     expect((await transcript(store, slot)).context).toEqual(["first", "stop, please"]);
     expect(await quick.interrupt("u", "s")).toBe(false);

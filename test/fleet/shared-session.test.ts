@@ -49,7 +49,12 @@ describe.each(fleetStores)("through one %s", (kind) => {
     const { store, close } = openStore(choice);
     onTestFinished(close);
     const { context, log } = await transcript(store, slot);
-    expectAdjacent(context);
+    // What it was asked last was durable before its model was asked: the heir found it, unanswered.
+    const unanswered = context.filter(
+      (text) => text.startsWith("victim-") && !context.includes(`re: ${text}`),
+    );
+    expect(unanswered.length).toBeLessThanOrEqual(1);
+    expectAdjacent(context.filter((text) => !unanswered.includes(text)));
     expect(log).toEqual(context);
     expect(context.filter((text) => text.startsWith("heir-"))).toHaveLength(calls);
     const acknowledged = victim.lines.filter((line) => line.startsWith("re: victim-"));

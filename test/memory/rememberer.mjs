@@ -45,7 +45,9 @@ keyValue.put = async (namespace, ...rest) => {
 
 const agent = HarnessAgent.create({
   name: "rememberer",
-  model: scriptedModel(({ messages }) => ({ text: `re: ${messages.length}`, usage })),
+  model: scriptedModel(({ messages }) => ({ text: `re: ${messages.length}`, usage }), {
+    keepRequests: 0,
+  }),
   workspace: process.env.WORKSPACE,
   stateStore: new JsonFileAgentStateStore({ root, durability: "os" }),
   keyValue,

@@ -2,16 +2,17 @@ import { eventually, type SpawnedScript } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { memoryHome, times } from "./memory-home.js";
 
-const windows = 3;
 const isLong = process.env["HOLDFAST_LONG"] === "1";
+const windows = isLong ? 15 : 3;
 /**
  * Calls of each process in each part of a window: both at once where the window begins and ends, each
- * alone in between, where the other must not take it for a window of its own.
+ * alone in between, where the other must not take it for a window of its own. A window has less than one request of a flush
+ * holds.
  */
 const parts = [
-  { name: "i", together: true, calls: isLong ? 300 : 8 },
-  { name: "j", together: false, calls: isLong ? 400 : 25 },
-  { name: "k", together: true, calls: isLong ? 300 : 8 },
+  { name: "i", together: true, calls: isLong ? 35 : 8 },
+  { name: "j", together: false, calls: isLong ? 50 : 25 },
+  { name: "k", together: true, calls: isLong ? 35 : 8 },
 ];
 const calls = parts.reduce((sum, part) => sum + part.calls, 0);
 
@@ -22,7 +23,7 @@ const flushesOf = (...children: SpawnedScript[]) =>
   children.flatMap(({ lines }) => lines.filter((line) => line.startsWith("flush ")));
 
 test(`two processes with ${2 * windows * calls} calls on one session flush once per window, and everything`, {
-  timeout: 600_000,
+  timeout: 600_000 + 2 * windows * calls * 1_000,
 }, async () => {
   const home = await memoryHome();
   const children = await Promise.all([home.start(), home.start()]);
@@ -31,7 +32,7 @@ test(`two processes with ${2 * windows * calls} calls on one session flush once 
       const work = children.map((child, index) => async () => {
         const name = nameOf(index, window, part.name);
         child.send(`calls ${name} ${part.calls}`);
-        await child.line(`called ${name}`);
+        await child.line(`called ${name}`, 120_000 + part.calls * 1_000);
       });
       if (part.together) await Promise.all(work.map((one) => one()));
       else for (const one of work) await one();

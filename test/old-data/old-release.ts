@@ -77,3 +77,8 @@ export function oldAnsweredCalls(messages: readonly Message[]): unknown[] {
 export function marksIn(value: unknown): string[] {
   return [...new Set(JSON.stringify(value).match(/mark-[\w-]+/g))].sort();
 }
+
+/** Whether a call on this store saves its input first: files have no inbox that a lease is granted with. */
+export function opensWithSave(kind: Kind): boolean {
+  return kind === "json";
+}

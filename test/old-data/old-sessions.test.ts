@@ -8,7 +8,15 @@ import {
 } from "@holdfast/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { answeredCalls, clerk, whose } from "./clerk.js";
-import { kinds, marksIn, normal, oldAnsweredCalls, oldData, parts } from "./old-release.js";
+import {
+  kinds,
+  marksIn,
+  normal,
+  oldAnsweredCalls,
+  oldData,
+  opensWithSave,
+  parts,
+} from "./old-release.js";
 import { type OpenedStore, type RestoredData, restore } from "./restore-stores.js";
 
 const places = kinds.flatMap((kind) => parts.map((part) => ({ kind, part })));
@@ -32,7 +40,7 @@ describe.each(places)("what 0.1.0 stored, $kind, $part", ({ kind, part }) => {
     expect(sessions.length).toBeGreaterThanOrEqual(part === "plain" ? 18 : 3);
     for (const { slot, head, messages } of sessions) {
       const state = await agent.getAgentState(slot.userId, slot.sessionId);
-      expect(normal(state)).toMatchObject({ ...head, context: normal(messages) });
+      expect(normal(state)).toMatchObject({ ...migrated(head), context: normal(messages) });
       expect(answeredCalls(state?.context ?? [])).toEqual(oldAnsweredCalls(messages));
       const loaded = await opened.store.stateStore.load(slot);
       expect(normal(loaded)).toMatchObject({ head, messages: normal(messages) });
@@ -96,14 +104,15 @@ describe.each(places)("what 0.1.0 stored, $kind, $part", ({ kind, part }) => {
     for (const { slot, head, messages } of atRest) {
       await agent.updateAgentState(whose(slot), () => undefined);
       const kept = { keep: messages.length, replace: [] };
-      expect(writes.at(-1)).toMatchObject({ ...kept, append: [], head });
+      expect(writes.at(-1)).toMatchObject({ ...kept, append: [], head: migrated(head) });
 
       expect((await agent.call("Go on.", whose(slot))).text).toBe("Going on.");
       expect(writes.at(-1)).toMatchObject(kept);
       expect(writes.at(-1)?.append.map(textOf)).toEqual(["Go on.", "Going on."]);
       expect(normal(model.requests.at(-1)?.messages.slice(0, -1))).toEqual(normal(messages));
     }
-    expect(writes).toHaveLength(2 * atRest.length);
+    // The update's, the call's, and before it that of its input where the gate has no inbox.
+    expect(writes).toHaveLength((opensWithSave(kind) ? 3 : 2) * atRest.length);
     await agent.close();
 
     const again = data.open();
@@ -164,6 +173,11 @@ describe.each(places)("what 0.1.0 stored, $kind, $part", ({ kind, part }) => {
     );
   }
 });
+
+/** A head as this release has it once it is loaded: it needs no newer reader than before. */
+function migrated(head: JsonObject): JsonObject {
+  return { ...head, schemaVersion: 2 };
+}
 
 function saidIn(records: readonly LogRecord[]): Message[] {
   return records.flatMap(({ message }) => message ?? []);

@@ -102,7 +102,7 @@ describe.each(providerKits)("one agent over $name", (kit) => {
     const run = agent.stream("Tell me all.", ctx);
     expect(await deltas(run, 2)).toEqual(["The first ", "half"]);
     expect(server.openConnections).toBe(1);
-    expect(await agent.interrupt(ctx)).toBe(true);
+    expect(await agent.interrupt(ctx)).toBe("stopped");
     expect(await run.result).toMatchObject({ reason: "interrupted", text: "The first half" });
     await server.disconnected();
     expect(server.openConnections).toBe(0);

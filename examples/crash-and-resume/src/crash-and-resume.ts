@@ -7,16 +7,17 @@ import type { ReporterMessage, ShownMessage } from "./reporter.js";
 
 const program = fileURLToPath(new URL("./reporter-process.js", import.meta.url));
 
-/** Kills a process with SIGKILL in the middle of a call; another one continues the conversation. */
+/** Kills a process with SIGKILL in the middle of a call; another one finds the session and finishes the run. */
 export async function crashAndResume(directories: Directories): Promise<void> {
   heading("2. kill -9 in the middle of a call");
-  const first = await start(directories, "stuck", "Write the report of the quarter.");
+  const first = await start(directories, "Write the report of the quarter.");
   await first.until("writing");
   first.child.kill("SIGKILL");
   const [, signal] = await first.exit;
   line(first.name, `is gone (${String(signal)})`);
 
-  const second = await start(directories, "free", "Are you still there? Please go on.");
+  // Nobody says anything again: the session has what carol asked for.
+  const second = await start(directories);
   const [code] = await second.exit;
   if (code !== 0) throw new Error(`${second.name} ended with ${String(code)}`);
 
@@ -33,23 +34,17 @@ interface Reporter {
   until(type: ReporterMessage["type"]): Promise<void>;
 }
 
-async function start(
-  directories: Directories,
-  mode: "stuck" | "free",
-  request: string,
-): Promise<Reporter> {
-  const child = fork(program, [
-    directories.workspace,
-    directories.session("report"),
-    mode,
-    request,
-  ]);
+/** Starts a process that serves a request, or one that finishes what others have left. */
+async function start(directories: Directories, request?: string): Promise<Reporter> {
+  const { workspace } = directories;
+  const call = request === undefined ? [] : [directories.session("report"), request];
+  const child = fork(program, [workspace, ...call]);
   const exit = once(child, "exit");
   const name = `process ${child.pid}`;
   const shown: ShownMessage[] = [];
   const seen = new Set<ReporterMessage["type"]>();
   line(name, `started, persistence "step"`);
-  line("carol", `> ${request}`);
+  if (request !== undefined) line("carol", `> ${request}`);
   child.on("message", (message) => {
     const received = message as ReporterMessage;
     if (received.type === "progress") line(name, received.text);

@@ -1,19 +1,29 @@
-// A process of its own, so that it can be killed: node reporter-process.js <workspace> <session> <stuck|free> <request>
+// A process of its own, so that it can be killed: node reporter-process.js <workspace> [<session> <request>]
 import { type Message, textOf, toolCallsOf, toolResultsOf } from "@holdfast/core";
 import { type ReporterMessage, reporter, type ShownMessage } from "./reporter.js";
 
-const [workspace = "", sessionId = "", mode = "", request = ""] = process.argv.slice(2);
+const [workspace = "", sessionId, request] = process.argv.slice(2);
 
 function send(message: ReporterMessage): void {
   process.send?.(message);
 }
 
-const { agent, model } = reporter({ workspace, stuck: mode === "stuck", send });
-const reply = await agent.call(request, { userId: "carol", sessionId });
-send({ type: "shown", messages: (model.requests[0]?.messages ?? []).map(inOneLine) });
-send({ type: "reply", text: reply.text });
+const { agent, model } = reporter({ workspace, stuck: request !== undefined, send });
+if (request !== undefined) await agent.call(request, { userId: "carol", sessionId });
+else await finishOthers();
 await agent.close();
 process.disconnect();
+
+/** Goes on with what processes that died have left unfinished. */
+async function finishOthers(): Promise<void> {
+  const { slots } = await agent.sessions({ unfinished: true });
+  for (const { slot } of slots) {
+    send({ type: "progress", text: `session "${slot.sessionId}" is unfinished: resume it` });
+    const reply = await agent.resume(slot.userId, slot.sessionId);
+    if (reply) send({ type: "reply", text: reply.text });
+  }
+  send({ type: "shown", messages: (model.requests[0]?.messages ?? []).map(inOneLine) });
+}
 
 function inOneLine(message: Message): ShownMessage {
   const calls = toolCallsOf(message).map(({ name }) => `calls ${name}`);

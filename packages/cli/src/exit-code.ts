@@ -25,6 +25,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 const byErrorCode: Readonly<Record<ErrorCode, ExitCode>> = {
   ABORTED: exitCodes.interrupted,
   AMBIGUOUS_INTERRUPT: exitCodes.failed,
+  CALL_ID_REUSED: exitCodes.usage,
   CONFIGURATION: exitCodes.usage,
   CONFLICT: exitCodes.conflict,
   CONTEXT_OVERFLOW: exitCodes.failed,
@@ -33,6 +34,7 @@ const byErrorCode: Readonly<Record<ErrorCode, ExitCode>> = {
   INVALID_ID: exitCodes.usage,
   INVALID_INPUT: exitCodes.usage,
   LEASE_LOST: exitCodes.conflict,
+  MIDDLEWARE: exitCodes.failed,
   MODEL: exitCodes.failed,
   PENDING_CONFIRMATION: exitCodes.conflict,
   SERVICE_UNAVAILABLE: exitCodes.unavailable,

@@ -1,4 +1,4 @@
-import type { CompactionSettings } from "./compaction-options.js";
+import { type CompactionSettings, DEFAULT_TRIGGER_MESSAGES } from "./compaction-options.js";
 
 /** Window assumed if neither the model nor an overflow error has told it; gives a trigger of 160,000 tokens. */
 const ASSUMED_WINDOW = 180_000;
@@ -31,7 +31,8 @@ export function budgetOf(settings: CompactionSettings, windowTokens: number | un
   const triggerTokens =
     given ?? (triggerRatio === undefined ? usable : Math.floor(window * triggerRatio));
   const hasTokenTrigger = given !== undefined || triggerRatio !== undefined;
-  const triggerMessages = settings.triggerMessages ?? (hasTokenTrigger ? 0 : 50);
+  const triggerMessages =
+    settings.triggerMessages ?? (hasTokenTrigger ? 0 : DEFAULT_TRIGGER_MESSAGES);
   const { keepMessages, keepTokens, reserveRatio } = settings;
   const byRatio = reserveRatio === undefined ? undefined : Math.floor(window * reserveRatio);
   const isGiven = keepMessages !== undefined || keepTokens !== undefined || byRatio !== undefined;
@@ -45,6 +46,22 @@ export function budgetOf(settings: CompactionSettings, windowTokens: number | un
     isTailGiven: isGiven,
     reservedTokens: reserved,
   };
+}
+
+/**
+ * Returns what is wrong with the options for this model, which cannot be known before there is a model; null when nothing is.
+ */
+export function budgetProblem(
+  settings: CompactionSettings,
+  { windowTokens, triggerTokens, keepTokens, isTailGiven }: Budget,
+): string | null {
+  const { triggerRatio, reserveRatio } = settings;
+  const ratio = triggerRatio === undefined ? "reserveRatio" : "triggerRatio";
+  if (windowTokens === null && (triggerRatio !== undefined || reserveRatio !== undefined))
+    return `${ratio} is a fraction of the model's context window, which is not known: ${ASSUMED_WINDOW} tokens are assumed, so that a compaction is due at ${triggerTokens} tokens. Give the model a contextWindow, or set triggerTokens and keepTokens`;
+  if (isTailGiven && keepTokens !== null && keepTokens >= triggerTokens)
+    return `the tail of ${keepTokens} tokens is not shorter than the trigger of ${triggerTokens} tokens that this model gets; a shorter tail is kept`;
+  return null;
 }
 
 /** Tells whether a context of this size has to be shortened. */

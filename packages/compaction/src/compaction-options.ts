@@ -94,6 +94,9 @@ export interface CompactionSettings
   readonly prune: Prune | null;
 }
 
+/** Messages at which a compaction fires if no trigger is given. */
+export const DEFAULT_TRIGGER_MESSAGES = 50;
+
 const count = z.int().min(1);
 const ratio = z.number().gt(0).max(0.9);
 
@@ -176,6 +179,9 @@ const optionsSchema = z
           message: `must be less than ${of} (${large})`,
         });
     };
+    const hasTokenTrigger = triggerTokens !== undefined || triggerRatio !== undefined;
+    if (triggerMessages === undefined && !hasTokenTrigger)
+      less(keepMessages, DEFAULT_TRIGGER_MESSAGES, "keepMessages", "the default triggerMessages");
     less(keepMessages, triggerMessages, "keepMessages", "triggerMessages");
     less(keepTokens, triggerTokens, "keepTokens", "triggerTokens");
     less(reserveRatio, triggerRatio, "reserveRatio", "triggerRatio");
@@ -191,9 +197,7 @@ const optionsSchema = z
     if (triggerTokens !== undefined && triggerRatio !== undefined)
       context.addIssue({
         code: "custom",
-        path: ["triggerRatio"],
-        input: triggerRatio,
-        message: "is used in place of triggerTokens; set only one of them",
+        message: "set triggerRatio or triggerTokens, not both",
       });
   });
 

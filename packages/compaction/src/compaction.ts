@@ -1,6 +1,6 @@
 import { characterEstimate, definePlugin, type Plugin } from "@holdfast/core";
-import type { CompactionOptions } from "./compaction-options.js";
-import { ContextCompactor } from "./compactor/context-compactor.js";
+import { type CompactionOptions, readCompactionOptions } from "./compaction-options.js";
+import { ContextCompactor, configurationOf } from "./compactor/context-compactor.js";
 import { TokenMeter } from "./context-tokens.js";
 
 /**
@@ -12,11 +12,8 @@ import { TokenMeter } from "./context-tokens.js";
  * const agent = new ReActAgent({ name: "a", model, plugins: [compaction({ triggerMessages: 30, keepMessages: 10 })] });
  */
 export function compaction(options: CompactionOptions = {}): Plugin {
-  // Made only to check the options, so that a mistake is reported where they are written.
-  new ContextCompactor(options, {
-    meter: () => new TokenMeter(characterEstimate()),
-    offloader: () => undefined,
-  });
+  // So that a mistake is reported where the options are written.
+  configurationOf(readCompactionOptions(options));
   return definePlugin({
     name: "compaction",
     contract: 1,
@@ -29,7 +26,11 @@ export function compaction(options: CompactionOptions = {}): Plugin {
       };
       host.provide(
         "compactor",
-        new ContextCompactor(options, { meter, offloader: host.optional("offloader") }),
+        new ContextCompactor(options, {
+          ask: (question) => host.askModel(question),
+          meter,
+          offloader: host.optional("offloader"),
+        }),
       );
     },
   });

@@ -1,5 +1,6 @@
 export { type Budget, budgetOf } from "./budget.js";
 export { compaction } from "./compaction.js";
+export type { CompactionEvents } from "./compaction-events.js";
 export type {
   CompactionOptions,
   CompactionSettings,

@@ -12,6 +12,7 @@ import {
   textOf,
   tool,
 } from "@holdfast/core";
+import type { OffloadReference } from "@holdfast/core/plugin-kit";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -23,6 +24,9 @@ const isSummaryRequest = ({ messages }: Pick<ModelRequest, "messages">): boolean
   messages
     .at(-1)
     ?.content.some((block) => block.type === "hint" && block.source === "compaction") ?? false;
+
+/** Long enough that a summary of a few such messages is shorter than they are. */
+const long = "and so it went on and on, ".repeat(20);
 
 const note = tool({
   name: "note",
@@ -88,8 +92,8 @@ describe("before a step", () => {
   test("the summary call counts as the call's usage and is labelled", async () => {
     const usage = { inputTokens: 1_000, outputTokens: 10 };
     const { agent, of } = setUp({ summary: () => ({ text: "short", usage }) });
-    let last = await agent.call("turn", ctx);
-    for (let turn = 0; turn < 4; turn++) last = await agent.call("turn", ctx);
+    let last = await agent.call(long, ctx);
+    for (let turn = 0; turn < 4; turn++) last = await agent.call(long, ctx);
     expect(of("model_call_end").filter(({ purpose }) => purpose === "summary")).toHaveLength(1);
     expect(last.usage.inputTokens).toBeGreaterThan(1_000);
   });
@@ -344,7 +348,7 @@ describe("what is asked for", () => {
       summary: () => summary,
       structuredOutput: structured,
     });
-    for (let turn = 0; turn < 5; turn++) await made.agent.call(`turn ${turn}`, ctx);
+    for (let turn = 0; turn < 5; turn++) await made.agent.call(`turn ${turn} ${long}`, ctx);
     const state = await made.agent.getAgentState("u", "s");
     return { ...made, text: state?.summary ?? "" };
   };
@@ -468,11 +472,25 @@ describe("where it went", () => {
   test("the summary names the place, and places of earlier parts are carried over", async () => {
     const offloader = new InMemoryOffloader();
     const { agent } = setUp({ agent: { offloader } });
-    for (let turn = 0; turn < 14; turn++) await agent.call(`turn ${turn}`, ctx);
+    for (let turn = 0; turn < 14; turn++) await agent.call(`turn ${turn} ${long}`, ctx);
     const state = await agent.getAgentState("u", "s");
     const places = state?.summary?.match(/Read it with read_offloaded, reference "\w+"/g) ?? [];
     expect(places.length).toBeGreaterThan(2);
     expect(new Set(places).size).toBe(places.length);
+  });
+
+  test.each<[string, () => Promise<OffloadReference | string>, RegExp]>([
+    [
+      "reference",
+      async () => ({ reference: "box 7", readBack: "Ask for it." }),
+      /Ask for it\. Its reference is "box 7"\./,
+    ],
+    ["only answer, a string", async () => "box 7", /It is kept as "box 7"\./],
+  ])("an offloader's %s is named in the summary", async (_, offloadContext, place) => {
+    const offloader = { offloadContext, offloadToolResult: offloadContext };
+    const { agent } = setUp({ agent: { offloader } });
+    for (let turn = 0; turn < 5; turn++) await agent.call(`turn ${turn} ${long}`, ctx);
+    expect((await agent.getAgentState("u", "s"))?.summary).toMatch(place);
   });
 
   test("an offloader that fails costs an event, not the compaction; offloadBeforeCompact: false asks none", async () => {
@@ -569,5 +587,77 @@ describe("a summary that breaks off", () => {
     for (let turn = 0; turn < 5; turn++) await agent.call(`turn ${turn}`, ctx);
     expect(summaries()).toHaveLength(2);
     expect((await agent.getAgentState("u", "s"))?.summary).toContain("Complete.");
+  });
+});
+
+describe("a compaction that would grow the context is none", () => {
+  test("forced: the context stays as it was, and the reason is given", async () => {
+    const wordy = "A summary that says more than was ever said. ".repeat(200);
+    const { agent, of, context } = setUp({
+      options: { triggerMessages: 0, keepMessages: 1 },
+      summary: () => wordy,
+    });
+    for (let turn = 0; turn < 4; turn++) await agent.call(`turn ${turn} ${long}`, ctx);
+    const before = await context();
+    const result = await agent.compact("u", "s", { force: true });
+    expect(result).toMatchObject({
+      compacted: false,
+      failure: "the context would not be smaller with the summary",
+    });
+    expect(result.tokensAfter).toBe(result.tokensBefore);
+    expect(await context()).toEqual(before);
+    expect((await agent.getAgentState("u", "s"))?.summary).toBeNull();
+    expect(of("compaction_failed")).toMatchObject([{ cause: "manual" }]);
+  });
+
+  test("with messages so short that the header alone is longer, no model is asked", async () => {
+    const { agent, summaries, context } = setUp({ options: { triggerMessages: 0 } });
+    await agent.call("hi", ctx);
+    await agent.call("ho", ctx);
+    const result = await agent.compact("u", "s", { force: true, keepMessages: 1 });
+    expect(result).toMatchObject({ compacted: false });
+    expect(summaries()).toEqual([]);
+    expect(await context()).toHaveLength(4);
+  });
+});
+
+describe("what the options cannot know before there is a model is an event", () => {
+  test("a ratio of a window that is not known: once, with the tokens at which it fires", async () => {
+    const { agent, of } = setUp({ options: { triggerRatio: 0.5, reserveRatio: 0.1 } });
+    for (let turn = 0; turn < 3; turn++) await agent.call(`turn ${turn}`, ctx);
+    expect(of("compaction_warning")).toHaveLength(1);
+    expect(of("compaction_warning")[0]?.warning).toMatch(
+      /^triggerRatio is a fraction of the model's context window, which is not known: 180000 tokens are assumed, so that a compaction is due at 90000 tokens\. Give the model a contextWindow/,
+    );
+    const known = setUp({ options: { triggerRatio: 0.5 }, contextWindow: 100_000 });
+    await known.agent.call("turn", ctx);
+    expect(known.of("compaction_warning")).toEqual([]);
+  });
+
+  test("a tail that is not shorter than the trigger this model gets", async () => {
+    const options = { triggerRatio: 0.5, keepTokens: 6_000 };
+    const { agent, of } = setUp({ options, contextWindow: 10_000 });
+    await agent.call("turn", ctx);
+    await agent.call("turn", ctx);
+    expect(of("compaction_warning").map(({ warning }) => warning)).toEqual([
+      expect.stringMatching(/tail of 6000 tokens is not shorter than the trigger of 5000 tokens/),
+    ]);
+  });
+
+  test("a field of the template that the summary leaves out", async () => {
+    const { agent, of } = setUp({
+      options: {
+        triggerMessages: 8,
+        keepMessages: 3,
+        summarySchema: z.object({ a: z.string(), b: z.string().optional() }),
+        summaryTemplate: "A {a} B {b}.",
+      },
+      summary: () => '{"a": "one"}',
+    });
+    for (let turn = 0; turn < 5; turn++) await agent.call(`turn ${turn} ${long}`, ctx);
+    expect((await agent.getAgentState("u", "s"))?.summary).toContain("A one B .");
+    expect(of("compaction_warning")).toMatchObject([
+      { cause: "step", warning: expect.stringContaining("no value for {b} of summaryTemplate") },
+    ]);
   });
 });

@@ -10,6 +10,7 @@ import {
   type TokenCounter,
 } from "@holdfast/core";
 import {
+  askModel,
   type CompactionRequest,
   isContextOverflow,
   type OffloadReference,
@@ -42,6 +43,8 @@ export class Bench {
   constructor(model: Model, options: CompactionOptions) {
     this.#model = model;
     this.compactor = new ContextCompactor(options, {
+      ask: ({ from, ...question }) =>
+        askModel({ ...question, emit: (event) => "emit" in from && from.emit(event) }),
       meter: () => this.meter,
       offloader: () => this.#offloader,
     });

@@ -18,10 +18,17 @@ test.each<[Record<string, unknown>, RegExp]>([
   [{ triggerTokens: 0 }, /option triggerTokens is 0: .*>=1/],
   [{ triggerRatio: 0.95 }, /option triggerRatio is 0.95: .*<=0.9/],
   [{ triggerRatio: 0 }, /option triggerRatio is 0: .*>0/],
-  [{ triggerRatio: 0.5, triggerTokens: 5 }, /triggerRatio is 0.5: .*place of triggerTokens/],
+  [
+    { triggerRatio: 0.5, triggerTokens: 5 },
+    /^compaction: set triggerRatio or triggerTokens, not both$/,
+  ],
   [
     { keepMessages: 9, triggerMessages: 9 },
     /keepMessages is 9: must be less than triggerMessages \(9\)/,
+  ],
+  [
+    { keepMessages: 60 },
+    /keepMessages is 60: must be less than the default triggerMessages \(50\)/,
   ],
   [{ keepTokens: 7, triggerTokens: 5 }, /keepTokens is 7: must be less than triggerTokens \(5\)/],
   [
@@ -36,16 +43,32 @@ test.each<[Record<string, unknown>, RegExp]>([
     { truncateArgs: { maxArgLength: 5 } },
     /truncateArgs.truncationText is "... \[truncated\] ...": must not be longer/,
   ],
-  [{ truncateArgs: { keep: 5 } }, /option truncateArgs is an object: .*"keep"/],
+  [
+    { truncateArgs: { keep: 5 } },
+    /^compaction: truncateArgs: unknown option "keep"; there are .*maxArgLength/,
+  ],
   [{ prune: { maxResultChars: 10 } }, /option prune.maxResultChars is 10: .*>=200/],
   [{ prune: { exclude: [7] } }, /option prune.exclude.0 is 7: .*string/],
   [{ summaryTemplate: "Summary: {goal}" }, /summaryTemplate is "Summary: \{goal\}": .*\{summary\}/],
   [{ summaryTemplate: "none", summarySchema: {} }, /summaryTemplate is "none": .*name of a field/],
-  [{ keepLast: 5 }, /options is an object: .*"keepLast"/],
+  [{ keepLast: 5 }, /^compaction: unknown option "keepLast"; there are triggerMessages, /],
+  [
+    { trigerMessages: 5 },
+    /^compaction: unknown option "trigerMessages"; did you mean triggerMessages\?$/,
+  ],
+  [
+    { prune: { protectToken: 5 } },
+    /^compaction: prune: unknown option "protectToken"; did you mean protectTokens\?$/,
+  ],
 ])("%o is refused with the option, the value and what is accepted", (options, problem) => {
   const problems = problemsOf(() => compaction(options));
   expect(problems).toHaveLength(1);
   expect(problems[0]).toMatch(problem);
+});
+
+test("a tail longer than the default trigger is fine when another trigger is given", () => {
+  for (const trigger of [{ triggerMessages: 100 }, { triggerTokens: 9_000 }, { triggerRatio: 0.5 }])
+    expect(problemsOf(() => compaction({ keepMessages: 60, ...trigger }))).toEqual([]);
 });
 
 test("steps that are switched on have their documented defaults", () => {

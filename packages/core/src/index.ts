@@ -12,16 +12,15 @@ export type {
   ModelRetryOptions,
   Persistence,
   ReActAgentOptions,
+  RememberCallsOptions,
   StateCacheOptions,
 } from "./engine/assemble/agent-options.js";
 export type { CallInput, Confirmation, ExternalResult } from "./engine/call-input.js";
-export {
-  type CallContext,
-  type CompactOptions,
-  type OutputOf,
-  ReActAgent,
-  type ShutdownReport,
-} from "./engine/react-agent.js";
+export type { CompactOptions, ResumeOptions, SalvageOptions } from "./engine/method-options.js";
+export { type CallContext, ReActAgent } from "./engine/react-agent.js";
+export type { ShutdownReport } from "./engine/session/ending.js";
+export type { HealthReport } from "./engine/session/health.js";
+export type { Interruption, InterruptOptions } from "./engine/session/interrupt-session.js";
 export type { LifecycleState } from "./engine/session/lifecycle.js";
 export type { StateEdit } from "./engine/session/maintenance.js";
 export type { SessionName } from "./engine/session/slot-arguments.js";
@@ -29,6 +28,7 @@ export { installSignalHandlers, type SignalHandlerOptions } from "./engine/signa
 export {
   AmbiguousInterruptError,
   CallAbortedError,
+  CallIdReusedError,
   ConfigurationError,
   ContextOverflowError,
   EmptyReplyError,
@@ -42,7 +42,8 @@ export {
   StateTooNewError,
   StructuredOutputError,
 } from "./errors/errors.js";
-export { type ErrorCode, HoldfastError } from "./errors/holdfast-error.js";
+export { type ErrorCode, type ErrorCodes, HoldfastError } from "./errors/holdfast-error.js";
+export { MiddlewareError } from "./errors/middleware-error.js";
 export {
   LeaseLostError,
   StateConflictError,
@@ -53,8 +54,9 @@ export {
   StoreUnavailableError,
   UnknownOutcomeError,
 } from "./errors/store-errors.js";
-export type { AgentEvent, EventBody, EventEnvelope } from "./events/agent-event.js";
+export type { AgentEvent, EventBody } from "./events/agent-event.js";
 export type { AgentReply, PendingCall, ReplyBase, ReplyReason } from "./events/agent-reply.js";
+export type { EventTypes } from "./events/event-types.js";
 export {
   InMemoryAgentStateStore,
   type InMemoryStoreOptions,
@@ -68,7 +70,7 @@ export { InMemoryKeyValueStore } from "./in-memory/in-memory-key-value-store.js"
 export { InMemoryOffloader } from "./in-memory/in-memory-offloader.js";
 export { InMemorySignalBus } from "./in-memory/in-memory-signal-bus.js";
 export { InProcessSessionGate } from "./in-memory/in-process-gate.js";
-export { type KeepLastOptions, keepLastCompactor } from "./in-memory/keep-last-compactor.js";
+export { keepLastCompactor } from "./in-memory/keep-last-compactor.js";
 export { type ListGuardOptions, listGuard } from "./in-memory/list-guard.js";
 export type { JsonObject, JsonValue } from "./json/json.js";
 export { assistantMessage, toolResultMessage, userMessage } from "./message/create-message.js";
@@ -115,6 +117,7 @@ export type {
   AgentStateStore,
   Reach,
   Revision,
+  SessionInfo,
   SlotInfo,
   SlotPage,
   SlotQuery,
@@ -164,4 +167,5 @@ export {
   tool,
   toolResult,
 } from "./tool/tool.js";
+export type { ToolCallContext } from "./tool/tool-call-context.js";
 export type { ToolGroup } from "./tool/tool-group.js";

@@ -187,6 +187,18 @@ function record<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<
   return fc.record<T>(model, { noNullPrototype: true });
 }
 
+const runRecord = record({
+  callId: hostileText,
+  runId: maybe(hostileText),
+  messageId: hostileText,
+  reason: hostileText,
+  inputHash: maybe(hostileText),
+  inputIds: maybe(names),
+  lastId: maybe(hostileText),
+  at: maybe(hostileText),
+  output: maybe(jsonValue),
+}).map(compact);
+
 /** Head sections of a state, every one filled. */
 export const sections = record({
   permissionContext: record({
@@ -212,16 +224,22 @@ export const sections = record({
   extensions: jsonObject,
   openCalls: objectOf(fc.constantFrom("pending", "asking", "allowed", "started")),
   shutdownInterrupted: fc.boolean(),
-  finishedCalls: fc.array(
+  finishedCalls: fc.array(runRecord, { maxLength: 2 }),
+  unfinishedRun: fc.option(
     record({
+      runId: maybe(hostileText),
       callId: hostileText,
-      messageId: hostileText,
-      reason: hostileText,
-      output: maybe(jsonValue),
+      named: maybe(fc.boolean()),
+      inputHash: maybe(hostileText),
+      inputIds: maybe(names),
+      input: maybe(jsonObject),
+      from: maybe(fc.option(hostileText)),
+      messageIds: names,
+      before: jsonObject,
+      inputUnsaid: maybe(fc.constant(true)),
     }).map(compact),
-    { maxLength: 2 },
   ),
-  unfinishedRun: fc.option(record({ callId: hostileText, messageIds: names, before: jsonObject })),
+  resumableRun: fc.option(runRecord),
 });
 
 const known = new Set([
@@ -235,7 +253,7 @@ const known = new Set([
     "permissionContext",
   ],
   ...["planModeContext", "tasksContext", "toolContext", "extensions", "openCalls"],
-  ...["shutdownInterrupted", "finishedCalls", "unfinishedRun"],
+  ...["shutdownInterrupted", "finishedCalls", "unfinishedRun", "resumableRun"],
 ]);
 
 /** A whole state document: every section, unknown fields, messages of every kind. Plain data of its own. */
@@ -249,7 +267,7 @@ export const stateDocument: fc.Arbitrary<JsonObject> = fc
   })
   .map(({ sections: parts, unknown, ...rest }) => ({
     format: "holdfast.state",
-    schemaVersion: 1,
+    schemaVersion: 2,
     minReader: 1,
     ...rest,
     ...parts,

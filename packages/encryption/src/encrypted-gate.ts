@@ -1,10 +1,11 @@
 import type { Reach, SessionGate, Slot } from "@holdfast/core";
-import type { AcquireRequest, Lease, LoadedState } from "@holdfast/core/store-kit";
+import type { AcquireRequest, InboxEntry, Lease, LoadedState } from "@holdfast/core/store-kit";
 import { checkSlot } from "@holdfast/core/store-kit";
+import { openEntries, sealEntry } from "./encrypted-inbox.js";
 import type { KeyRing } from "./key-ring.js";
 import { openState } from "./sealed-state.js";
 
-/** Gate whose leases carry the decrypted state. */
+/** Gate whose leases carry the decrypted state and inbox. */
 export class EncryptedGate implements SessionGate {
   readonly contract: 1;
   readonly kind: string;
@@ -27,9 +28,12 @@ export class EncryptedGate implements SessionGate {
 
   async acquire(slot: Slot, request: AcquireRequest): Promise<Lease> {
     const owner = checkSlot(slot);
-    return new EncryptedLease(await this.#inner.acquire(owner, request), (loaded) =>
-      openState(this.#ring, owner, loaded),
-    );
+    const put = request.put && sealEntry(this.#ring, owner, request.put);
+    const lease = await this.#inner.acquire(owner, { ...request, put });
+    return new EncryptedLease(lease, {
+      state: (loaded) => openState(this.#ring, owner, loaded),
+      inbox: (entries) => openEntries(this.#ring, owner, entries),
+    });
   }
 
   calls(slot: Slot): Promise<readonly string[]> {
@@ -37,12 +41,19 @@ export class EncryptedGate implements SessionGate {
   }
 }
 
+/** Decrypts what comes with a lease. */
+interface Openers {
+  readonly state: (loaded: LoadedState) => LoadedState;
+  readonly inbox: (entries: readonly InboxEntry[]) => readonly InboxEntry[];
+}
+
 class EncryptedLease implements Lease {
   readonly #inner: Lease;
-  readonly #open: (loaded: LoadedState) => LoadedState;
+  readonly #open: Openers;
   #opened: LoadedState | undefined;
+  #entries: readonly InboxEntry[] | undefined;
 
-  constructor(inner: Lease, open: (loaded: LoadedState) => LoadedState) {
+  constructor(inner: Lease, open: Openers) {
     this.#inner = inner;
     this.#open = open;
   }
@@ -55,15 +66,27 @@ class EncryptedLease implements Lease {
     return this.#inner.lost;
   }
 
+  get validUntil(): number {
+    return this.#inner.validUntil;
+  }
+
   /** State, decrypted on first access: deleting a session must not fail because of its contents. */
   get loaded(): Lease["loaded"] {
     const { loaded } = this.#inner;
     if (typeof loaded !== "object" || loaded === null) return loaded;
-    this.#opened ??= this.#open(loaded);
+    this.#opened ??= this.#open.state(loaded);
     return this.#opened;
   }
 
-  release(): Promise<void> {
-    return this.#inner.release();
+  /** Inbox, decrypted on first access like the state. */
+  get inbox(): Lease["inbox"] {
+    const { inbox } = this.#inner;
+    if (inbox === undefined) return undefined;
+    this.#entries ??= this.#open.inbox(inbox);
+    return this.#entries;
+  }
+
+  release(drop?: readonly string[]): Promise<void> {
+    return this.#inner.release(drop);
   }
 }

@@ -7,9 +7,11 @@ import type {
   SlotPage,
   SlotQuery,
 } from "@holdfast/core";
-import type { LoadedState, StateWrite } from "@holdfast/core/store-kit";
+import type { Inbox, LoadedState, StateWrite } from "@holdfast/core/store-kit";
 import { checkSlot } from "@holdfast/core/store-kit";
+import { EncryptedInbox } from "./encrypted-inbox.js";
 import type { KeyRing } from "./key-ring.js";
+import { openInfo } from "./sealed-info.js";
 import { openState, sealWrite } from "./sealed-state.js";
 
 /** Wraps a part of a store; returns the same wrapper for the same part. */
@@ -18,13 +20,15 @@ export type WrapParts = <P extends keyof DistributedStore>(
   inner: DistributedStore[P],
 ) => DistributedStore[P];
 
-/** State store whose backend sees nothing but sealed heads, messages and log records. */
+/** State store whose backend sees nothing but sealed heads, messages, records and entries. */
 export class EncryptedStateStore implements AgentStateStore {
   readonly contract: 1;
   /** Differs from the inner kind: code for one kind of store must not mistake this one for it. */
   readonly kind: string;
   readonly reach: Reach;
   readonly fuses: AgentStateStore["fuses"];
+  readonly inbox: Inbox | undefined;
+  readonly keepsCallRecords: boolean | undefined;
   readonly companions?: () => DistributedStore;
   readonly #inner: AgentStateStore;
   readonly #ring: KeyRing;
@@ -40,6 +44,8 @@ export class EncryptedStateStore implements AgentStateStore {
       ...(gate && { gate: wrap("gate", gate) }),
       ...(log && { log: wrap("log", log) }),
     };
+    this.inbox = inner.inbox && new EncryptedInbox(inner.inbox, ring);
+    this.keepsCallRecords = inner.keepsCallRecords;
     if (inner.companions) this.companions = companionsOf(inner, wrap);
   }
 
@@ -60,8 +66,13 @@ export class EncryptedStateStore implements AgentStateStore {
     return this.#inner.delete(slot);
   }
 
-  list(query?: SlotQuery): Promise<SlotPage> {
-    return this.#inner.list(query);
+  async list(query?: SlotQuery): Promise<SlotPage> {
+    const { slots, ...more } = await this.#inner.list(query);
+    const opened = slots.map((listed) => {
+      const { slot, info } = listed;
+      return info === undefined ? listed : { ...listed, info: openInfo(this.#ring, slot, info) };
+    });
+    return { slots: opened, ...more };
   }
 
   close(): Promise<void> {

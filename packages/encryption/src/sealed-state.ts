@@ -1,16 +1,18 @@
 import type { JsonObject, Message, Revision, Slot } from "@holdfast/core";
-import type { LoadedState, StateWrite } from "@holdfast/core/store-kit";
+import type { CallRecord, LoadedState, StateWrite } from "@holdfast/core/store-kit";
 import { describeSlot, nextRevision, slotText } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
+import { openInfo, sealInfo } from "./sealed-info.js";
 import { sealDraft } from "./sealed-record.js";
 import { openMessage, Seals, sealedMessage } from "./seals.js";
 
 /**
- * Seals head, messages and log records of a write. The head is bound to the revision and the number of messages, each
- * message to its index.
+ * Seals head, messages, log records, call record and facts of a write. The head is bound to the revision and the number of
+ * messages, each message to its index, a call record to its `callId`, which stays readable.
  */
 export function sealWrite(ring: KeyRing, slot: Slot, write: StateWrite): StateWrite {
-  const { op, expected, head, keep, replace, append, lease, release, log } = write;
+  const { op, expected, head, keep, replace, append, lease, release, log, takes } = write;
+  const { callRecord, info } = write;
   const place = slotText(slot);
   const messages = new Seals(ring, "holdfast.message.1", place);
   const sealAt = (index: number, message: Message): Message =>
@@ -30,6 +32,12 @@ export function sealWrite(ring: KeyRing, slot: Slot, write: StateWrite): StateWr
     lease,
     release,
     log: log?.map((draft) => sealDraft(ring, slot, draft)),
+    takes,
+    callRecord: callRecord && {
+      record: sealCallRecord(ring, slot, callRecord.record),
+      keep: callRecord.keep,
+    },
+    info: info && sealInfo(ring, slot, info),
   };
 }
 
@@ -39,7 +47,7 @@ export function sealWrite(ring: KeyRing, slot: Slot, write: StateWrite): StateWr
  * @throws StateCorruptError
  */
 export function openState(ring: KeyRing, slot: Slot, loaded: LoadedState): LoadedState {
-  const { revision } = loaded;
+  const { revision, callRecords, info } = loaded;
   const place = slotText(slot);
   const name = describeSlot(slot);
   const messages = new Seals(ring, "holdfast.message.1", place);
@@ -49,7 +57,27 @@ export function openState(ring: KeyRing, slot: Slot, loaded: LoadedState): Loade
     messages: loaded.messages.map((message, index) =>
       openMessage(messages, message, `message ${index} of ${name}`, String(index)),
     ),
+    ...(callRecords && { callRecords: openCallRecords(ring, slot, callRecords) }),
+    ...(info && { info: openInfo(ring, slot, info) }),
   };
+}
+
+function sealCallRecord(ring: KeyRing, slot: Slot, record: CallRecord): CallRecord {
+  const { callId } = record;
+  const calls = new Seals(ring, "holdfast.call.1", slotText(slot));
+  return { callId, sealed: calls.seal(JSON.stringify(record), callId) };
+}
+
+function openCallRecords(
+  ring: KeyRing,
+  slot: Slot,
+  records: readonly CallRecord[],
+): readonly CallRecord[] {
+  const calls = new Seals(ring, "holdfast.call.1", slotText(slot));
+  return records.map((record) => {
+    const text = calls.open(record, `a call record of ${describeSlot(slot)}`, record.callId);
+    return text === null ? record : (JSON.parse(text) as CallRecord);
+  });
 }
 
 function openHead(

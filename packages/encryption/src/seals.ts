@@ -11,7 +11,10 @@ export type Purpose =
   | "holdfast.record.1"
   | "holdfast.blob.1"
   | "holdfast.value.1"
-  | "holdfast.signal.1";
+  | "holdfast.signal.1"
+  | "holdfast.inbox.1"
+  | "holdfast.call.1"
+  | "holdfast.info.1";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Offloader, Slot, TokenCounter, ToolResultBlock } from "@holdfast/core";
-import { cutIndex } from "@holdfast/core/plugin-kit";
+import { cutIndex, offloadReference } from "@holdfast/core/plugin-kit";
 import { type Eviction, withEviction } from "./eviction-metadata.js";
 import { type EvictionSettings, NOTICE_CHARS } from "./eviction-options.js";
-import { checkReference, moveData, outputOf, type Part, textBlocksOf } from "./move-data.js";
+import { moveData, outputOf, type Part, textBlocksOf } from "./move-data.js";
 import { isTextWorthMoving, type Output, sizeOf } from "./result-size.js";
 
 /** Notes about moved data that stay beside a preview; the others are in the text that was moved. */
@@ -64,7 +64,7 @@ async function moveText(
 ): Promise<{ readonly output: Output; readonly reference: string; readonly sha256: string }> {
   const texts = textBlocksOf(parts);
   const isText = parts.every(({ kind }) => kind === "text");
-  const { reference, readBack } = checkReference(
+  const { reference, readBack } = offloadReference(
     await offloader.offloadToolResult(slot, isText ? original : { ...original, output: texts }, {
       directory: settings.directory,
     }),

@@ -1,5 +1,5 @@
 import type { DataBlock, Offloader, Slot, TextBlock } from "@holdfast/core";
-import { contentChars, type OffloadReference } from "@holdfast/core/plugin-kit";
+import { contentChars, type OffloadReference, offloadReference } from "@holdfast/core/plugin-kit";
 import { NOTICE_CHARS } from "./eviction-options.js";
 import type { Output } from "./result-size.js";
 
@@ -39,7 +39,7 @@ export async function moveData(
       parts.push({ kind: "kept", block: part });
       continue;
     }
-    const reference = checkReference(await offloader.offloadData(slot, part));
+    const reference = offloadReference(await offloader.offloadData(slot, part));
     gaveUp.throwIfAborted();
     parts.push({
       kind: "moved",
@@ -74,15 +74,4 @@ function noteOf(block: DataBlock, { readBack }: OffloadReference): string {
 
 function nameOf({ mediaType, name }: DataBlock): string {
   return name === undefined ? mediaType : `${mediaType} ${JSON.stringify(name)}`;
-}
-
-/**
- * Checks what an offloader returned: without a reference the content could not be found again.
- *
- * @throws TypeError
- */
-export function checkReference(answer: OffloadReference): OffloadReference {
-  if (typeof answer?.reference !== "string" || typeof answer.readBack !== "string")
-    throw new TypeError("the offloader returned no reference and readBack");
-  return answer;
 }

@@ -34,8 +34,12 @@ const failing: Record<string, [Offloader["offloadToolResult"], RegExp]> = {
     /TypeError$/,
   ],
   "throws no error": [() => Promise.reject("no"), /as it is: an unknown error$/],
-  "returns nothing": [async () => undefined as never, /TypeError$/],
-  "returns half a reference": [async () => ({ reference: "r" }) as never, /TypeError$/],
+  "returns nothing": [async () => undefined as never, /returned neither a reference nor/],
+  "returns an empty reference": [async () => "", /returned neither a reference nor/],
+  "returns half a reference": [
+    async () => ({ reference: "r" }) as never,
+    /returned neither a reference nor/,
+  ],
 };
 
 describe("an offloader that", () => {

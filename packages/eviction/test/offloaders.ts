@@ -4,13 +4,13 @@ import {
   InMemoryOffloader,
   type Message,
   type Offloader,
-  RuntimeContext,
   type Slot,
   type TextBlock,
   type Tool,
   type ToolResultBlock,
 } from "@holdfast/core";
 import type { OffloadReference } from "@holdfast/core/plugin-kit";
+import { toolCallContext } from "@holdfast/testing";
 
 /** Keeps content in memory, and what it was given beside it. */
 export class RecordingOffloader implements Offloader {
@@ -52,7 +52,7 @@ export async function readBack(
   of: Pick<Slot, "userId" | "sessionId">,
   reference: string,
 ): Promise<string | null> {
-  const ctx = RuntimeContext.of(of);
+  const ctx = toolCallContext(of);
   ctx.agentState = AgentState.create(of);
   let whole = "";
   for (let offset: number | undefined = 0; offset !== undefined; ) {

@@ -8,7 +8,7 @@ import {
   type Plugin,
   type ReActAgentOptions,
 } from "@holdfast/core";
-import { isRecord } from "@holdfast/core/plugin-kit";
+import { agentOptionNames, isRecord, type PortName, soundOptions } from "@holdfast/core/plugin-kit";
 import { storeParts } from "@holdfast/core/store-kit";
 import { sessionTools } from "@holdfast/session-tools";
 import { JsonFileAgentStateStore, JsonlConversationLog } from "@holdfast/store-json";
@@ -16,9 +16,11 @@ import { LocalFilesystemSpec, RemoteFilesystemSpec, workspace } from "@holdfast/
 import {
   type HarnessAgentOptions,
   type HarnessSettings,
+  harnessOptionNames,
   readHarnessSettings,
 } from "./harness-options.js";
 import { filesystemReachProblems, localPartProblems } from "./reach-problems.js";
+import { refuseDefaultPorts } from "./refuse-default-ports.js";
 
 /** Options of the engine with every part chosen, and the parts that the harness made and has to close. */
 export interface HarnessAssembly {
@@ -52,32 +54,48 @@ export const builtInPlugins: readonly string[] = [
 ];
 
 /** Chooses every part of an agent. Adds a problem to `problems` and carries on, so that one build reports all of them. */
-export function assembleHarness(options: HarnessAgentOptions, problems: string[]): HarnessAssembly {
+export function assembleHarness(given: HarnessAgentOptions, problems: string[]): HarnessAssembly {
+  const options = soundOptions<HarnessAgentOptions>(given, problems, harnessOptionNames, [
+    "distributedStore",
+    ...storeParts,
+  ]) as HarnessAgentOptions;
   if (options.name === undefined)
     problems.push('name: the agent needs one, for example .name("assistant")');
   const settings = readHarnessSettings(options, problems);
   const parts = chooseStoreParts(options, settings.workspace, problems);
   if (!settings.singleNode) problems.push(...localPartProblems(parts));
-  const { filesystem: spec, distributedStore: _, plugins = [], ...rest } = options;
+  const { filesystem: spec, distributedStore: _, plugins = [] } = options;
   const has = (name: string): boolean => plugins.some((plugin) => plugin?.name === name);
   const hasWorkspace = has("workspace");
-  const given = makeFilesystem(spec, parts, settings.workspace, problems);
+  const made = makeFilesystem(spec, parts, settings.workspace, problems);
   // A workspace plugin of the caller's own may bring its own filesystem.
-  const filesystem = spec || hasWorkspace ? given : defaultFilesystem(parts, settings.workspace);
+  const filesystem = spec || hasWorkspace ? made : defaultFilesystem(parts, settings.workspace);
   const own = hasWorkspace || !filesystem ? [] : workspacePlugin(options, settings, problems);
   if (settings.sessionTools && !has("session-tools")) own.push(sessionTools());
+  const chosen = options.distributedStore ? storeParts : storeParts.filter((name) => options[name]);
+  const defaults = new Set<PortName>(storeParts.filter((name) => !chosen.includes(name)));
+  if (filesystem && !spec) defaults.add("filesystem");
+  const others = plugins.map((plugin) => refuseDefaultPorts(plugin, defaults));
   return {
     settings,
     ownFilesystem: filesystem,
     ownStore: (options.stateStore ?? options.distributedStore) ? undefined : parts.stateStore,
     engine: {
-      ...rest,
+      ...engineOptions(options),
       ...parts,
       name: options.name ?? "unnamed",
-      plugins: inFixedOrder([...own, ...plugins]),
+      plugins: inFixedOrder([...own, ...others]),
       ...(filesystem && { filesystem }),
     },
   };
+}
+
+/** Returns the options that the engine knows; store and filesystem are chosen here. */
+function engineOptions(options: HarnessAgentOptions): ReActAgentOptions {
+  const { distributedStore: _, filesystem: __, ...rest } = options;
+  return Object.fromEntries(
+    Object.entries(rest).filter(([name]) => agentOptionNames.includes(name)),
+  ) as unknown as ReActAgentOptions;
 }
 
 /** Each part as it was set, else the distributed store's, else the state store's companion. The default is JSON files. */
@@ -86,8 +104,7 @@ function chooseStoreParts(
   directory: string,
   problems: string[],
 ): DistributedStore {
-  const distributed = checkDistributedStore(options.distributedStore, problems);
-  const { stateStore: chosen } = options;
+  const { stateStore: chosen, distributedStore: distributed } = options;
   if (chosen && distributed && chosen !== distributed.stateStore)
     problems.push(
       `stateStore and distributedStore name two different state stores (${chosen.kind} and ${distributed.stateStore.kind}); leave one of them out`,
@@ -98,19 +115,6 @@ function chooseStoreParts(
   return Object.fromEntries(
     storeParts.map((name) => [name, set[name] ?? bundle[name]]),
   ) as unknown as DistributedStore;
-}
-
-function checkDistributedStore(
-  store: DistributedStore | undefined,
-  problems: string[],
-): DistributedStore | undefined {
-  if (store === undefined) return undefined;
-  const missing = storeParts.filter((name) => typeof store?.[name] !== "object");
-  if (missing.length === 0) return store;
-  problems.push(
-    `distributedStore: it has no ${missing.join(", ")}; pass what a store package's DistributedStore.from returns`,
-  );
-  return undefined;
 }
 
 function companionsOf(stateStore: AgentStateStore, directory: string): DistributedStore {
@@ -163,7 +167,7 @@ function workspacePlugin(
   { skills }: HarnessSettings,
   problems: string[],
 ): Plugin[] {
-  const activeGroups = toolGroups.filter(({ active }) => active).map(({ name }) => name);
+  const activeGroups = toolGroups.filter((group) => group?.active).map(({ name }) => name);
   try {
     return [workspace({ ...workspaceOptions, skills, activeGroups })];
   } catch (error) {

@@ -6,14 +6,18 @@ import type {
   DistributedStore,
   FilesystemSpec,
   KeyValueStore,
+  LimitOptions,
   Middleware,
   Model,
+  ModelRetryOptions,
   Offloader,
   Persistence,
   Plugin,
+  RememberCallsOptions,
   RuntimeContext,
   SessionGate,
   SignalBus,
+  SignalHandlerOptions,
   StateCacheOptions,
   TokenCounter,
   Tool,
@@ -28,7 +32,8 @@ type Draft = { -readonly [K in keyof HarnessAgentOptions]?: HarnessAgentOptions[
 /**
  * Collects the options of a {@link HarnessAgent}. Nothing is checked before {@link build}.
  *
- * Setting an option again replaces it; `tools`, `toolGroup`, `middleware`, `use` and `skills` add.
+ * It has every option of `HarnessAgent.create`. Setting one again replaces it; `tools`, `toolGroup`, `middleware`, `use`,
+ * `skills` and `overflowPatterns` add.
  */
 export class HarnessAgentBuilder {
   readonly #draft: Draft = {};
@@ -132,6 +137,11 @@ export class HarnessAgentBuilder {
     return this.#add("toolGroups", [{ ...options, name, tools }]);
   }
 
+  /** Offers the model `reset_equipped_tools`, with which it switches groups itself. @default false */
+  resetEquippedTools(on = true): this {
+    return this.#set("resetEquippedTools", on);
+  }
+
   /** Adds middleware; the first is outermost, and all of them run outside the plugins'. */
   middleware(...middleware: Middleware[]): this {
     return this.#add("middleware", middleware);
@@ -167,9 +177,44 @@ export class HarnessAgentBuilder {
     return this.#set("maxIterations", rounds);
   }
 
+  /** Calls that may wait for one session. @default 100 */
+  maxQueue(calls: number): this {
+    return this.#set("maxQueue", calls);
+  }
+
+  /** Time limit of a tool call. @default 300_000 */
+  toolTimeoutMs(timeoutMs: number): this {
+    return this.#set("toolTimeoutMs", timeoutMs);
+  }
+
+  /** Time for which a save repeats itself when the store does not answer. @default 30_000 */
+  saveDeadlineMs(deadlineMs: number): this {
+    return this.#set("saveDeadlineMs", deadlineMs);
+  }
+
+  /** Retries of failing model calls. @default 3 attempts, the first pause 500 ms, none over 30 s */
+  modelRetry(options: ModelRetryOptions): this {
+    return this.#set("modelRetry", options);
+  }
+
+  /** Further words with which a model says that a request is longer than its window. Adds to earlier ones. */
+  overflowPatterns(...patterns: RegExp[]): this {
+    return this.#add("overflowPatterns", patterns);
+  }
+
+  /** Bounds on what one session may hold. @default 1 MiB per message, 256 KiB besides them, 8 MiB in all */
+  limits(options: LimitOptions): this {
+    return this.#set("limits", options);
+  }
+
   /** Session of calls that do not name one. @default "default" */
   defaultSessionId(sessionId: string): this {
     return this.#set("defaultSessionId", sessionId);
+  }
+
+  /** Refuses calls that name no session; with `"user"` also those without a userId. @default false */
+  requireSession(required: boolean | "user" = true): this {
+    return this.#set("requireSession", required);
   }
 
   /** Limits of the state cache. @default 1,000 sessions, 64 MB */
@@ -177,9 +222,19 @@ export class HarnessAgentBuilder {
     return this.#set("stateCache", options);
   }
 
+  /** Named calls that a session remembers, so that a repeated one goes on with its own run. @default 100, 7 days */
+  rememberCalls(options: RememberCallsOptions): this {
+    return this.#set("rememberCalls", options);
+  }
+
   /** Maps a call to its user and session, for example to put a tenant in front of the user id. */
   slot(slot: (ctx: RuntimeContext) => { userId: string | null; sessionId: string }): this {
     return this.#set("slot", slot);
+  }
+
+  /** Time for `createdAt` and log records. @default the system's */
+  clock(clock: () => Date): this {
+    return this.#set("clock", clock);
   }
 
   /** Listener for every event of every call, background work included. */
@@ -187,8 +242,11 @@ export class HarnessAgentBuilder {
     return this.#set("onEvent", listener);
   }
 
-  /** Shuts down on SIGTERM and SIGINT, saving running calls; `close()` removes the handlers. @default false */
-  signalHandlers(on: boolean): this {
+  /**
+   * Shuts down on SIGTERM and SIGINT, saving running calls; `close()` removes the handlers. Options choose the signals and
+   * the time that calls get: `signalHandlers({ timeoutMs: 10_000 })`. @default false
+   */
+  signalHandlers(on: boolean | SignalHandlerOptions): this {
     return this.#set("signalHandlers", on);
   }
 
@@ -212,7 +270,7 @@ export class HarnessAgentBuilder {
     return this;
   }
 
-  #add<K extends "tools" | "toolGroups" | "middleware" | "plugins" | "skills">(
+  #add<K extends "tools" | "toolGroups" | "middleware" | "plugins" | "skills" | "overflowPatterns">(
     option: K,
     values: NonNullable<HarnessAgentOptions[K]>,
   ): this {

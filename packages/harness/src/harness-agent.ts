@@ -1,8 +1,8 @@
 import {
-  type AgentStateStore,
   ConfigurationError,
-  type Filesystem,
+  definePlugin,
   installSignalHandlers,
+  type Plugin,
   ReActAgent,
 } from "@holdfast/core";
 import { assembleHarness, type HarnessAssembly } from "./assemble-harness.js";
@@ -20,15 +20,13 @@ import type { HarnessAgentOptions, HarnessSettings } from "./harness-options.js"
 export class HarnessAgent extends ReActAgent {
   /** The harness's own settings, with defaults filled in. */
   readonly harness: HarnessSettings;
-  readonly #ownStore: AgentStateStore | undefined;
-  readonly #ownFilesystem: Filesystem | undefined;
   #removeSignalHandlers: (() => void) | undefined;
 
-  private constructor({ engine, settings, ownStore, ownFilesystem }: HarnessAssembly) {
-    super(engine);
+  private constructor(assembly: HarnessAssembly) {
+    const { engine, settings } = assembly;
+    // First of all, and so the last to close: the other plugins may use these parts until then.
+    super({ ...engine, plugins: [ownParts(assembly), ...(engine.plugins ?? [])] });
     this.harness = settings;
-    this.#ownStore = ownStore;
-    this.#ownFilesystem = ownFilesystem;
   }
 
   /** Starts a configuration. */
@@ -53,19 +51,31 @@ export class HarnessAgent extends ReActAgent {
       problems.push(...error.problems);
     }
     if (agent === undefined || problems.length > 0) throw new ConfigurationError(problems);
-    if (assembly.settings.signalHandlers)
-      agent.#removeSignalHandlers = installSignalHandlers(agent);
+    const { signalHandlers } = assembly.settings;
+    if (signalHandlers !== false)
+      agent.#removeSignalHandlers = installSignalHandlers(agent, signalHandlers);
     return agent;
   }
 
   /** Closes the engine and everything the harness made, and removes the signal handlers. */
-  override async close(): Promise<void> {
+  override async close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
     try {
-      await super.close();
-      await this.#ownFilesystem?.close?.();
-      await this.#ownStore?.close();
+      await super.close(options);
     } finally {
       this.#removeSignalHandlers?.();
     }
   }
+}
+
+/** Closes what the harness made itself. */
+function ownParts({ ownFilesystem, ownStore }: HarnessAssembly): Plugin {
+  return definePlugin({
+    name: "harness",
+    contract: 1,
+    setup: (host) =>
+      host.onClose(async () => {
+        await ownFilesystem?.close?.();
+        await ownStore?.close();
+      }),
+  });
 }

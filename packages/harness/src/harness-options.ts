@@ -1,6 +1,7 @@
+import { constants } from "node:os";
 import { resolve } from "node:path";
-import type { FilesystemSpec, ReActAgentOptions } from "@holdfast/core";
-import { showValue } from "@holdfast/core/plugin-kit";
+import type { FilesystemSpec, ReActAgentOptions, SignalHandlerOptions } from "@holdfast/core";
+import { agentOptionNames, showValue } from "@holdfast/core/plugin-kit";
 import type { Skill, WorkspaceOptions } from "@holdfast/workspace";
 import { z } from "zod";
 
@@ -29,8 +30,11 @@ export interface HarnessAgentOptions extends Omit<ReActAgentOptions, "filesystem
   readonly skills?: readonly Skill[] | undefined;
   /** Only one node will ever run, so a distributed state store may have a local gate, log or signals. @default false */
   readonly singleNode?: boolean | undefined;
-  /** Shut down on SIGTERM and SIGINT, saving running calls; `close()` removes the handlers. @default false */
-  readonly signalHandlers?: boolean | undefined;
+  /**
+   * Shut down on SIGTERM and SIGINT, saving running calls; `close()` removes the handlers. Options choose the signals and
+   * the time that calls get: `{ timeoutMs: 10_000 }`. @default false
+   */
+  readonly signalHandlers?: boolean | SignalHandlerOptions | undefined;
 }
 
 /** The harness's own settings, with defaults filled in. */
@@ -40,8 +44,11 @@ export interface HarnessSettings {
   readonly sessionTools: boolean;
   readonly skills: readonly Skill[];
   readonly singleNode: boolean;
-  readonly signalHandlers: boolean;
+  /** False when the harness handles no signals. */
+  readonly signalHandlers: false | SignalHandlerOptions;
 }
+
+const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
 
 const filled = z.string().refine((value) => value.trim() !== "", "must not be blank");
 
@@ -59,8 +66,37 @@ const schema = z.object({
     )
     .default([]),
   singleNode: z.boolean().default(false),
-  signalHandlers: z.boolean().default(false),
+  signalHandlers: z
+    .union(
+      [
+        z.boolean().transform((on) => (on ? {} : (false as const))),
+        z.strictObject({
+          signals: z.array(z.enum(signalNames)).min(1).optional(),
+          timeoutMs: z.number().min(0).optional(),
+        }),
+      ],
+      { error: "must be true, false or { timeoutMs?, signals? }" },
+    )
+    .default(false),
 });
+
+type OwnOption = Exclude<keyof HarnessAgentOptions, keyof ReActAgentOptions>;
+
+/** Options that the engine does not have. Written out so that the compiler finds a missing one. */
+const ownOptions: { readonly [O in OwnOption]-?: true } = {
+  workspace: true,
+  workspaceOptions: true,
+  sessionTools: true,
+  skills: true,
+  singleNode: true,
+  signalHandlers: true,
+};
+
+/** Names of all options of a {@link HarnessAgent}. */
+export const harnessOptionNames: readonly string[] = [
+  ...agentOptionNames,
+  ...Object.keys(ownOptions),
+];
 
 /** Fills in defaults. An invalid setting is reported in `problems` and treated as not set. */
 export function readHarnessSettings(

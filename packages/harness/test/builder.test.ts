@@ -75,6 +75,7 @@ test("fallbackModel, onEvent, persistence and maxIterations reach the engine", a
     .fallbackModel(fallback)
     .stateStore(inMemoryParts().stateStore)
     .stateCache({ maxSessions: 0 })
+    .rememberCalls({ max: 10 })
     .conflictPolicy("merge-append")
     .tools(named("one"))
     .persistence("step")

@@ -1,7 +1,7 @@
 import { AgentState, type Message, textOf, toolCallsOf, toolResultsOf } from "@holdfast/core";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { scriptedModel } from "@holdfast/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { HarnessAgent } from "../src/index.js";
 import { outcome, startProgram } from "./program.js";
 import { inMemoryParts } from "./stores.js";
@@ -64,6 +64,43 @@ test("SIGTERM in the middle of a call saves it, and the next process goes on fro
     "user: Go on.",
   ]);
   expect((await storedState(root)).shutdownInterrupted).toBe(false);
+});
+
+test("options choose the signals and the time", async () => {
+  const builder = HarnessAgent.builder()
+    .name("assistant")
+    .model(scriptedModel([]))
+    .stateStore(inMemoryParts().stateStore);
+  // The signal must not end the test once the agent is shut down.
+  const survive = () => undefined;
+  process.on("SIGUSR2", survive);
+  onTestFinished(() => void process.off("SIGUSR2", survive));
+  const before = process.listenerCount("SIGUSR2");
+  const agent = builder.signalHandlers({ signals: ["SIGUSR2"], timeoutMs: 7_000 }).build();
+  expect(agent.harness.signalHandlers).toEqual({ signals: ["SIGUSR2"], timeoutMs: 7_000 });
+  expect(process.listenerCount("SIGUSR2")).toBe(before + 1);
+  const asked = new Promise((resolve) => {
+    const shutdown = agent.shutdown.bind(agent);
+    agent.shutdown = (options) => {
+      resolve(options);
+      return shutdown(options);
+    };
+  });
+  process.kill(process.pid, "SIGUSR2");
+  expect(await asked).toEqual({ timeoutMs: 7_000 });
+  await agent.close();
+  expect(process.listenerCount("SIGUSR2")).toBe(before);
+});
+
+test.each([
+  { timeoutMs: -1 },
+  { timeoutMs: "1s" },
+  { signals: ["SIGNOPE"] },
+  { timeout: 1 },
+  "yes",
+])("%j is refused", (options) => {
+  const builder = HarnessAgent.builder().name("assistant").model(scriptedModel([]));
+  expect(() => builder.signalHandlers(options as never).build()).toThrow(/signalHandlers/);
 });
 
 test("handlers are there from build() to close(), and only when asked for", async () => {

@@ -1,3 +1,4 @@
+export type { McpEvents } from "./mcp-events.js";
 export { McpServerError } from "./mcp-server-error.js";
 export { mcpTools } from "./mcp-tools.js";
 export type {

@@ -14,12 +14,14 @@ const concurrency = 8;
 /** The servers of one agent. */
 export class McpServers {
   readonly #settings: McpToolsSettings;
+  readonly #emit: (change: McpServerChange) => void;
   readonly #catalogue: ToolCatalogue;
   #servers: ReadonlyMap<string, ReconnectingServer> = new Map();
   #closed = false;
 
-  constructor(settings: McpToolsSettings) {
+  constructor(settings: McpToolsSettings, emit: (change: McpServerChange) => void) {
     this.#settings = settings;
+    this.#emit = emit;
     this.#catalogue = new ToolCatalogue(settings.servers, (server, name, input, ctx) =>
       callTool(this.#servers.get(server.name) as ReconnectingServer, name, input, ctx),
     );
@@ -91,6 +93,7 @@ export class McpServers {
   }
 
   #tell(change: McpServerChange): void {
+    this.#emit(change);
     try {
       this.#settings.onServerChange?.(change);
     } catch {

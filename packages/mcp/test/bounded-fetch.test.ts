@@ -20,7 +20,8 @@ afterAll(() => new Promise<unknown>((resolve) => server.close(resolve)));
 async function fits(maxBytes: number, type: string, chunks: readonly string[]): Promise<boolean> {
   const { port } = server.address() as AddressInfo;
   let told = false;
-  const bounded = boundedFetch(maxBytes, () => {
+  const limits = { maxMessagesPerSecond: 1_000_000, maxBytesPerSecond: 1_000_000_000 };
+  const bounded = boundedFetch({ ...limits, maxMessageBytes: maxBytes }, () => {
     told = true;
   });
   const path = encodeURIComponent(JSON.stringify({ type, chunks }));

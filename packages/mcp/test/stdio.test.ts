@@ -245,7 +245,7 @@ describe("which tools an agent gets", () => {
     expect(change?.type === "connected" && change.leftOut).toEqual([
       { name: "(1)", reason: "not a valid MCP tool definition" },
       { name: "good", reason: "listed twice" },
-      { name: "deep", reason: "its definition cannot be used" },
+      { name: "deep", reason: "its input schema is nested deeper than 64 levels" },
       { name: "huge", reason: "its input schema has more than 300 characters" },
       { name: "listed", reason: "its input is not an object" },
     ]);

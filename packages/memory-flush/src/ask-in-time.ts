@@ -1,14 +1,9 @@
-import {
-  askModel,
-  type ModelAnswer,
-  type ModelQuestion,
-  timeLimit,
-} from "@holdfast/core/plugin-kit";
+import { type ModelAnswer, type PluginQuestion, timeLimit } from "@holdfast/core/plugin-kit";
 import { MemoryFailure } from "./memory-failure.js";
 import type { MemoryParts } from "./memory-parts.js";
 
 /** A question for the memory's model, with the signals that stop it. */
-export interface TimedQuestion extends Omit<ModelQuestion, "model" | "signal"> {
+export interface TimedQuestion extends Omit<PluginQuestion, "model" | "signal"> {
   readonly stops: readonly AbortSignal[];
 }
 
@@ -18,10 +13,10 @@ export interface TimedQuestion extends Omit<ModelQuestion, "model" | "signal"> {
  * @throws MemoryFailure when the time is over
  */
 export async function askInTime(
-  { model, settings: { timeoutMs } }: Pick<MemoryParts, "model" | "settings">,
+  { ask, model, settings: { timeoutMs } }: Pick<MemoryParts, "ask" | "model" | "settings">,
   { stops, ...question }: TimedQuestion,
 ): Promise<ModelAnswer> {
   const reason = () => new MemoryFailure(`the model gave no answer within ${timeoutMs} ms`);
   using limit = timeLimit(timeoutMs, { stops, reason });
-  return await askModel({ ...question, model, signal: limit.signal });
+  return await ask({ ...question, model, signal: limit.signal });
 }

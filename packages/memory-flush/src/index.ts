@@ -1,4 +1,5 @@
 export { MEMORY_FILE, MemoryFiles, NOTES_DIRECTORY } from "./files/memory-files.js";
+export type { MemoryEvents } from "./memory-events.js";
 export { memoryFlush } from "./memory-flush.js";
 export type {
   ConsolidationOptions,

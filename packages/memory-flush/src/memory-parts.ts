@@ -1,8 +1,10 @@
 import type {
+  AgentStateStore,
   ConversationLog,
   EventBody,
   KeyValueStore,
   Model,
+  PluginHost,
   SessionGate,
   Slot,
   TokenCounter,
@@ -16,9 +18,12 @@ export interface MemoryParts {
   readonly agentId: string;
   readonly files: MemoryFiles;
   readonly log: ConversationLog;
+  readonly stateStore: Pick<AgentStateStore, "load">;
   readonly keyValue: KeyValueStore;
   readonly gate: SessionGate;
   readonly model: Model;
+  /** Asks a model inside the hooks of the agent. */
+  readonly ask: PluginHost["askModel"];
   counter(): TokenCounter;
   now(): Date;
   emit(slot: Slot, callId: string, event: EventBody): void;

@@ -324,8 +324,8 @@ describe("while the model writes a new memory", () => {
     const losing: SessionGate = {
       ...{ contract: 1, kind: gate.kind, reach: gate.reach, calls: (slot) => gate.calls(slot) },
       async acquire(slot, request) {
-        const { token, release } = await gate.acquire(slot, request);
-        return { token, lost: lost.signal, release };
+        const { token, validUntil, release } = await gate.acquire(slot, request);
+        return { token, lost: lost.signal, validUntil, release };
       },
     };
     const one = memoryAgent(world, {

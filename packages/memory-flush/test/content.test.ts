@@ -27,7 +27,7 @@ function ended(callId: string, outcome: CallOutcome): LogDraft {
 }
 
 async function unflushed(world: MemoryWorld, after = 0): Promise<string> {
-  const { messages } = await readUnflushed(world.store.log, alice, after);
+  const { messages } = await readUnflushed(world.store, alice, after);
   return messages.map(({ text }) => text).join("\n");
 }
 
@@ -63,9 +63,9 @@ test("how a call ended is found also where it is far beyond what is read at a ti
   const many = Array.from({ length: 2_500 }, (_, index) => userMessage(`line ${index}.`));
   await world.store.log.append(alice, said("long", ...many));
   await world.store.log.append(alice, [ended("long", "rolled_back")]);
-  const found = await readUnflushed(world.store.log, alice, 0);
+  const found = await readUnflushed(world.store, alice, 0);
   expect(found).toMatchObject({ messages: [], hasMore: true });
-  const rest = await readUnflushed(world.store.log, alice, found.through);
+  const rest = await readUnflushed(world.store, alice, found.through);
   expect(rest).toMatchObject({ messages: [], hasMore: false });
 });
 

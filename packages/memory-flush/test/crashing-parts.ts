@@ -1,4 +1,5 @@
 import { characterEstimate, type Model, type Slot } from "@holdfast/core";
+import { askModel } from "@holdfast/core/plugin-kit";
 import { MemoryFiles } from "../src/files/memory-files.js";
 import { type MemoryFlushOptions, readOptions } from "../src/memory-flush-options.js";
 import type { MemoryParts } from "../src/memory-parts.js";
@@ -39,16 +40,18 @@ export function crashingParts(
         };
       },
     });
-  const { log, keyValue, gate } = world.store;
+  const { log, stateStore, keyValue, gate } = world.store;
   return {
     settings: readOptions({ ...options, model }),
     agentId: "agent",
     files: new MemoryFiles(dying(world.filesystem)),
     log: dying(log),
+    stateStore: dying(stateStore),
     keyValue: dying(keyValue),
     // A lease ends with its process; that takes time, which these tests skip.
     gate,
     model,
+    ask: ({ from: _, ...question }) => askModel({ ...question, emit: () => {} }),
     counter: () => characterEstimate(),
     now: () => new Date(world.time),
     emit: (_slot: Slot) => undefined,

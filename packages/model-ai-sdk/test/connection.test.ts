@@ -24,7 +24,20 @@ for (const provider of providers)
       await using run = await running(provider, [{ text, fault }], { idleTimeoutMs: 20 });
       const error = await failureOf(chunksOf(run.model, request()));
       expect(error).toMatchObject({ code: "MODEL", kind: "connection", retryable: true });
+      expect(String(error)).toMatch(
+        /model .* hung: its reply stopped, nothing arrived for 20 ms; if it may take longer, raise idleTimeoutMs/,
+      );
       await run.server.disconnected();
+    });
+
+    test("a model that does not answer says that it hung, and which option sets the limit", async () => {
+      const replies = () => ({ text, delayMs: 600_000 });
+      await using run = await running(provider, replies, { firstChunkTimeoutMs: 20 });
+      const error = await failureOf(chunksOf(run.model, request()));
+      expect(error).toMatchObject({ code: "MODEL", kind: "connection", retryable: true });
+      expect(String(error)).toMatch(
+        /model .* hung: it did not begin to answer, nothing arrived for 20 ms; if it may take longer, raise firstChunkTimeoutMs/,
+      );
     });
 
     test("an abort before the reply begins closes the connection", async () => {

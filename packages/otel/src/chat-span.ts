@@ -126,7 +126,8 @@ export class ChatSpan {
     const { request, state } = this.#step;
     const { content, maxContentChars } = this.#telemetry.settings;
     if (request.output) this.#span.setAttribute(attribute.outputType, "json");
-    if (state.summary !== null) this.#span.setAttribute(attribute.compacted, true);
+    if (state !== null && state.summary !== null)
+      this.#span.setAttribute(attribute.compacted, true);
     if (content && this.#span.isRecording())
       this.#span.setAttributes(requestContent(request, maxContentChars));
   }

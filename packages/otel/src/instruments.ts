@@ -25,6 +25,13 @@ export interface Instruments {
   readonly compactions: Counter;
   readonly evictions: Counter;
   readonly interrupts: Counter;
+  readonly lostLeases: Counter;
+  readonly takeovers: Counter;
+  readonly resumedRuns: Counter;
+  readonly queueWaits: Counter;
+  readonly asks: Counter;
+  readonly discardedAttempts: Counter;
+  readonly rollbacks: Counter;
   readonly backgroundDuration: Histogram;
 }
 
@@ -120,7 +127,7 @@ function create(meter: Meter): Instruments {
     ),
     queueWait: seconds(
       "holdfast.queue_wait.duration",
-      "Time that calls waited for their session; 0 for those that did not.",
+      "Time that calls waited for their session; 0 for those that did not. With an error type: calls that left the queue.",
       callSeconds,
     ),
     loadDuration: seconds(
@@ -142,6 +149,37 @@ function create(meter: Meter): Instruments {
     compactions: counter("holdfast.compactions", "{compaction}", "Compactions of contexts."),
     evictions: counter("holdfast.evictions", "{result}", "Tool results kept out of the context."),
     interrupts: counter("holdfast.interrupts", "{call}", "Calls that were stopped from outside."),
+    lostLeases: counter("holdfast.leases.lost", "{call}", "Calls that lost their session's lease."),
+    takeovers: counter(
+      "holdfast.takeovers",
+      "{run}",
+      "Runs found that had begun and never ended, because their process died or their save failed.",
+    ),
+    resumedRuns: counter(
+      "holdfast.runs.resumed",
+      "{run}",
+      "Runs without a reply that their call, repeated or resumed, went on with.",
+    ),
+    queueWaits: counter(
+      "holdfast.queue_waits",
+      "{call}",
+      "Calls that had to wait for their session.",
+    ),
+    asks: counter(
+      "holdfast.asks",
+      "{call}",
+      "Tool calls that wait for a person's approval or for a result from outside.",
+    ),
+    discardedAttempts: counter(
+      "holdfast.attempts.discarded",
+      "{request}",
+      "Model requests whose streamed reply does not count.",
+    ),
+    rollbacks: counter(
+      "holdfast.store.rollbacks",
+      "{load}",
+      "Loads that found an older state than this process knew.",
+    ),
     backgroundDuration: seconds(
       "holdfast.background.duration",
       "Duration of memory flushes and consolidations.",

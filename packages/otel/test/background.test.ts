@@ -5,6 +5,7 @@ import {
   type PluginHost,
   type Slot,
 } from "@holdfast/core";
+import type {} from "@holdfast/memory-flush";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { TelemetryLab, withError } from "./telemetry-lab.js";

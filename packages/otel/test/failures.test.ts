@@ -1,3 +1,4 @@
+import type {} from "@holdfast/compaction";
 import {
   ContextOverflowError,
   definePlugin,
@@ -5,15 +6,14 @@ import {
   InProcessSessionGate,
   ModelError,
   type Plugin,
-  type SessionGate,
   StoreUnavailableError,
   userMessage,
 } from "@holdfast/core";
 import { askModel } from "@holdfast/core/plugin-kit";
-import type { Lease } from "@holdfast/core/store-kit";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { SpanStatusCode } from "@opentelemetry/api";
 import { afterEach, expect, test } from "vitest";
+import { BreakableGate } from "./breakable-gate.js";
 import { deferred, nanos, TelemetryLab, toolNamed, withError } from "./telemetry-lab.js";
 
 let lab: TelemetryLab;
@@ -278,6 +278,7 @@ test("a lost lease ends everything", async () => {
   expect(lab.tree(withError)).toBe(
     `invoke_agent helper !LEASE_LOST
   holdfast.state.load
+  holdfast.state.save
   chat scripted
   execute_tool work !interrupted`,
   );
@@ -459,26 +460,4 @@ function summarising(error?: Error): Plugin {
         },
       }),
   });
-}
-
-/** A gate whose leases can be taken away. */
-class BreakableGate implements SessionGate {
-  readonly contract = 1;
-  readonly kind = "breakable";
-  readonly reach = "process";
-  readonly #gate = new InProcessSessionGate();
-  readonly #lost = new AbortController();
-
-  async acquire(...args: Parameters<SessionGate["acquire"]>): Promise<Lease> {
-    const lease = await this.#gate.acquire(...args);
-    return { token: lease.token, lost: this.#lost.signal, release: () => lease.release() };
-  }
-
-  calls(...args: Parameters<SessionGate["calls"]>): Promise<readonly string[]> {
-    return this.#gate.calls(...args);
-  }
-
-  break(): void {
-    this.#lost.abort(new Error("gone"));
-  }
 }

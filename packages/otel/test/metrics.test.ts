@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { ModelError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
-import { metrics, trace } from "@opentelemetry/api";
+import { type Meter, metrics, trace } from "@opentelemetry/api";
 import { expect, onTestFinished, test } from "vitest";
 import { otel } from "../src/index.js";
+import { InstrumentSource } from "../src/instruments.js";
 import { TelemetryLab, toolNamed } from "./telemetry-lab.js";
 
 test("metrics tell durations, tokens, sizes and calls under way, without ids", async () => {
@@ -193,3 +195,22 @@ function anotherApi(): { trace: typeof trace; metrics: typeof metrics } {
   for (const [file, module] of kept) load.cache[file] = module;
   return api;
 }
+
+test("the README has every metric with its unit, and no other", () => {
+  const units: Record<string, string> = {};
+  const instrument = (name: string, { unit = "" }: { unit?: string } = {}) => {
+    units[name] = unit;
+    return { add: () => undefined, record: () => undefined };
+  };
+  const meter = {
+    createHistogram: instrument,
+    createCounter: instrument,
+    createUpDownCounter: instrument,
+  } as unknown as Meter;
+  new InstrumentSource({ getMeter: () => meter }).get();
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const [, section = ""] = readme.split(/^## Metrics$/m);
+  const [table = ""] = section.split(/^## /m);
+  const rows = table.matchAll(/^\| `([\w.]+)` +\| (\S+)/gm);
+  expect(Object.fromEntries([...rows].map(([, name, unit]) => [name, unit]))).toEqual(units);
+});

@@ -3,6 +3,7 @@ import { isAbsolute } from "node:path";
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import { maxFileBytesSchema } from "@holdfast/workspace/filesystem-kit";
 import { z } from "zod";
+import type { SandboxBounds } from "./sandbox-bounds.js";
 
 /** User that a command is outside of the sandbox: the owner of its files, with that user's permissions. */
 export interface SandboxUser {
@@ -16,7 +17,19 @@ export interface SandboxOptions {
   readonly bwrap?: string | undefined;
   /** Directory for files while a call works on them; on a local disk of this machine. @default the system's temporary directory */
   readonly scratch?: string | undefined;
-  /** Memory of each process, in bytes; `/tmp` and `/dev/shm` hold a quarter of it. @default 1 GB */
+  /**
+   * Medium of the files while a call works on them. `"memory"`: a filesystem of fixed size in memory for each namespace,
+   * twice `maxTotalBytes`, which the kernel bounds; refused where it cannot be mounted. `"disk"`: the scratch directory,
+   * measured while commands run. `"auto"`: memory where it can be mounted and takes at most a quarter of the machine's
+   * memory, else the disk.
+   * @default "auto"
+   */
+  readonly storage?: "auto" | "memory" | "disk" | undefined;
+  /**
+   * Memory of all processes of a command together, in bytes, and address space for data of each. `/tmp` and `/dev/shm` may
+   * hold a quarter of it each, in addition.
+   * @default 1 GB
+   */
   readonly memoryBytes?: number | undefined;
   /** Processes and threads of a command at a time. @default 128 */
   readonly maxProcesses?: number | undefined;
@@ -36,16 +49,19 @@ export interface SandboxOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /**
    * User that commands run as when this process is root; ignored otherwise. The kernel does not limit the processes of
-   * root, so `maxProcesses` has no effect for `{ uid: 0, gid: 0 }`.
+   * root: for `{ uid: 0, gid: 0 }` they are counted, and a command with more than `maxProcesses` is ended.
    * @default { uid: 65534, gid: 65534 }, "nobody"
    */
   readonly user?: SandboxUser | undefined;
+  /** Listener for how resources are bounded on this machine, called when that has been found out at the start. */
+  readonly onBounds?: ((bounds: SandboxBounds) => void) | undefined;
 }
 
 /** {@link SandboxOptions} with every default filled in. */
 export interface SandboxSettings {
   readonly bwrap: string;
   readonly scratch: string;
+  readonly storage: "auto" | "memory" | "disk";
   readonly memoryBytes: number;
   readonly maxProcesses: number;
   readonly cpuSeconds?: number | undefined;
@@ -56,6 +72,7 @@ export interface SandboxSettings {
   readonly readOnlyPaths: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly user: SandboxUser;
+  readonly onBounds?: ((bounds: SandboxBounds) => void) | undefined;
 }
 
 const megabyte = 1_048_576;
@@ -71,9 +88,15 @@ const readOnlyPath = path.refine(
   "is a directory of the sandbox itself",
 );
 
+const listener = z.custom<(bounds: SandboxBounds) => void>(
+  (value) => typeof value === "function",
+  "must be a function",
+);
+
 const settingsSchema: z.ZodType<SandboxSettings> = z.strictObject({
   bwrap: text.min(1).default("bwrap"),
   scratch: path.default(tmpdir),
+  storage: z.enum(["auto", "memory", "disk"]).default("auto"),
   memoryBytes: count.min(16 * megabyte).default(1024 * megabyte),
   maxProcesses: count.min(4).default(128),
   cpuSeconds: count.optional(),
@@ -86,6 +109,7 @@ const settingsSchema: z.ZodType<SandboxSettings> = z.strictObject({
     .record(text.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable"), text)
     .default({}),
   user: z.strictObject({ uid: id, gid: id }).default({ uid: 65_534, gid: 65_534 }),
+  onBounds: listener.optional(),
 });
 
 /**

@@ -18,6 +18,7 @@ import { SharedWorkingCopy } from "./files/shared-working-copy.js";
 import type { WorkingCopy } from "./files/working-copy.js";
 import { type SandboxOptions, type SandboxSettings, sandboxSettings } from "./options.js";
 import { Sandbox } from "./sandbox.js";
+import type { SandboxBounds } from "./sandbox-bounds.js";
 
 /** Options of a {@link SandboxFilesystem}. */
 export interface SandboxFilesystemOptions extends SandboxOptions {
@@ -79,6 +80,15 @@ export class SandboxFilesystem implements Filesystem {
     await this.#open();
   }
 
+  /**
+   * Describes how the resources of commands are bounded on this machine.
+   *
+   * @throws ConfigurationError when commands cannot be run on this machine
+   */
+  async bounds(): Promise<SandboxBounds> {
+    return (await this.#open()).bounds;
+  }
+
   async read(namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
     return this.#work(
       namespace,
@@ -132,7 +142,9 @@ export class SandboxFilesystem implements Filesystem {
    * a signal ended is 128 plus the number of the signal, as in a shell.
    *
    * @throws InvalidInputError for a working directory that does not exist
-   * @throws StateTooLargeError when it was stopped because its files take twice `maxTotalBytes` or `maxFiles`
+   * @throws StateTooLargeError when it was ended because its files take twice `maxTotalBytes` or `maxFiles`, or its
+   *   processes more than `memoryBytes`
+   * @throws StoreUnavailableError when it was ended because the disk is almost full
    * @throws ConfigurationError when commands cannot be run on this machine
    * @throws the reason of the command's signal when that ended it
    */
@@ -147,8 +159,8 @@ export class SandboxFilesystem implements Filesystem {
           throw new InvalidInputError(
             `there is no directory ${showPath(workingDirectory)} to work in`,
           );
-        return copy.whileWithinLimits(command.signal, (signal) =>
-          sandbox.run(tree, { ...command, workingDirectory, signal }),
+        return copy.whileWithinLimits(command.signal, (signal, onStarted) =>
+          sandbox.run(tree, { ...command, workingDirectory, signal }, onStarted),
         );
       });
     });
@@ -220,7 +232,7 @@ export class SandboxFilesystem implements Filesystem {
   async #open(): Promise<Sandbox> {
     if (this.#isClosed)
       throw new ConfigurationError("sandbox: the filesystem was closed; create a new one");
-    this.#sandbox ??= Sandbox.open(this.#settings, this.#sharedDirectory);
+    this.#sandbox ??= this.#openSandbox();
     const opening = this.#sandbox;
     try {
       return await opening;
@@ -229,6 +241,16 @@ export class SandboxFilesystem implements Filesystem {
       if (this.#sandbox === opening) this.#sandbox = undefined;
       throw error;
     }
+  }
+
+  async #openSandbox(): Promise<Sandbox> {
+    const sandbox = await Sandbox.open(this.#settings, this.#sharedDirectory);
+    try {
+      this.#settings.onBounds?.(sandbox.bounds);
+    } catch {
+      // A listener that throws must not keep commands from running.
+    }
+    return sandbox;
   }
 }
 

@@ -12,10 +12,10 @@ import {
 import { checkBwrap } from "./bwrap/check-bwrap.js";
 import { runBwrap } from "./bwrap/run-bwrap.js";
 import { canTraverse } from "./files/permissions.js";
-import { removeTree } from "./files/remove-tree.js";
-import { ScratchDirectory } from "./files/scratch-directory.js";
+import { ScratchDirectory, type TreeSpace } from "./files/scratch-directory.js";
 import type { ScratchTree } from "./files/scratch-tree.js";
 import type { SandboxSettings, SandboxUser } from "./options.js";
+import { boundsOf, memoryProblem, type SandboxBounds, withReserve } from "./sandbox-bounds.js";
 
 interface SandboxParts {
   readonly settings: SandboxSettings;
@@ -28,10 +28,15 @@ interface SandboxParts {
 
 /** Runs commands on this machine in sandboxes; opening it checks that the machine can. */
 export class Sandbox {
+  /** Way in which resources are bounded. */
+  readonly bounds: SandboxBounds;
   readonly #parts: SandboxParts;
+  readonly #isInMemory: boolean;
 
-  private constructor(parts: SandboxParts) {
+  private constructor(parts: SandboxParts, isInMemory: boolean, bounds: SandboxBounds) {
     this.#parts = parts;
+    this.#isInMemory = isInMemory;
+    this.bounds = bounds;
   }
 
   /**
@@ -55,33 +60,49 @@ export class Sandbox {
     try {
       const { readOnlyPaths } = settings;
       const mounts = { system, readOnlyPaths, userFiles: scratch.userFiles };
-      const { root } = await scratch.newTree(settings.maxFileBytes);
-      await checkBwrap(settings, mounts, root, user);
-      await removeTree(root);
-      return new Sandbox({ settings, scratch, mounts, user, sharedDirectory });
+      const parts = { settings, scratch, mounts, user, sharedDirectory };
+      const problem = await memoryProblem(settings, (space) => checkTree(parts, space));
+      const isInMemory = problem === undefined;
+      if (!isInMemory) await checkTree(parts, undefined);
+      return new Sandbox(parts, isInMemory, boundsOf(settings, problem));
     } catch (error) {
       await scratch.remove();
       throw error;
     }
   }
 
-  /** Creates an empty tree for commands to work in. */
-  async newTree(): Promise<ScratchTree> {
-    return this.#parts.scratch.newTree(this.#parts.settings.maxFileBytes);
+  /**
+   * Creates an empty tree for commands to work in.
+   *
+   * @param space - what it may hold, where the kernel bounds that
+   */
+  async newTree(space: TreeSpace): Promise<ScratchTree> {
+    const { scratch, settings } = this.#parts;
+    return scratch.newTree(
+      settings.maxFileBytes,
+      this.#isInMemory ? withReserve(space) : undefined,
+    );
   }
 
   /**
    * Runs a command on the files of a tree.
    *
+   * @param onStarted - called with the pid of the sandbox's first process
    * @throws ConfigurationError when no sandbox could be created
    * @throws the reason of the command's signal when that ended it
    */
-  async run(tree: ScratchTree, command: ShellCommand): Promise<CommandResult> {
+  async run(
+    tree: ScratchTree,
+    command: ShellCommand,
+    onStarted: (firstProcess: number) => void,
+  ): Promise<CommandResult> {
     const { settings, mounts, user, sharedDirectory } = this.#parts;
     const shared = await sharedPaths(sharedDirectory, user);
     const { result, wasSetUp } = await runBwrap({
       bwrap: settings.bwrap,
-      options: bwrapOptions(settings, { ...mounts, shared }, tree.root),
+      options: bwrapOptions(settings, { ...mounts, shared }, tree.mountedFrom),
+      volume: tree.volume,
+      onStarted,
       command: firstCommand(settings, {
         directory: command.workingDirectory ?? "",
         line: command.command,
@@ -101,6 +122,17 @@ export class Sandbox {
   /** Removes the scratch directory. */
   async close(): Promise<void> {
     await this.#parts.scratch.remove();
+  }
+}
+
+/** Checks that commands can be run on a tree of a kind. */
+async function checkTree(parts: SandboxParts, space: TreeSpace | undefined): Promise<void> {
+  const { settings, scratch, mounts, user } = parts;
+  const tree = await scratch.newTree(settings.maxFileBytes, space);
+  try {
+    await checkBwrap(settings, mounts, tree, user);
+  } finally {
+    await tree.remove();
   }
 }
 

@@ -94,6 +94,8 @@ describe("whether commands can be run here", () => {
   test.each<[string, object]>([
     ["bwrap", { bwrap: "" }],
     ["scratch", { scratch: "relative" }],
+    ["storage", { storage: "tape" }],
+    ["onBounds", { onBounds: "log" }],
     ["memoryBytes", { memoryBytes: 1 }],
     ["maxProcesses", { maxProcesses: 0 }],
     ["cpuSeconds", { cpuSeconds: 1.5 }],
@@ -105,7 +107,7 @@ describe("whether commands can be run here", () => {
     ["environment", { environment: { "NOT A NAME": "x" } }],
     ["user.uid", { user: { uid: -1, gid: 0 } }],
     ["files", { files: {} }],
-    ["options", { unknown: true }],
+    ["unknown", { unknown: true }],
   ])("a wrong option %s is refused when the filesystem is made", (name, options) => {
     const make = (): unknown =>
       new SandboxFilesystem({

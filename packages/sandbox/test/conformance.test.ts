@@ -54,7 +54,8 @@ class Entered extends SandboxFilesystem {
   }
 }
 
-describeFilesystem("SandboxFilesystem during a call", {
-  create: () => new Entered({ files: new InMemoryFilesystem(), scratch }),
-  cleanup: (files) => files.close?.(),
-});
+for (const storage of ["memory", "disk"] as const)
+  describeFilesystem(`SandboxFilesystem during a call, in ${storage}`, {
+    create: () => new Entered({ files: new InMemoryFilesystem(), scratch, storage }),
+    cleanup: (files) => files.close?.(),
+  });

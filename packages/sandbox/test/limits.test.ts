@@ -131,7 +131,7 @@ describe("what a command in the sandbox can use up", () => {
   });
 
   test("a command that fills the disk is stopped while it does so", async () => {
-    await using box = await sandboxed({ maxTotalBytes: megabyte });
+    await using box = await sandboxed({ storage: "disk", maxTotalBytes: megabyte });
     const visit = await box.files.enter(mine);
     await expect(run(box.files, "head -c 5M /dev/zero > big; sleep 60")).rejects.toMatchObject({
       code: "TOO_LARGE",
@@ -141,7 +141,7 @@ describe("what a command in the sandbox can use up", () => {
   });
 
   test("a command that makes files without end is stopped while it does so", async () => {
-    await using box = await sandboxed({ maxFiles: 100 });
+    await using box = await sandboxed({ storage: "disk", maxFiles: 100 });
     const visit = await box.files.enter(mine);
     await expect(
       run(box.files, "mkdir many; for i in $(seq 300); do : > many/$i; done; sleep 60"),

@@ -81,6 +81,21 @@ export function processesWith(mark: string): number {
   }).length;
 }
 
+/** Returns the processes that hold filesystems in memory for this process. */
+export function volumeHolders(): number[] {
+  return readdirSync("/proc")
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        const isOurs = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === process.pid;
+        return isOurs && / \((?:cat|sh)\) [^Z]/.test(stat);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
 /** Counts the entries of the one scratch directory below `scratch`. */
 export async function directoriesIn(scratch: string): Promise<number> {
   const [own] = await readdir(scratch);

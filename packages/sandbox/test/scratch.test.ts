@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,6 +52,29 @@ describe("scratch directories of processes that end", () => {
       return !(await readdir(box.scratch)).includes(left ?? "");
     });
     expect((await run(box.files, "echo fine")).stdout).toBe("fine\n");
+  });
+
+  test("a killed process leaves nothing in memory", async () => {
+    await using box = await sandboxed();
+    const script = `
+      import { readFileSync } from "node:fs";
+      import { InMemoryFilesystem } from "@holdfast/core";
+      import { SandboxFilesystem } from ${JSON.stringify(sandbox.href)};
+      const files = new SandboxFilesystem({ files: new InMemoryFilesystem(), scratch: process.argv.at(-1), storage: "memory" });
+      await files.enter({ agentId: "a", userId: "u", sessionId: "s" });
+      console.log("holder " + readFileSync("/proc/self/task/" + process.pid + "/children", "utf8").trim());
+      setInterval(() => {}, 1_000);
+    `;
+    await using child = spawnScript(script, [box.scratch], { cwd });
+    const holder = (await child.line((line) => line.startsWith("holder "))).slice(7);
+    expect(holder).toMatch(/^\d+$/);
+    expect(existsSync(`/proc/${holder}`)).toBe(true);
+    await child.kill9();
+    // One that nobody waits for stays in the list of processes, without arguments.
+    await eventually(() => {
+      const file = `/proc/${holder}/cmdline`;
+      return !existsSync(file) || readFileSync(file, "utf8") === "";
+    });
   });
 
   test("what is not surely a dead process's scratch directory is left alone", async () => {

@@ -1,15 +1,18 @@
-import type { CallOutcome, ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import type { LogRecord, Slot } from "@holdfast/core";
 import type { YieldingClock } from "@holdfast/core/plugin-kit";
-import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
+import { CallOutcomes, isDiscarded, type RunOutcome } from "@holdfast/core/store-kit";
 import { type Caller, isSameSession } from "./caller.js";
+import type { SessionToolParts } from "./session-tool.js";
 
 /** Remarks on records, by the outcome of their call. */
-const remarks: Readonly<Record<CallOutcome, string>> = {
+const remarks: Readonly<Record<RunOutcome, string>> = {
   committed: "",
   interrupted: " (interrupted)",
   error: " (failed)",
   conflict: " (discarded: conflict)",
   rolled_back: " (discarded: rolled back)",
+  unsaved: " (discarded: never saved)",
+  unsettled: " (discarded: not saved yet)",
 };
 
 /** Says how the calls of records ended. */
@@ -19,18 +22,30 @@ export class CallRemarks {
   readonly #includeDiscarded: boolean;
 
   constructor(
-    log: Pick<ConversationLog, "read">,
+    { log, stateStore, agentId }: Pick<SessionToolParts, "log" | "stateStore" | "agentId">,
     caller: Caller,
     clock: YieldingClock,
     includeDiscarded: boolean | undefined,
   ) {
     // The end of a long call may be far away, and an in-memory log never yields.
-    this.#outcomes = new CallOutcomes({
-      async read(slot, range) {
-        await clock.tick();
-        return log.read(slot, range);
+    this.#outcomes = new CallOutcomes(
+      {
+        async read(slot, range) {
+          await clock.tick();
+          return log.read(slot, range);
+        },
       },
-    });
+      {
+        agentId,
+        stateStore: {
+          // The call has its own session's state at hand: the head is all that is asked for.
+          load: async (slot) =>
+            caller.state && isSameSession(slot, caller.slot)
+              ? { revision: "", head: caller.state.head(), messages: [] }
+              : stateStore.load(slot),
+        },
+      },
+    );
     this.#caller = caller;
     this.#includeDiscarded = includeDiscarded ?? false;
   }

@@ -1,4 +1,4 @@
-import { InvalidInputError, type RuntimeContext, type Slot } from "@holdfast/core";
+import { type AgentState, InvalidInputError, type RuntimeContext, type Slot } from "@holdfast/core";
 import { callSlot } from "@holdfast/core/plugin-kit";
 import { checkId } from "@holdfast/core/store-kit";
 
@@ -8,6 +8,8 @@ export interface Caller {
   readonly slot: Slot;
   readonly callId: string | undefined;
   readonly signal: AbortSignal;
+  /** State of the call's own session. */
+  readonly state: AgentState | undefined;
 }
 
 /** Session ids that the model asked for. */
@@ -18,7 +20,7 @@ export interface SessionRequest {
 
 /** Returns the caller of a tool of this agent. */
 export function callerOf(agentId: string, ctx: RuntimeContext, signal: AbortSignal): Caller {
-  return { slot: callSlot(agentId, ctx), callId: ctx.callId, signal };
+  return { slot: callSlot(agentId, ctx), callId: ctx.callId, signal, state: ctx.agentState };
 }
 
 /**

@@ -1,4 +1,10 @@
-import type { ConversationLog, InferInput, Tool, ToolInputSchema } from "@holdfast/core";
+import type {
+  AgentStateStore,
+  ConversationLog,
+  InferInput,
+  Tool,
+  ToolInputSchema,
+} from "@holdfast/core";
 import { type SafeToolOptions, safeTool, YieldingClock } from "@holdfast/core/plugin-kit";
 import { type Caller, callerOf } from "./caller.js";
 import type { SessionToolsSettings } from "./session-tools-options.js";
@@ -6,6 +12,8 @@ import type { SessionToolsSettings } from "./session-tools-options.js";
 /** Parts of the session tools. */
 export interface SessionToolParts {
   readonly log: ConversationLog;
+  /** Tells which of the ends that a log names were saved. */
+  readonly stateStore: Pick<AgentStateStore, "load">;
   /** The agent that has the tools. */
   readonly agentId: string;
   readonly settings: SessionToolsSettings;

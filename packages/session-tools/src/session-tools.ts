@@ -18,7 +18,12 @@ export function sessionTools(options: SessionToolsOptions = {}): Plugin {
     name: "session-tools",
     contract: 1,
     setup(host) {
-      const parts = { log: host.require("log"), agentId: host.agent.agentId, settings };
+      const parts = {
+        log: host.require("log"),
+        stateStore: host.require("stateStore"),
+        agentId: host.agent.agentId,
+        settings,
+      };
       host.tool(sessionListTool(parts));
       host.tool(sessionHistoryTool(parts));
       host.tool(sessionSearchTool(parts));

@@ -54,7 +54,9 @@ test("a model that calls the tools sees its user's sessions and no others", asyn
   expect(await ask("session_history", proposed(found, "read it: ") ?? {}, now)).toContain(
     "I like green tea.",
   );
-  expect(await ask("session_history", { sessionId: "coffee" }, now)).toContain("Nothing to show");
+  expect(await ask("session_history", { sessionId: "coffee" }, now)).toContain(
+    'there is no session "coffee" of this user',
+  );
   expect(await ask("session_search", { query: "i like" }, { sessionId: "water" })).toContain(
     "water",
   );

@@ -1,16 +1,18 @@
 import {
+  type AgentStateStore,
   type ConversationLog,
   type DataBlock,
+  InMemoryAgentStateStore,
   InMemoryConversationLog,
   type LogMark,
   type Message,
-  RuntimeContext,
   type Slot,
   type TextBlock,
   userMessage,
 } from "@holdfast/core";
 import { isExplicitToolResult, validateInput } from "@holdfast/core/plugin-kit";
 import type { LogDraft } from "@holdfast/core/store-kit";
+import { toolCallContext } from "@holdfast/testing";
 import { sessionHistoryTool } from "../src/history/session-history.js";
 import { sessionListTool } from "../src/list/session-list.js";
 import { sessionSearchTool } from "../src/search/session-search.js";
@@ -29,11 +31,16 @@ export interface Answer {
 
 export interface BenchOptions extends SessionToolsOptions {
   readonly log?: ConversationLog;
+  readonly stateStore?: AgentStateStore;
 }
 
 /** The tools, called as the engine would call them. */
-export function bench({ log = new InMemoryConversationLog(), ...options }: BenchOptions = {}) {
-  const parts = { log, agentId: "agent", settings: readOptions(options) };
+export function bench({
+  log = new InMemoryConversationLog(),
+  stateStore = new InMemoryAgentStateStore(),
+  ...options
+}: BenchOptions = {}) {
+  const parts = { log, stateStore, agentId: "agent", settings: readOptions(options) };
   const tools = [sessionListTool(parts), sessionHistoryTool(parts), sessionSearchTool(parts)];
   let records = 0;
   const use = async (
@@ -46,7 +53,7 @@ export function bench({ log = new InMemoryConversationLog(), ...options }: Bench
     if (tool === undefined) throw new Error(`no tool ${name}`);
     const valid = await validateInput(tool.input, input);
     if (valid.problem !== undefined) return answerOf([{ type: "text", text: valid.problem }], true);
-    const ctx = RuntimeContext.of({ userId, sessionId, ...more });
+    const ctx = toolCallContext({ userId, sessionId, ...more });
     const result: unknown = await tool.execute?.(valid.value as never, ctx);
     const isError = isExplicitToolResult(result) && result.state === "error";
     const output = isExplicitToolResult(result) ? result.output : result;

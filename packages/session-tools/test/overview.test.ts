@@ -230,7 +230,7 @@ test("a stretch in which everything was discarded is passed over, in bounded tim
   expect(texts.join("\n").match(/the first|gone/g)).toEqual(["the first"]);
 });
 
-test("a session without a log has nothing to show", async () => {
-  const answer = await bench().use("history", { sessionId: "never" });
-  expect([answer.isError, answer.text]).toEqual([false, 'Nothing to show of session "never".']);
+test("the session of the call has nothing to show before its first record", async () => {
+  const answer = await bench().use("history");
+  expect([answer.isError, answer.text]).toEqual([false, 'Nothing to show of session "one".']);
 });

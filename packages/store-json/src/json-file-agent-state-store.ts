@@ -9,17 +9,32 @@ import type {
 } from "@holdfast/core";
 import {
   checkSlot,
+  describeSlot,
+  ExpirySweep,
+  type Inbox,
   type LoadedState,
   refuseFusedParts,
+  type SessionExpiry,
   type StateWrite,
+  stateConflict,
 } from "@holdfast/core/store-kit";
 import { VersionedDocuments } from "./document/versioned-documents.js";
+import { ExpiredSessions } from "./expiry/expired-sessions.js";
+import { SessionLife } from "./expiry/session-life.js";
 import { FileSessionGate } from "./gate/file-session-gate.js";
+import { FileInbox } from "./inbox/file-inbox.js";
 import { Disk } from "./io/disk.js";
+import { unavailable } from "./io/io-error.js";
 import { FileKeyValueStore } from "./key-value/file-key-value-store.js";
 import { COMPANION_FOLDERS, slotPlace } from "./layout.js";
 import { JsonlConversationLog } from "./log/jsonl-conversation-log.js";
-import { checkOptions, type FileOptions, fileOptionRules, stateRoot } from "./options.js";
+import {
+  checkOptions,
+  type FileOptions,
+  fileOptionRules,
+  type OptionRule,
+  stateRoot,
+} from "./options.js";
 import { safeReport } from "./report.js";
 import { FileSignalBus } from "./signals/file-signal-bus.js";
 import { SlotListing } from "./slot-listing.js";
@@ -28,10 +43,32 @@ import { SlotListing } from "./slot-listing.js";
 export interface JsonFileStoreOptions extends Omit<FileOptions, "root"> {
   /** @default the environment variable `HOLDFAST_STATE_HOME`, else `~/.holdfast/state` */
   readonly root?: string | undefined;
+  /**
+   * A session expires, with its log and its inbox, when it was neither loaded nor saved for this long; never while a call on it
+   * runs or waits. @default never
+   */
+  readonly ttlMs?: number | undefined;
+  /** Clock for `ttlMs`, for tests; every process of the root must have the same. @default that of the file system */
+  readonly clock?: (() => Date) | undefined;
 }
 
-/** A head is meant to be small: each changed field is written again whole. */
-const MAX_HEAD_BYTES = 256 * 1_024;
+const rules: { readonly [name in keyof JsonFileStoreOptions]-?: OptionRule } = {
+  ...fileOptionRules,
+  ttlMs: {
+    accepts: (value) => value === undefined || (Number.isInteger(value) && Number(value) > 0),
+    wanted: "a whole number of milliseconds",
+  },
+  clock: {
+    accepts: (value) => value === undefined || typeof value === "function",
+    wanted: "a function that returns a Date",
+  },
+};
+
+/**
+ * A head is meant to be small: each changed field is written again whole. The engine allows its sections 256 KB, and keeps
+ * them twice while a run saves its steps.
+ */
+const MAX_HEAD_BYTES = 1_024 * 1_024;
 const MAX_MESSAGE_BYTES = 16 * 1_024 * 1_024;
 
 /**
@@ -50,20 +87,21 @@ export class JsonFileAgentStateStore implements AgentStateStore {
   readonly contract = 1;
   readonly kind = "json";
   readonly reach = "host";
+  readonly keepsCallRecords = true;
   /** Directory of all files. */
   readonly root: string;
   readonly #documents: VersionedDocuments;
+  readonly #inbox: FileInbox;
   readonly #listing: SlotListing;
   readonly #companions: DistributedStore;
+  /** Absent when sessions do not expire. */
+  readonly #life: SessionLife | undefined;
+  readonly #sweep: ExpirySweep | undefined;
 
   constructor(options: JsonFileStoreOptions = {}) {
     const root = stateRoot(options.root);
-    checkOptions(
-      "JsonFileAgentStateStore",
-      { ...options, root: options.root ?? root },
-      fileOptionRules,
-    );
-    const { durability = "fsync", onReport } = options;
+    checkOptions("JsonFileAgentStateStore", { ...options, root: options.root ?? root }, rules);
+    const { durability = "fsync", onReport, ttlMs, clock } = options;
     const disk = new Disk(durability);
     const report = safeReport(onReport);
     this.root = root;
@@ -72,31 +110,63 @@ export class JsonFileAgentStateStore implements AgentStateStore {
       report,
       limits: { headBytes: MAX_HEAD_BYTES, messageBytes: MAX_MESSAGE_BYTES },
     });
-    this.#listing = new SlotListing(root, report);
+    const begin = (slot: Slot): Promise<void> => this.#begin(slot);
+    const isExpired = (slot: Slot): Promise<boolean> => this.#isExpired(slot);
+    this.#inbox = new FileInbox(root, disk, report, { begin, isExpired });
+    this.#listing = new SlotListing(root, report, isExpired);
     const below = (folder: keyof typeof COMPANION_FOLDERS): { root: string } => ({
       root: join(root, COMPANION_FOLDERS[folder]),
     });
+    const log = new JsonlConversationLog({ ...below("log"), durability, onReport }, begin);
+    if (ttlMs !== undefined) {
+      const removeState = (slot: Slot): Promise<void> => this.#remove(slot).then(() => undefined);
+      this.#life = new SessionLife({ root, ttlMs, clock, removeState, log });
+      const expired = new ExpiredSessions(root, this.#life);
+      this.#sweep = new ExpirySweep(ttlMs, () => expired.sweep());
+    }
     this.#companions = {
       stateStore: this,
-      log: new JsonlConversationLog({ ...below("log"), durability, onReport }),
+      log,
       keyValue: new FileKeyValueStore({ ...below("values"), durability, onReport }),
-      gate: new FileSessionGate(below("gates")),
+      gate: new FileSessionGate(below("gates"), begin),
       signals: new FileSignalBus(below("signals")),
     };
   }
 
+  /** Present with `ttlMs`. */
+  get expiry(): SessionExpiry | undefined {
+    return this.#life;
+  }
+
+  /** Inbox of the sessions; an entry is a file beside the session's state. */
+  get inbox(): Inbox {
+    return this.#inbox;
+  }
+
   async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
-    return this.#documents.read(slotPlace(this.root, checkSlot(slot)), known);
+    const owner = checkSlot(slot);
+    const place = slotPlace(this.root, owner);
+    if (this.#life === undefined) return this.#documents.read(place, known);
+    if (await this.#isExpired(owner)) return null;
+    const loaded = await this.#documents.read(place, known);
+    // A disk that refuses writes can still be read.
+    if (loaded !== null) await this.#life.use(owner).catch(() => undefined);
+    return loaded;
   }
 
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
     const owner = checkSlot(slot);
     refuseFusedParts(owner, write);
-    return this.#documents.write(slotPlace(this.root, owner), write);
+    const { expected } = write;
+    return this.#documents.write(slotPlace(this.root, owner), write, async () => {
+      if (expected !== null && (await this.#isExpired(owner)))
+        throw stateConflict(owner, expected, null);
+      await this.#begin(owner);
+    });
   }
 
   async delete(slot: Slot): Promise<boolean> {
-    return this.#documents.remove(slotPlace(this.root, checkSlot(slot)));
+    return this.#remove(checkSlot(slot));
   }
 
   async list(query: SlotQuery = {}): Promise<SlotPage> {
@@ -110,6 +180,29 @@ export class JsonFileAgentStateStore implements AgentStateStore {
 
   /** Waits for the commands under way; nothing else is open. */
   async close(): Promise<void> {
-    await this.#documents.idle();
+    await this.#sweep?.stop();
+    await Promise.all([this.#documents.idle(), this.#inbox.idle()]);
+  }
+
+  async #remove(slot: Slot): Promise<boolean> {
+    const existed = await this.#documents.remove(slotPlace(this.root, slot));
+    await this.#inbox.empty(slot);
+    return existed;
+  }
+
+  async #isExpired(slot: Slot): Promise<boolean> {
+    this.#sweep?.start();
+    if (this.#life === undefined) return false;
+    return this.#life.isExpired(slot).catch((error: unknown) => {
+      throw unavailable(`look at the last use of ${describeSlot(slot)}`, error);
+    });
+  }
+
+  /** Removes a session that has expired before something is stored for it. */
+  async #begin(slot: Slot): Promise<void> {
+    this.#sweep?.start();
+    await this.#life?.begin(slot).catch((error: unknown) => {
+      throw unavailable(`note the use of ${describeSlot(slot)}`, error);
+    });
   }
 }

@@ -8,7 +8,7 @@ import type { Place } from "./document/place.js";
  *
  * ```
  * <agent>/<user>/<session>/   the state of a session
- * @log/ @values/ @gates/ @signals/   the store's companions; "@" is in no agent's directory name
+ * @log/ @values/ @gates/ @signals/   the store's companions, and @uses/, where sessions expire; "@" is in no agent's directory name
  * ```
  */
 export const COMPANION_FOLDERS = {
@@ -16,6 +16,7 @@ export const COMPANION_FOLDERS = {
   values: "@values",
   gates: "@gates",
   signals: "@signals",
+  uses: "@uses",
 } as const;
 
 /** Name of a user's directory. Named users have a prefix, so that none of them is `anonymous`. */

@@ -1,28 +1,33 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  InvalidInputError,
+  type SessionInfo,
   type Slot,
   type SlotInfo,
   type SlotPage,
   type SlotQuery,
   StateCorruptError,
 } from "@holdfast/core";
-import { checkLimit, matchSlot, pathSegment } from "@holdfast/core/store-kit";
-import { documentIds } from "./document/document-ids.js";
+import { checkLimit, listedInfo, matchSlot, pathSegment } from "@holdfast/core/store-kit";
+import { documentTitle } from "./document/document-title.js";
 import { journalName, listGenerations, snapshotName, sweptName } from "./document/generation.js";
 import type { DocumentIds } from "./document/record.js";
 import { sweepDeleted } from "./document/sweep-deleted.js";
+import { entryFiles } from "./inbox/entry-file.js";
 import { inParallel } from "./io/in-parallel.js";
 import { ioReason, isMissing, unavailable } from "./io/io-error.js";
 import { slotDirectory, userFolder } from "./layout.js";
+import {
+  continuedListing,
+  isSameCursor,
+  type ListingCursor,
+  type NextSession,
+  newListing,
+  readCursor,
+  type ScannedSession,
+  writeCursor,
+} from "./listing-order.js";
 import type { ReportSink } from "./report.js";
-
-/** A session's directory, from the root, and when it was last saved. */
-interface Entry {
-  readonly directory: string;
-  readonly savedMs: number;
-}
 
 /** Directories read in parallel. */
 const PARALLEL = 16;
@@ -35,31 +40,45 @@ const SCAN_KEPT = 50_000;
 export class SlotListing {
   readonly #root: string;
   readonly #report: ReportSink;
-  #scan:
-    | { readonly filter: string; readonly at: number; readonly entries: readonly Entry[] }
+  readonly #isExpired: (slot: Slot) => Promise<boolean>;
+  /** The sessions of the last listing, for its next pages. */
+  #kept:
+    | { readonly filter: string; readonly at: number; readonly sessions: readonly NextSession[] }
     | undefined;
 
-  constructor(root: string, report: ReportSink) {
+  /** @param isExpired - tells whether a session has expired, and is not to be shown */
+  constructor(
+    root: string,
+    report: ReportSink,
+    isExpired: (slot: Slot) => Promise<boolean> = async () => false,
+  ) {
     this.#root = root;
     this.#report = report;
+    this.#isExpired = isExpired;
   }
 
   /** @throws InvalidInputError | InvalidIdError | StoreUnavailableError */
   async list(query: SlotQuery): Promise<SlotPage> {
     const limit = checkLimit(query.limit, 100);
     const matches = matchSlot(query);
+    const isListed = ({ slot, info }: SlotInfo): boolean =>
+      matches(slot) && (query.unfinished !== true || info?.unfinished === true);
     const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
     const slots: SlotInfo[] = [];
-    let last: Entry | undefined;
+    let last: NextSession | undefined;
     try {
-      for (const entry of await this.#entries(query)) {
-        if (after !== undefined && compare(entry, after) <= 0) continue;
-        const slot = await this.#slotIn(entry);
-        if (slot === null || !matches(slot)) continue;
-        if (slots.length === limit && last !== undefined)
-          return { slots, cursor: writeCursor(last) };
-        slots.push({ slot, updatedAt: new Date(entry.savedMs).toISOString() });
-        last = entry;
+      const sessions = await this.#sessions(query, after);
+      for (let next = 0; next < sessions.length; ) {
+        const some = sessions.slice(next, next + Math.min(PARALLEL, limit - slots.length + 1));
+        next += some.length;
+        const infos = await inParallel(some, PARALLEL, ({ session }) => this.#infoOf(session));
+        for (const [index, info] of infos.entries()) {
+          if (info === null || !isListed(info)) continue;
+          if (slots.length === limit && last !== undefined)
+            return { slots, cursor: writeCursor(last.cursor) };
+          slots.push(info);
+          last = some[index];
+        }
       }
     } catch (error) {
       throw unavailable("list the sessions", error);
@@ -67,29 +86,37 @@ export class SlotListing {
     return { slots };
   }
 
-  async #entries(query: SlotQuery): Promise<readonly Entry[]> {
+  /** Returns the sessions still to be shown. */
+  async #sessions(
+    query: SlotQuery,
+    after: ListingCursor | undefined,
+  ): Promise<readonly NextSession[]> {
     const filter = JSON.stringify([query.agentId, query.userId]);
-    const kept = this.#scan;
-    if (query.cursor !== undefined && kept?.filter === filter)
-      if (performance.now() - kept.at < SCAN_TTL_MS) return kept.entries;
-    const entries = await this.#scanDirectories(query);
-    entries.sort(compare);
-    this.#scan =
-      entries.length > SCAN_KEPT ? undefined : { filter, at: performance.now(), entries };
-    return entries;
+    if (after !== undefined && this.#kept?.filter === filter) {
+      const { at, sessions } = this.#kept;
+      const index = sessions.findIndex(({ cursor }) => isSameCursor(cursor, after));
+      if (index !== -1 && performance.now() - at < SCAN_TTL_MS) return sessions.slice(index + 1);
+    }
+    const startedMs = Date.now();
+    const found = await this.#scanDirectories(query);
+    const sessions =
+      after === undefined ? newListing(found, startedMs) : continuedListing(found, after);
+    this.#kept =
+      sessions.length > SCAN_KEPT ? undefined : { filter, at: performance.now(), sessions };
+    return sessions;
   }
 
-  async #scanDirectories({ agentId, userId }: SlotQuery): Promise<Entry[]> {
+  async #scanDirectories({ agentId, userId }: SlotQuery): Promise<ScannedSession[]> {
     const sessions: string[] = [];
     const user = userId === undefined ? undefined : userFolder(userId);
     for (const agentFolder of await this.#folders("", agentId && pathSegment(agentId)))
       for (const userFolder of await this.#folders(agentFolder, user))
         sessions.push(...(await this.#folders(userFolder)));
-    const entries = await inParallel(sessions, PARALLEL, (directory) => this.#entryOf(directory));
-    return entries.filter((entry) => entry !== null);
+    const scanned = await inParallel(sessions, PARALLEL, (directory) => this.#scan(directory));
+    return scanned.filter((session) => session !== null);
   }
 
-  async #entryOf(directory: string): Promise<Entry | null> {
+  async #scan(directory: string): Promise<ScannedSession | null> {
     try {
       const path = join(this.#root, directory);
       const current = (await listGenerations(path))?.current;
@@ -103,16 +130,24 @@ export class SlotListing {
     }
   }
 
-  async #slotIn({ directory }: Entry): Promise<Slot | null> {
+  async #infoOf({ directory, savedMs }: ScannedSession): Promise<SlotInfo | null> {
     try {
       const path = join(this.#root, directory);
-      const ids = await documentIds(path);
-      if (ids === null) {
+      const title = await documentTitle(path);
+      if (title === null) {
         await sweepDeleted(path);
         return null;
       }
-      const slot = slotOf(ids);
-      if (slot !== null && slotDirectory(this.#root, slot) === path) return slot;
+      const slot = slotOf(title.ids);
+      if (slot !== null && slotDirectory(this.#root, slot) === path) {
+        if (await this.#isExpired(slot)) return null;
+        const saved =
+          title.info === undefined ? undefined : (JSON.parse(title.info) as SessionInfo);
+        const hasInput = entryFiles(title.names).some(({ kind }) => kind === "input");
+        const info = listedInfo(saved, hasInput);
+        const listed = { slot, updatedAt: new Date(savedMs).toISOString() };
+        return info === undefined ? listed : { ...listed, info };
+      }
       this.#report({
         kind: "entry_skipped",
         message: "skipped a session's directory: its files belong to another session",
@@ -148,29 +183,10 @@ export class SlotListing {
   }
 }
 
-function slotOf(ids: DocumentIds): Slot | null {
+/** Returns the slot that the ids of a state name; null when they are not those of a slot. */
+export function slotOf(ids: DocumentIds): Slot | null {
   const [agentId, userId, sessionId] = ids;
   if (typeof agentId !== "string" || typeof sessionId !== "string" || userId === undefined)
     return null;
   return { agentId, userId, sessionId };
-}
-
-/** Newest first. */
-function compare(a: Entry, b: Entry): number {
-  if (a.savedMs !== b.savedMs) return b.savedMs - a.savedMs;
-  return a.directory < b.directory ? -1 : a.directory > b.directory ? 1 : 0;
-}
-
-function writeCursor({ savedMs, directory }: Entry): string {
-  return Buffer.from(JSON.stringify([savedMs, directory])).toString("base64url");
-}
-
-function readCursor(cursor: string): Entry {
-  try {
-    const [savedMs, directory] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
-    if (typeof savedMs === "number" && typeof directory === "string") return { savedMs, directory };
-  } catch {
-    // Falls through to the error for any invalid cursor.
-  }
-  throw new InvalidInputError("the cursor does not come from a listing of this store");
 }

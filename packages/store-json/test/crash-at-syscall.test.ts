@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { inParallel } from "../src/io/in-parallel.js";
-import { expectUsable, expectWholeState, runSaver, type SaverRun } from "./saver-process.js";
+import type { ScriptRun } from "./run-script.js";
+import { expectUsable, expectWholeState, runSaver } from "./saver-process.js";
 import { scaled } from "./scaled.js";
 import { countCalls, killingAt, needStrace, spread } from "./strace.js";
 import { temporaryRoot } from "./temporary-root.js";
@@ -23,7 +24,7 @@ const points = [
 test("stopped at any system call, a session is what was last acknowledged, or that and the whole next save", {
   timeout: 1_200_000,
 }, async () => {
-  let whole: SaverRun | undefined;
+  let whole: ScriptRun | undefined;
   const counts = await countCalls(
     points.map(([name]) => name),
     async (wrapper) => {

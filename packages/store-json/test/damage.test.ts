@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { StateCorruptError, StateTooNewError } from "@holdfast/core";
+import { StateCorruptError, StateTooNewError, textOf } from "@holdfast/core";
 import type { LoadedState } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import fc from "fast-check";
@@ -29,7 +29,10 @@ describe.each(["journal only", "snapshot and journal"])("files of a session, %s"
     const store = new JsonFileAgentStateStore({ root, durability: "os" });
     await append(store, ['J*J J@ {"bytes":12,', "two"], { kind: "a", crc: ',"crc":"00000000"}' });
     if (kind !== "journal only") await rotate(store);
-    for (const text of ["three", "four", "five"]) await append(store, [text], { note: text });
+    for (const text of ["three", "four", "five"]) {
+      const callRecord = { record: { callId: text, text }, keep: 2 };
+      await append(store, [text], { note: text }, { callRecord, info: { title: text } });
+    }
     saved = await loadSession(store);
     files = sessionFiles(root).map((name) => ({
       name,
@@ -101,12 +104,19 @@ describe.each(["journal only", "snapshot and journal"])("files of a session, %s"
         seen.add(loaded?.messages.length ?? null);
         if (loaded !== null)
           expect(loaded.messages).toEqual(saved.messages.slice(0, loaded.messages.length));
+        // The records came with the third message and those after it.
+        const texts = (loaded?.messages ?? []).slice(2).map(textOf);
+        expect((loaded?.callRecords ?? []).map(({ callId }) => callId)).toEqual(
+          texts.toReversed().slice(0, 2),
+        );
         const revision = await store.save(slot, change(loaded, { after: length }));
         const again = await loadSession(new JsonFileAgentStateStore({ root: target }));
         expect(again).toEqual({
           revision,
           head: { after: length },
           messages: loaded?.messages ?? [],
+          callRecords: loaded?.callRecords ?? [],
+          ...(loaded?.info && { info: loaded.info }),
         });
       }
       expect(seen.size).toBeGreaterThanOrEqual(4);

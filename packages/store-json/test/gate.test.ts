@@ -19,7 +19,8 @@ describeSessionGate("FileSessionGate", {
 });
 
 function gateAt(root: string): FileSessionGate {
-  const gate = new FileSessionGate({ root });
+  // A third of the lease passes until it is renewed.
+  const gate = new FileSessionGate({ root, leaseMs: 9_000 });
   roots.set(gate, root);
   return gate;
 }
@@ -120,6 +121,85 @@ test(
   },
 );
 
+test("a holder that stood still knows at once that its lease is over", long, async () => {
+  const root = temporaryRoot();
+  const child = spawnScript(holder, [root, "3000", "stop"]);
+  await child.line("held");
+  const gate = new FileSessionGate({ root });
+  // Its heartbeats keep it until it is stopped.
+  await expect(gate.acquire(slot, { callId: "mine", wait: false })).rejects.toSatisfy(
+    SessionBusyError.is,
+  );
+  process.kill(child.pid, "SIGSTOP");
+  const lease = await gate.acquire(slot, { callId: "mine" });
+  process.kill(child.pid, "SIGCONT");
+  await child.line("continued true true");
+  await child.exited;
+  expect(await gate.calls(slot)).toEqual(["mine"]);
+  expect(lease.lost.aborted).toBe(false);
+  await lease.release();
+});
+
+test(
+  "a waiter that stands still is passed over, and queues again when it goes on",
+  long,
+  async () => {
+    const root = temporaryRoot();
+    const gate = new FileSessionGate({ root });
+    const first = await gate.acquire(slot, { callId: "first" });
+    const child = spawnScript(holder, [root, "2000", "hold"]);
+    await eventually(async () => (await gate.calls(slot)).includes("held"));
+    const behind = new FileSessionGate({ root });
+    const waiting = behind.acquire(slot, { callId: "behind" });
+    await eventually(async () => (await gate.calls(slot)).length === 3);
+    process.kill(child.pid, "SIGSTOP");
+    await first.release();
+    const second = await waiting;
+    process.kill(child.pid, "SIGCONT");
+    await eventually(async () => (await gate.calls(slot)).join() === "behind,held");
+    expect(child.lines).not.toContain("held");
+    await second.release();
+    await child.line("held");
+    await child.kill9();
+  },
+);
+
+test("a lost lease that nobody releases does not keep other calls of its process waiting", async () => {
+  const root = temporaryRoot();
+  const gate = new FileSessionGate({ root, leaseMs: 600 });
+  const lost = await gate.acquire(slot, { callId: "c" });
+  for (const name of sessionFiles(root)) rmSync(join(sessionDirectory(root), name));
+  await eventually(() => lost.lost.aborted);
+  const next = await gate.acquire(slot, { callId: "d" });
+  await lost.release();
+  expect(await gate.calls(slot)).toEqual(["d"]);
+  await next.release();
+  expect(await gate.calls(slot)).toEqual([]);
+});
+
+test("calls of one process wait first come, first served, with one ticket between them", async () => {
+  const root = temporaryRoot();
+  const gate = new FileSessionGate({ root });
+  const first = await gate.acquire(slot, { callId: "0" });
+  const order: string[] = [];
+  const others = Array.from({ length: 20 }, async (_, index) => {
+    const callId = String(index + 1);
+    const lease = await gate.acquire(slot, { callId });
+    order.push(callId);
+    await lease.release();
+  });
+  const all = Array.from({ length: 21 }, (_, index) => String(index));
+  await eventually(async () => (await gate.calls(slot)).length === 21);
+  expect(await gate.calls(slot)).toEqual(all);
+  expect(sessionFiles(root)).toEqual(["1.json"]);
+  await expect(gate.acquire(slot, { callId: "x", maxQueue: 20 })).rejects.toSatisfy(
+    SessionBusyError.is,
+  );
+  await first.release();
+  await Promise.all(others);
+  expect(order).toEqual(all.slice(1));
+});
+
 test("a holder whose ticket was taken away is told", async () => {
   const root = temporaryRoot();
   const gate = new FileSessionGate({ root, leaseMs: 60 });
@@ -141,7 +221,7 @@ test("a lease that is renewed lasts as long as its holder wants", async () => {
     () => "got it",
     (reason: unknown) => reason,
   );
-  // Two of its leases, counted by its own signs of life.
+  // Two of its leases, counted by its own renewals.
   const seen = new Set<string>();
   await eventually(() => {
     const [name = ""] = sessionFiles(root);

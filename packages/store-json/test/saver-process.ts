@@ -1,67 +1,42 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { expect } from "vitest";
+import { type RunOptions, runScript, type ScriptRun } from "./run-script.js";
 
-const script = fileURLToPath(new URL("./children/saver.mjs", import.meta.url));
+const script = new URL("./children/saver.mjs", import.meta.url);
 
 /** The session that `children/saver.mjs` saves. */
 export const savedSlot = { agentId: "agent", userId: "user", sessionId: "session" };
 
-/** What a run of the saver said, and how it ended. */
-export interface SaverRun {
-  readonly lines: readonly string[];
-  readonly exitCode: number | null;
-}
-
-/** How to run the saver. */
-export interface SaverOptions {
+/** Options of {@link runSaver}. */
+export interface SaverOptions extends RunOptions {
   readonly root: string;
   readonly turns: number;
   /** Bytes of padding in each message. */
   readonly bytes: number;
   readonly seed: number;
-  /** Runs before node, for example strace and its options. */
-  readonly wrapper?: readonly string[];
-  /** Called with every line; may kill the process. */
-  readonly onLine?: (line: string, kill: () => void) => void;
 }
 
 /** Runs the saver until it ends or is killed. */
-export async function runSaver(options: SaverOptions): Promise<SaverRun> {
-  const { root, turns, bytes, seed, wrapper = [], onLine } = options;
-  const [command = "", ...args] = [
-    ...wrapper,
-    process.execPath,
-    script,
-    ...[root, turns, bytes, seed].map(String),
-  ];
-  const child = spawn(command, args, {
-    stdio: ["ignore", "pipe", "inherit"],
-    // One thread for all file operations, so that "the 5th write" is the same one in every run.
-    env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
-  });
-  const lines: string[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    lines.push(line);
-    onLine?.(line, () => child.kill("SIGKILL"));
-  });
-  const exitCode = await new Promise<number | null>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", resolve);
-  });
-  return { lines, exitCode };
+export function runSaver(options: SaverOptions): Promise<ScriptRun> {
+  const { root, turns, bytes, seed, wrapper, onLine } = options;
+  return runScript(script, [root, turns, bytes, seed].map(String), { wrapper, onLine });
 }
 
-/** The stored session as the saver names states: a hash, or `deleted` where there is none. */
+/** The stored session as the saver names states: a hash, or `deleted` where there is none. Fails if a listing disagrees. */
 export async function storedHash(root: string): Promise<string> {
-  const loaded = await new JsonFileAgentStateStore({ root }).load(savedSlot);
-  if (loaded === null || loaded === "unchanged") return "deleted";
-  const text = JSON.stringify([Object.entries(loaded.head).sort(), loaded.messages]);
+  const store = new JsonFileAgentStateStore({ root });
+  const loaded = await store.load(savedSlot);
+  const infos = (await store.list()).slots.map(({ info }) => info);
+  if (loaded === null || loaded === "unchanged") {
+    expect(infos).toEqual([]);
+    return "deleted";
+  }
+  const { head, messages, callRecords } = loaded;
+  expect(infos).toEqual([{ counts: { turn: head["turn"] } }]);
+  const text = JSON.stringify([Object.entries(head).sort(), messages, callRecords]);
   return createHash("sha256").update(text).digest("hex");
 }
 

@@ -34,11 +34,13 @@ export async function append(
   store: AgentStateStore,
   texts: readonly string[],
   head: JsonObject = {},
+  beside: Pick<StateWrite, "callRecord" | "info"> = {},
 ): Promise<Revision> {
   const loaded = await store.load(slot);
   if (loaded === "unchanged") throw new Error("no revision was given");
   return store.save(slot, {
     ...change(loaded, head),
+    ...beside,
     append: texts.map((text) => userMessage(text)),
   });
 }

@@ -7,12 +7,33 @@ import { describeAgentStateStore } from "@holdfast/testing";
 import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
+/** Clocks of stores whose sessions expire. */
+const clocks = new WeakMap<object, { ms: number }>();
+
 // Syncing is all that differs: both are tried when there is time.
 for (const durability of (["fsync", "os"] as const).slice(0, scaled(1, 2)))
   describeAgentStateStore(`JsonFileAgentStateStore, durability ${durability}`, {
     create: () => new JsonFileAgentStateStore({ root: temporaryRoot(), durability }),
     reopen: (store) => new JsonFileAgentStateStore({ root: rootOf(store), durability }),
     cleanup: (store) => rmSync(rootOf(store), { recursive: true, force: true }),
+    inbox: true,
+    callRecords: true,
+    expiring: {
+      hasClock: true,
+      create(ttlMs) {
+        const clock = { ms: Date.now() };
+        const now = () => new Date(clock.ms);
+        const store = new JsonFileAgentStateStore({
+          ...{ root: temporaryRoot(), durability, ttlMs, clock: now },
+        });
+        clocks.set(store, clock);
+        return store;
+      },
+      pass(store, _slot, ms) {
+        const clock = clocks.get(store);
+        if (clock !== undefined) clock.ms += ms;
+      },
+    },
     corrupt(store, slot) {
       const file = journalOf(rootOf(store), slot);
       const bytes = readFileSync(file);

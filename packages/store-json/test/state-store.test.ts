@@ -111,16 +111,40 @@ test("the companions are the same every time, work side by side and stay out of 
   await store.close();
 });
 
+test("a process whose clock is ahead leaves the temporary files of others alone", async () => {
+  const root = temporaryRoot();
+  const store = new JsonFileAgentStateStore({ root });
+  await append(store, ["one"]);
+  const [live, dead] = ["tmp.1.0123456789abcdef", "tmp.4194399.0123456789abcdef"];
+  for (const name of [live, dead]) writeFileSync(join(sessionDirectory(root), name), "");
+  const twoHoursAgo = new Date(Date.now() - 7_200_000);
+  utimesSync(join(sessionDirectory(root), dead), twoHoursAgo, twoHoursAgo);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 7_200_000 });
+  try {
+    await rotate(store);
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(sessionFiles(root)).toEqual(["state.2.json", live]);
+});
+
 describe("sizes", () => {
-  test("a head over 256 KB or a message over 16 MB is refused before anything is written", async () => {
+  test("a head over 1 MB, an info over 64 KB or a message over 16 MB is refused before anything is written", async () => {
     const root = temporaryRoot();
     const store = new JsonFileAgentStateStore({ root });
-    const head = { large: "x".repeat(262_144) };
+    const head = { large: "x".repeat(1_048_576) };
     const large = [userMessage("x".repeat(16 * 1_024 * 1_024))];
-    for (const write of [change(null, head), { ...change(null), append: large }])
+    const info = { title: "x".repeat(65_536) };
+    const callRecord = { record: { callId: "c", large: "x".repeat(16 * 1_024 * 1_024) }, keep: 1 };
+    for (const write of [
+      change(null, head),
+      { ...change(null), append: large },
+      { ...change(null), info },
+      { ...change(null), callRecord },
+    ])
       await expect(store.save(slot, write)).rejects.toSatisfy(StateTooLargeError.is);
     expect(readdirSync(root)).toEqual([]);
-    await store.save(slot, change(null, { large: "x".repeat(262_144 - 10) }));
+    await store.save(slot, change(null, { large: "x".repeat(1_048_576 - 10) }));
   });
 
   test("only the fields of the head that changed are written", async () => {
@@ -191,15 +215,18 @@ describe("generations", () => {
     await append(new JsonFileAgentStateStore({ root }), ["one"]);
     await rotate(new JsonFileAgentStateStore({ root }));
     const directory = sessionDirectory(root);
-    const old = ["state.1.json", "journal.1.jsonl", "tmp.1.0123456789abcdef"];
+    // No process has so high a pid; 1 is that of one which runs.
+    const [dead, alive] = ["tmp.4194399.0123456789abcdef", "tmp.1.0123456789abcdef"];
+    const old = ["state.1.json", "journal.1.jsonl", dead, alive];
     for (const name of [...old, "tmp.2.0123456789abcdef"])
       writeFileSync(join(directory, name), "x");
     const twoHoursAgo = Date.now() / 1_000 - 7_200;
-    utimesSync(join(directory, "tmp.1.0123456789abcdef"), twoHoursAgo, twoHoursAgo);
+    for (const name of [dead, alive]) utimesSync(join(directory, name), twoHoursAgo, twoHoursAgo);
     await append(new JsonFileAgentStateStore({ root }), ["two"]);
     expect(sessionFiles(root)).toEqual([
       "journal.2.jsonl",
       "state.2.json",
+      alive,
       "tmp.2.0123456789abcdef",
     ]);
   });

@@ -15,6 +15,15 @@ export interface MysqlPartOptions {
   readonly commandTimeoutMs?: number | undefined;
 }
 
+/** Options of stores whose sessions may expire. */
+export interface MysqlExpiryOptions {
+  /**
+   * A session expires, with its log and its inbox, when it was neither loaded nor saved for this long; never while a call on it
+   * runs or waits. Every node of the tables should have the same. @default never
+   */
+  readonly ttlMs?: number | undefined;
+}
+
 /** Options of the gate, the signal bus and everything that has them. */
 export interface MysqlLeaseOptions {
   /** A holder without a heartbeat for this long loses its lease; heartbeats are sent three times as often. @default 30_000 */
@@ -31,6 +40,7 @@ export interface ResolvedOptions {
   readonly commandTimeoutMs: number;
   readonly leaseMs: number;
   readonly signalPollMs: number;
+  readonly ttlMs: number | undefined;
 }
 
 /** Options that every part accepts. */
@@ -47,6 +57,9 @@ export const leaseOptions: readonly (keyof ResolvedOptions)[] = [
   "leaseMs",
   "signalPollMs",
 ];
+
+/** Options of the state store. */
+export const storeOptions: readonly (keyof ResolvedOptions)[] = [...leaseOptions, "ttlMs"];
 
 /** Schema of a table prefix, which must not be able to end a quoted name. */
 export const tablePrefixSchema: z.ZodType<string> = z
@@ -70,6 +83,7 @@ const schema = z.strictObject({
   commandTimeoutMs: wholeMs.default(5_000),
   leaseMs: wholeMs.min(100).default(30_000),
   signalPollMs: wholeMs.min(10).default(250),
+  ttlMs: wholeMs.optional(),
 });
 
 /**
@@ -87,5 +101,5 @@ export function readOptions(
   );
   if (unknown.length > 0)
     throw new ConfigurationError(unknown.map((name) => `${where}: there is no option ${name}`));
-  return parseOptions(schema, options, where);
+  return { ttlMs: undefined, ...parseOptions(schema, options, where) };
 }

@@ -11,7 +11,9 @@ export type SlotPart =
   | "calls"
   | "log"
   | "log-ids"
-  | "blobs";
+  | "blobs"
+  | "inbox"
+  | "call-records";
 
 /** Key of one part of a slot; all parts of a slot have the same hash tag and so live on the same node. */
 export function partKey(prefix: string, slot: Slot, part: SlotPart): string {
@@ -34,13 +36,13 @@ function tagOf(slot: Slot): string {
 }
 
 /** Keys of a slot's gate and signals, in the order scripts expect. */
-export function lineKeys(prefix: string, slot: Slot): string[] {
+export function gateKeys(prefix: string, slot: Slot): string[] {
   return keysOf(prefix, slot, ["lease", "queue", "calls"]);
 }
 
-/** {@link lineKeys}, followed by the keys of the slot's state and log. */
+/** Keys of a slot's gate, followed by those of all that is kept of it, in the order scripts expect. */
 export function slotKeys(prefix: string, slot: Slot): string[] {
-  const kept = ["state", "messages", "log", "log-ids", "blobs"] as const;
+  const kept = ["state", "messages", "log", "log-ids", "blobs", "inbox", "call-records"] as const;
   return keysOf(prefix, slot, ["lease", "queue", "calls", ...kept]);
 }
 

@@ -16,6 +16,9 @@ describeAgentStateStore("the reference store", {
   create: () => new ReferenceStore(),
   reopen: (store) => new ReferenceStore((store as ReferenceStore).backend),
   fuses: ["gate", "log"],
+  inbox: true,
+  callRecords: true,
+  endLease: (store) => (store as ReferenceStore).backend.gate.lapse(),
   corrupt(store, slot) {
     const stored = (store as ReferenceStore).backend.states.get(slotText(slot));
     if (stored) stored.body = stored.body.slice(0, -10);

@@ -173,3 +173,12 @@ test("usage is the same for the same conversation, grows with it, and can be giv
   const model = scriptedModel([{ text: "x", usage: given }]);
   expect((await chunksOf(model.stream(request()))).at(-1)).toMatchObject({ usage: given });
 });
+
+test("keeps as many requests as it was told to, the newest", async () => {
+  const model = scriptedModel((_request, index) => `answer ${index}`, { keepRequests: 2 });
+  const texts: string[] = [];
+  for (const system of ["a", "b", "c"])
+    texts.push(textOfChunks(await chunksOf(model.stream(request({ system })))));
+  expect(texts).toEqual(["answer 0", "answer 1", "answer 2"]);
+  expect(model.requests.map(({ system }) => system)).toEqual(["b", "c"]);
+});

@@ -1,5 +1,6 @@
 import { characterEstimate, type Usage } from "@holdfast/core";
 import { checkId } from "@holdfast/core/store-kit";
+import { withMessageCounts } from "../sessions/message-counts.js";
 import { messageText, readTranscript } from "../sessions/transcript.js";
 import { clip, formatCount, plural, printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
@@ -55,13 +56,15 @@ async function showHelp({ terminal }: Chat): Promise<void> {
   terminal.line(`${"//text".padEnd(15)}${terminal.colors.dim("send /text as a message")}`);
 }
 
-async function listSessions({ terminal, agent, userId, sessionId }: Chat): Promise<void> {
+async function listSessions(chat: Chat): Promise<void> {
+  const { terminal, agent, store, userId, sessionId } = chat;
   if (userId === null) {
     // All anonymous users share one owner; their sessions must not be listed to each other.
     terminal.line("Without a user there is only this session; see --user.");
     return;
   }
-  const { slots } = await agent.sessions({ userId, limit: 20 });
+  const listed = await agent.sessions({ userId, limit: 20 });
+  const slots = await withMessageCounts(store.parts.stateStore, listed.slots);
   const rows = slots.map(({ slot, messages, updatedAt }) => [
     slot.sessionId === sessionId ? "*" : "",
     slot.sessionId,
@@ -109,15 +112,38 @@ async function compact({ terminal, agent, userId, sessionId }: Chat): Promise<vo
     terminal.line(safeLine(`Nothing was compacted${result.failure ? `: ${result.failure}` : "."}`));
 }
 
+/** Options with which a compaction never fires, and only counts. */
+const countOnly = {
+  triggerMessages: 0,
+  triggerTokens: Number.MAX_SAFE_INTEGER,
+  truncateArgs: false,
+  prune: false,
+};
+
+/** Counts a whole request as a compaction does; undefined where the agent's compactor does not count. */
+async function requestTokens({ agent, userId, sessionId }: Chat): Promise<number | undefined> {
+  try {
+    const session = { userId: userId ?? undefined, sessionId };
+    return (await agent.compact(session, countOnly)).tokensBefore;
+  } catch {
+    // A compactor of the config may take other options.
+    return undefined;
+  }
+}
+
 async function tokens(chat: Chat, _: string, usage: Usage): Promise<void> {
   const { terminal, agent, model, userId, sessionId } = chat;
   const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
   const context = state?.context ?? [];
   const { contextWindow } = model.model;
   const window = contextWindow === undefined ? "" : ` of ${formatCount(contextWindow)}`;
+  const said = characterEstimate().countMessages(context);
+  const request = context.length === 0 ? undefined : await requestTokens(chat);
   terminal.line(
-    `context: ${plural(context.length, "message")}, about ${formatCount(characterEstimate().countMessages(context))}${window} tokens`,
+    `context: ${plural(context.length, "message")}, about ${formatCount(said)} tokens without the system prompt and the tools`,
   );
+  if (request !== undefined)
+    terminal.line(`the next request: about ${formatCount(request)}${window} tokens`);
   terminal.line(
     `since the start: ${formatCount(usage.inputTokens)} tokens in, ${formatCount(usage.outputTokens)} out`,
   );

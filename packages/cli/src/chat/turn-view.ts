@@ -6,13 +6,20 @@ import type { Terminal } from "../terminal/terminal.js";
 /** Stream of status lines: between the text, or on stderr, so that stdout holds only replies. */
 export type StatusStream = "out" | "err";
 
-/** Shows a running call: streamed text, thinking dimmed, one line for everything else. */
+/**
+ * Shows a running call: streamed text, thinking dimmed, one line for everything else.
+ *
+ * Text that was shown cannot be taken back. A terminal gets a line that says so; where stdout holds only replies, text
+ * waits until the model is asked for the next step, or the call ends.
+ */
 export class TurnView {
   readonly #terminal: Terminal;
   readonly #statusStream: StatusStream;
   #text = new SafeTextStream();
   #shown: "text" | "thinking" | null = null;
   #isAtLineStart = true;
+  /** Text of the last request, where stdout holds only replies: it may be taken back. */
+  #held = "";
 
   constructor(terminal: Terminal, statusStream: StatusStream) {
     this.#terminal = terminal;
@@ -21,8 +28,14 @@ export class TurnView {
 
   /** Shows an event of the call. */
   show(event: AgentEvent): void {
-    if (event.type === "text_delta") this.#stream("text", event.text);
-    else if (event.type === "thinking_delta") this.#stream("thinking", event.text);
+    if (event.type === "text_delta") {
+      if (this.#statusStream === "err") this.#held += event.text;
+      else this.#stream("text", event.text);
+      return;
+    }
+    if (event.type === "attempt_discarded") this.#held = "";
+    if (event.type === "model_call_start" && !event.background) this.#release();
+    if (event.type === "thinking_delta") this.#stream("thinking", event.text);
     else if (event.type === "call_end") this.end();
     else {
       const line = statusLine(event);
@@ -47,10 +60,17 @@ export class TurnView {
 
   /** Ends the current line of text. */
   end(): void {
+    this.#release();
     this.#write(this.#text.end());
     if (!this.#isAtLineStart) this.#terminal.out.write("\n");
     this.#isAtLineStart = true;
     this.#shown = null;
+  }
+
+  #release(): void {
+    const text = this.#held;
+    this.#held = "";
+    if (text !== "") this.#stream("text", text);
   }
 
   #stream(kind: "text" | "thinking", piece: string): void {
@@ -99,6 +119,8 @@ export function statusLine(event: AgentEvent): StatusLine | null {
       );
     case "compaction_failed":
       return problem(`compaction failed: ${event.error}`);
+    case "compaction_warning":
+      return problem(event.warning);
     case "overflow_recovery":
       return event.recovered
         ? note("the request was longer than the model's window; compacted and sent again")
@@ -116,6 +138,12 @@ export function statusLine(event: AgentEvent): StatusLine | null {
       return event.error === undefined || event.error === "stopped"
         ? null
         : problem(`a model call failed: ${event.error}`);
+    case "attempt_discarded":
+      return note(
+        event.reason === "failed"
+          ? "the reply broke off and does not count"
+          : `the reply ${event.reason === "retry" || event.reason === "overflow" ? "broke off and" : "was not usable and"} does not count; asking again`,
+      );
     case "store_rolled_back":
       return problem(
         "the store was rolled back to an earlier state: saves it had confirmed are lost",

@@ -1,4 +1,9 @@
-import { type AgentStateStore, type Slot, StateCorruptError } from "@holdfast/core";
+import {
+  type AgentStateStore,
+  type DistributedStore,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
 import type { LoadedState } from "@holdfast/core/store-kit";
 import { alignLog } from "../transfer/align-log.js";
 import { recordsOf } from "../transfer/log-records.js";
@@ -33,11 +38,21 @@ export async function compareSession(
     damage ??= await problemOf(() => blobs.check(record));
   });
   const summary = digest.summary();
-  if (wanted === null && summary.records === 0) return { kind: "gone", slot };
+  const isEmpty = wanted === null && summary.records === 0;
+  const said = isEmpty ? await entryIds(source, slot) : [];
+  if (isEmpty && said.length === 0) return { kind: "gone", slot };
   if (damage !== undefined) return { kind: "mismatch", slot, summary, reason: damage };
   const verdict = sessionVerdict(relation, alignment);
   switch (verdict.kind) {
     case "same":
+      if (isEmpty) {
+        const there = await entryIds(target, slot);
+        return {
+          kind: said.every((id) => there.includes(id)) ? "present" : "missing",
+          slot,
+          summary,
+        };
+      }
       // The logs were compared above, record by record.
       return wanted === null || (stored !== null && isSameState(wanted, stored))
         ? { kind: "present", slot, summary }
@@ -56,6 +71,14 @@ export async function compareSession(
     default:
       return refusedOutcome(pair, slot, verdict, { wanted, stored });
   }
+}
+
+/** Returns the ids of what waits in a session's inbox. */
+export async function entryIds(
+  { stateStore }: Pick<DistributedStore, "stateStore">,
+  slot: Slot,
+): Promise<readonly string[]> {
+  return ((await stateStore.inbox?.read(slot)) ?? []).map(({ id }) => id);
 }
 
 /** Returns the message of a corrupt record of the target; other errors are thrown. */

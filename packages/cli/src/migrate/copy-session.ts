@@ -1,11 +1,11 @@
 import { type DistributedStore, type Slot, StateCorruptError } from "@holdfast/core";
-import type { LoadedState } from "@holdfast/core/store-kit";
+import { type LoadedState, retryWrite } from "@holdfast/core/store-kit";
 import { recordsOf } from "../transfer/log-records.js";
-import { SessionDigest, type SessionSummary } from "../transfer/session-digest.js";
+import { isSameBeside, SessionDigest, type SessionSummary } from "../transfer/session-digest.js";
 import { SessionTarget } from "../transfer/session-target.js";
 import { storedSummary } from "../transfer/stored-summary.js";
 import { underLease } from "../transfer/under-lease.js";
-import { compareSession, loadWhole } from "./compare-session.js";
+import { compareSession, entryIds, loadWhole } from "./compare-session.js";
 import type { StorePair } from "./open-pair.js";
 import { refusedOutcome, type SessionOutcome } from "./session-outcome.js";
 import { isTransient } from "./with-retries.js";
@@ -36,7 +36,8 @@ export async function copySession(
 ): Promise<SessionOutcome> {
   const stored = await loadWhole(pair.target.stateStore, slot);
   const wanted = stored && (await loadWhole(pair.source.stateStore, slot));
-  if (stored !== null && stored.revision === wanted?.revision) {
+  const isSettled = (await entryIds(pair.source, slot)).length === 0;
+  if (stored !== null && stored.revision === wanted?.revision && isSettled) {
     const compared = await compareSession(pair, slot, { stored, wanted });
     // A session in use on the target may differ for a moment; only a positive result counts.
     if (compared.kind === "present" || compared.kind === "ahead") return compared;
@@ -81,10 +82,15 @@ class SessionCopy {
       const digest = new SessionDigest();
       const records = recordsOf(source.log, this.#slot);
       const verdict = await this.#copy.align(wanted, records, digest);
-      if (wanted === null && digest.records === 0) return this.#gone();
+      const isEmpty = wanted === null && digest.records === 0;
+      if (isEmpty && (await entryIds(source, this.#slot)).length === 0) return this.#gone();
       const summary = digest.summary();
-      if (verdict.kind === "same")
-        return verifyCopy(target, this.#slot, this.#copy.stored, summary, "present");
+      if (verdict.kind === "same") {
+        const isNew = isEmpty && (await entryIds(target, this.#slot)).length === 0;
+        const kind = isNew ? "copied" : "present";
+        const { stored } = this.#copy;
+        return this.#finish(await verifyCopy(target, this.#slot, stored, summary, kind));
+      }
       if (verdict.kind === "ahead") return { kind: "ahead", slot: this.#slot, summary };
       if (verdict.kind !== "behind") {
         // The records appended before may be of a session that was deleted and recreated at the source.
@@ -99,9 +105,27 @@ class SessionCopy {
       const isUpdate = this.#copy.stored !== null;
       await this.#copy.save(wanted);
       const kind = isUpdate ? "updated" : "copied";
-      const outcome = await verifyCopy(target, this.#slot, this.#copy.stored, summary, kind);
-      return { ...outcome, isMoving };
+      const { stored } = this.#copy;
+      const outcome =
+        wanted !== null && stored !== null && !isSameBeside(wanted, stored)
+          ? mismatch(this.#slot, summary, "its call records or facts are other ones on the target")
+          : await verifyCopy(target, this.#slot, stored, summary, kind);
+      return { ...(await this.#finish(outcome)), isMoving };
     }
+  }
+
+  /** Copies what waits in the inbox of a session whose state, if it has one, is on the target. An entry that is there already stays. */
+  async #finish(outcome: SessionOutcome): Promise<SessionOutcome> {
+    const { source, target } = this.#pair;
+    const entries = (await source.stateStore.inbox?.read(this.#slot)) ?? [];
+    if (entries.length === 0) return outcome;
+    const { inbox } = target.stateStore;
+    if (inbox === undefined) {
+      const reason = `${entries.length} entries wait in its inbox, and the target has none`;
+      return { ...outcome, kind: "mismatch", reason };
+    }
+    for (const entry of entries) await retryWrite(this.#slot, () => inbox.put(this.#slot, entry));
+    return { ...outcome, entries: entries.map(({ id }) => id) };
   }
 
   async #gone(): Promise<SessionOutcome> {
@@ -126,11 +150,15 @@ async function verifyCopy(
   try {
     const found = await storedSummary(target, slot, stored, { records: summary.records });
     if (found.sha256 === summary.sha256) return { kind, slot, summary };
-    return { kind: "mismatch", slot, summary, reason: differenceOf(summary, found) };
+    return mismatch(slot, summary, differenceOf(summary, found));
   } catch (error) {
     if (!StateCorruptError.is(error)) throw error;
-    return { kind: "mismatch", slot, summary, reason: error.message };
+    return mismatch(slot, summary, error.message);
   }
+}
+
+function mismatch(slot: Slot, summary: SessionSummary, reason: string): SessionOutcome {
+  return { kind: "mismatch", slot, summary, reason };
 }
 
 function differenceOf(wanted: SessionSummary, found: SessionSummary): string {

@@ -152,7 +152,7 @@ export class Migration {
     const { slot, summary } = outcome;
     const isProblem = this.#isProblem(outcome);
     const isThere = summary !== undefined && !isProblem && outcome.kind !== "ahead";
-    const before = isThere ? this.#seen.copied(slot, summary) : undefined;
+    const before = isThere ? this.#seen.copied(outcome, summary) : undefined;
     if (!isThere && outcome.kind !== "gone") this.#seen.settle(slot);
     this.#report.add(outcome, isProblem, before);
     const isChange = outcome.kind === "copied" || outcome.kind === "updated";

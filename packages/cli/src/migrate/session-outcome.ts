@@ -41,6 +41,8 @@ export interface SessionOutcome {
   readonly slot: Slot;
   /** Summary at the source; absent where it was not read. */
   readonly summary?: SessionSummary | undefined;
+  /** Ids of the inbox entries that were copied. */
+  readonly entries?: readonly string[] | undefined;
   /** Reason of a problem; never contents of the session. */
   readonly reason?: string | undefined;
   readonly source?: StoredSide | undefined;

@@ -2,6 +2,7 @@ import { chooseStore } from "../store/choose-store.js";
 import { printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { withMessageCounts } from "./message-counts.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
 /** Options of `sessions list`. */
@@ -14,7 +15,9 @@ export interface ListFlags extends OwnerFlags {
 export async function listSessions(terminal: Terminal, flags: ListFlags): Promise<void> {
   await using store = await chooseStore(terminal, flags);
   const { limit, cursor, agent: agentId } = flags;
-  const page = await store.parts.stateStore.list({ agentId, userId: userOf(flags), limit, cursor });
+  const { stateStore } = store.parts;
+  const listed = await stateStore.list({ agentId, userId: userOf(flags), limit, cursor });
+  const page = { ...listed, slots: await withMessageCounts(stateStore, listed.slots) };
   if (terminal.isJson) {
     terminal.json({
       store: store.url,
@@ -27,7 +30,7 @@ export async function listSessions(terminal: Terminal, flags: ListFlags): Promis
     });
     return;
   }
-  if (page.slots.length === 0) {
+  if (page.slots.length === 0 && page.cursor === undefined) {
     terminal.line(safeLine(`No sessions in ${store.url}.`));
     return;
   }

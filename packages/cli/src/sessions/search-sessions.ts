@@ -30,11 +30,11 @@ export async function searchSessions(
   if (text === "") throw new CommandError(exitCodes.usage, "the text to search for is empty");
   const cursor = flags.cursor === undefined ? null : decodeCursor(flags.cursor);
   await using store = await chooseStore(terminal, flags);
-  const { log } = store.parts;
+  const { log, stateStore } = store.parts;
   const owners = await ownersOf(store.parts, flags);
   if (owners.length === 0 && flags.session !== undefined) throw noSession(flags.session);
   const { hits, next } = await searchAll(log, text, owners, flags.limit, cursor);
-  const outcomes = new CallOutcomes(log);
+  const outcomes = new CallOutcomes(log, { stateStore });
   const found: object[] = [];
   for (const { slot, record, snippet } of hits) {
     const discarded = isDiscarded(await outcomes.of(slot, record));

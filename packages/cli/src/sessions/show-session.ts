@@ -1,4 +1,4 @@
-import { AgentState, characterEstimate, type Slot } from "@holdfast/core";
+import { AgentState, characterEstimate, type Slot, StateCorruptError } from "@holdfast/core";
 import type { LoadedState } from "@holdfast/core/store-kit";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
@@ -63,18 +63,25 @@ interface StateSummary {
   readonly tokens: number;
   readonly summary: string | null;
   readonly openCalls: number;
+  /** Problem of a state that agents cannot read; its messages and log are shown all the same. */
+  readonly damage?: string | undefined;
 }
 
 function summaryOf(loaded: LoadedState): StateSummary {
-  const { summary, openCalls } = AgentState.fromParts(loaded);
-  return {
-    revision: loaded.revision,
-    messages: loaded.messages.length,
-    bytes: Buffer.byteLength(JSON.stringify([loaded.head, loaded.messages])),
-    tokens: characterEstimate().countMessages(loaded.messages),
-    summary: summary ?? null,
-    openCalls: Object.keys(openCalls).length,
+  const { revision, head, messages } = loaded;
+  const figures = {
+    revision,
+    messages: messages.length,
+    bytes: Buffer.byteLength(JSON.stringify([head, messages])),
+    tokens: characterEstimate().countMessages(messages),
   };
+  try {
+    const { summary, openCalls } = AgentState.fromParts(loaded);
+    return { ...figures, summary, openCalls: Object.keys(openCalls).length };
+  } catch (error) {
+    if (!StateCorruptError.is(error)) throw error;
+    return { ...figures, summary: null, openCalls: 0, damage: error.message };
+  }
 }
 
 function entryJson({ record, outcome, visibility }: TranscriptEntry): object {
@@ -105,6 +112,10 @@ function printHeader(terminal: Terminal, slot: Slot, state: StateSummary | null)
       `the model sees ${plural(state.messages, "message")}, ${formatBytes(state.bytes)}, about ${formatCount(state.tokens)} tokens` +
         (state.openCalls > 0 ? `; ${plural(state.openCalls, "open tool call")}` : ""),
     );
+    if (state.damage !== undefined)
+      terminal.warn(
+        `damaged: ${state.damage}. "sessions export" keeps a copy; updateAgentState(…, { salvage: true }) repairs it`,
+      );
     if (state.summary !== null) {
       terminal.line(dim("summary of what was compacted:"));
       terminal.line(indented(state.summary));

@@ -1,12 +1,5 @@
-import type {
-  Block,
-  CallOutcome,
-  DistributedStore,
-  LogRecord,
-  Message,
-  Slot,
-} from "@holdfast/core";
-import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
+import type { Block, DistributedStore, LogRecord, Message, Slot } from "@holdfast/core";
+import { CallOutcomes, isDiscarded, type RunOutcome, withBlobs } from "@holdfast/core/store-kit";
 import { evictionOf } from "@holdfast/eviction";
 
 /**
@@ -21,7 +14,7 @@ export interface TranscriptEntry {
   /** Record with its long texts. */
   readonly record: LogRecord;
   /** Outcome of its call; null while the call runs, and for marks outside of calls. */
-  readonly outcome: CallOutcome | null;
+  readonly outcome: RunOutcome | null;
   /** Absent on marks. */
   readonly visibility?: Visibility | undefined;
 }
@@ -35,7 +28,7 @@ export interface TranscriptPage {
 
 /** Reads the newest records of a session before `before`, oldest first. @param context - messages of its state */
 export async function readTranscript(
-  { log }: Pick<DistributedStore, "log">,
+  { log, stateStore }: Pick<DistributedStore, "log" | "stateStore">,
   slot: Slot,
   context: readonly Message[],
   { limit, before }: { readonly limit: number; readonly before?: number | undefined },
@@ -44,7 +37,7 @@ export async function readTranscript(
   const found = await log.read(slot, { before, limit: limit + 1 });
   const page = found.length > limit ? found.slice(1) : found;
   const present = new Map(context.map((message) => [message.id, message]));
-  const outcomes = new CallOutcomes(log);
+  const outcomes = new CallOutcomes(log, { stateStore });
   const entries: TranscriptEntry[] = [];
   for (const stored of page) {
     const record = await withBlobs(log, slot, stored);
@@ -59,7 +52,7 @@ export async function readTranscript(
 function visibilityOf(
   said: Message,
   kept: Message | undefined,
-  outcome: CallOutcome | null,
+  outcome: RunOutcome | null,
 ): Visibility {
   if (kept === undefined) {
     if (isDiscarded(outcome)) return "discarded";

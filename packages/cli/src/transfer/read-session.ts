@@ -25,9 +25,10 @@ export async function* readSession(
   if (state === null && next.done) return;
   const digest = new SessionDigest();
   if (state !== null) digest.state(state);
-  const { revision = null, head = null, messages = [] } = state ?? {};
+  const { revision = null, head = null, messages = [], callRecords = [], info } = state ?? {};
   const counts = { messages: messages.length };
-  yield { type: "session", v: 1, slot: owner, revision, head, counts };
+  const beside = { ...(callRecords.length > 0 && { callRecords }), ...(info && { info }) };
+  yield { type: "session", v: 1, slot: owner, revision, head, ...beside, counts };
   for (const message of messages) yield { type: "message", message };
   for (; !next.done; next = await records.next()) {
     digest.record(next.value.record);

@@ -32,6 +32,18 @@ export function isSameState(a: LoadedState, b: LoadedState): boolean {
   );
 }
 
+/** Returns whether a copy has the call records and facts of the original, as far as its store keeps and returns them. */
+export function isSameBeside(wanted: LoadedState, copy: LoadedState): boolean {
+  const { callRecords, info } = copy;
+  return (
+    (callRecords === undefined ||
+      canonicalText(callRecords) === canonicalText(wanted.callRecords ?? [])) &&
+    (info === undefined ||
+      wanted.info === undefined ||
+      canonicalText(info) === canonicalText(wanted.info))
+  );
+}
+
 /** Computes the summary of a session, piece by piece. */
 export class SessionDigest {
   readonly #state: Hash = createHash("sha256");

@@ -3,10 +3,11 @@ import {
   type JsonObject,
   type Message,
   type Revision,
+  type SessionInfo,
   type Slot,
 } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
-import { checkLogDraft, checkSlot, type LogDraft } from "@holdfast/core/store-kit";
+import { type CallRecord, checkLogDraft, checkSlot, type LogDraft } from "@holdfast/core/store-kit";
 
 /**
  * Line of an exported session in NDJSON. The order is: one header, the messages of the context, the records of the log, one
@@ -22,6 +23,10 @@ export interface SessionHeader {
   /** Null, as `head` is, for a session with a log and no state. */
   readonly revision: Revision | null;
   readonly head: JsonObject | null;
+  /** Newest first; absent when there are none. */
+  readonly callRecords?: readonly CallRecord[] | undefined;
+  /** Facts for listings; absent when there are none. */
+  readonly info?: SessionInfo | undefined;
   /** The size of the log is known at its end: see {@link SessionEnd}. */
   readonly counts: { readonly messages: number };
 }
@@ -90,12 +95,20 @@ function problemOf(line: Record<string, unknown>): string | null {
   }
 }
 
-function headerProblem({ v, slot, revision, head }: Record<string, unknown>): string | null {
+function headerProblem(line: Record<string, unknown>): string | null {
+  const { v, slot, revision, head, callRecords = [], info = {} } = line;
   if (v !== 1) return "has a version other than 1; update @holdfast/cli";
   if (!isSlot(slot)) return "names no session";
   if (revision === null && head === null) return null;
   if (typeof revision !== "string" || !REVISION.test(revision)) return "has no valid revision";
-  return isRecord(head) ? null : "has no head";
+  if (!isRecord(head)) return "has no head";
+  if (!Array.isArray(callRecords) || !callRecords.every(isCallRecord))
+    return "has call records that are none";
+  return isRecord(info) ? null : "has facts that are no object";
+}
+
+function isCallRecord(value: unknown): boolean {
+  return isRecord(value) && typeof value["callId"] === "string";
 }
 
 function isSlot(value: unknown): boolean {

@@ -74,7 +74,7 @@ export class SessionTarget {
     try {
       this.#mayBeSaved = true;
       this.#stored = await saveCopy(stateStore, this.#slot, wanted, {
-        expected: this.#stored?.revision ?? null,
+        stored: this.#stored,
         lease: stateStore.fuses?.gate === gate ? this.#lease.token : undefined,
         log: rest.length > 0 ? rest : undefined,
       });

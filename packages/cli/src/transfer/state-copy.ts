@@ -1,5 +1,6 @@
 import { type AgentStateStore, type Revision, type Slot, StateConflictError } from "@holdfast/core";
 import {
+  type CallRecord,
   type LoadedState,
   revisionSeq,
   type StateWrite,
@@ -42,32 +43,65 @@ export async function hasCopyOf(
   return false;
 }
 
+/** State that a store holds now, and what to write with the copy. */
+export interface CopyTarget extends Pick<StateWrite, "lease" | "log"> {
+  readonly stored: LoadedState | null;
+}
+
 /**
  * Saves a copy of a state under its original revision: equal revisions then mean equal states in both stores, and data
- * encrypted for a revision can be decrypted.
+ * encrypted for a revision can be decrypted. Facts and call records are copied where the store keeps them.
  *
- * @param also - revision the store holds now, and what to write with the state
  * @returns the state as read back
  * @throws StateConflictError when the store holds a different state
  */
 export async function saveCopy(
   store: AgentStateStore,
   slot: Slot,
-  { revision, head, messages }: LoadedState,
-  also: Pick<StateWrite, "expected" | "lease" | "log">,
+  wanted: LoadedState,
+  { stored: before, lease, log }: CopyTarget,
 ): Promise<LoadedState> {
-  const write = { ...also, revision, head, keep: 0, replace: [], append: messages };
+  const { revision, head, messages, info } = wanted;
+  const [newest, ...earlier] = store.keepsCallRecords ? missingRecords(before, wanted) : [];
+  const keep = wanted.callRecords?.length ?? 0;
+  const copy = { head, keep: 0, replace: [], append: messages, info, lease };
+  let expected = before?.revision ?? null;
+  for (const record of earlier.reverse()) {
+    const step = stepTo(revision);
+    const write = { ...copy, op: `copy:${step}`, expected, revision: step };
+    expected = await saveWithRetry(store, slot, { ...write, callRecord: { record, keep } });
+  }
+  const callRecord = newest && { record: newest, keep };
+  const write = { ...copy, expected, revision, log, callRecord };
   // The last key is random: such a copy cannot be told from a session of the store's own.
   for (const op of [...copyOps(revision), `copy:${revision}:${uuidv7()}`]) {
     await saveWithRetry(store, slot, { ...write, op });
     const stored = await store.load(slot);
     if (stored !== null && stored !== "unchanged" && stored.revision === revision) return stored;
-    // Null: the store remembers a copy that was deleted since. Otherwise another save came after this one.
-    if (stored !== null) break;
+    const isApplied = (stored === "unchanged" ? revision : (stored?.revision ?? null)) !== expected;
+    // Not applied: the store remembers a copy that was deleted since. Otherwise another save came after this one.
+    if (isApplied) break;
   }
   throw new StateConflictError(
     `revision ${revision} was not kept: another program saved or deleted the session meanwhile`,
   );
+}
+
+/** Returns the call records to add, newest first: those that are newer than the newest one in the store. */
+function missingRecords(before: LoadedState | null, wanted: LoadedState): readonly CallRecord[] {
+  const { callRecords = [] } = wanted;
+  const newest = JSON.stringify(before?.callRecords?.[0]);
+  const known = callRecords.findIndex((record) => JSON.stringify(record) === newest);
+  return known < 0 ? callRecords : callRecords.slice(0, known);
+}
+
+/**
+ * Returns a revision for a save before the one that produces `revision`: a save carries one call record, so a state with
+ * several takes several. A copy that ends in between is an older copy, which the next one completes.
+ */
+function stepTo(revision: Revision): Revision {
+  const seq = Math.max(0, revisionSeq(revision) - 1);
+  return `${seq}.${uuidv7().replaceAll("-", "")}`;
 }
 
 /**

@@ -114,11 +114,13 @@ class SessionBody {
   }
 
   /** Reads the state; null for a session without one. @throws StateCorruptError */
-  async state({ revision, head }: SessionHeader): Promise<LoadedState | null> {
+  async state(header: SessionHeader): Promise<LoadedState | null> {
+    const { revision, head, callRecords, info } = header;
     const messages: Message[] = [];
     for (await this.#advance(); this.#line?.type === "message"; await this.#advance())
       messages.push(this.#line.message);
-    return revision === null || head === null ? null : { revision, head, messages };
+    if (revision === null || head === null) return null;
+    return { revision, head, messages, callRecords, info };
   }
 
   /** @throws StateCorruptError when the lines end before the session does */

@@ -33,6 +33,16 @@ describe("chat without a terminal", () => {
     expect(stderr).toContain("← list_files: success");
   });
 
+  test("prints a reply once that broke off and was asked for again", async () => {
+    await using project = await testProject();
+    const config = `${project.path}/holdfast.config.mjs`;
+    const flags = ["--store", project.store, "--workspace", project.path, "--config", config];
+    const { code, stdout, stderr } = await holdfast(["chat", "-m", "break off", ...flags]);
+    expect(code).toBe(0);
+    expect(stdout).toBe("You said: break off (1 messages)\n");
+    expect(stderr).toContain("the reply broke off and does not count; asking again");
+  });
+
   test("with --json every line is an event, and the text adds up to the reply", async () => {
     await using project = await testProject();
     const config = `${project.path}/holdfast.config.mjs`;
@@ -94,15 +104,24 @@ describe("chat without a terminal", () => {
     expect(shown.stdout).not.toContain("never said");
   });
 
+  /** The model of the tests, which says on stderr that it waits: text comes when a step is complete. */
+  const audible = scriptedConfig
+    .replace("while (!existsSync", "console.error('I wait'); while (!existsSync")
+    .replace(
+      "await new Promise((_, reject)",
+      "console.error('I wait'); await new Promise((_, reject)",
+    );
+
   test("SIGTERM lets the call come to its end, which is saved, and leaves with 143", async () => {
-    await using project = await testProject();
+    await using project = await testProject(audible);
     const args = ["chat", "--store", project.store, "--user", "ada"];
     await using running = new CommandProcess(args, { cwd: project.path });
     running.child.stdin.write("until told\nnever said\n");
-    await running.says("I come ");
+    await running.says("I wait", "stderr");
     running.child.kill("SIGTERM");
     await writeFile(join(project.path, "told"), "");
     expect(await running.ended).toBe(143);
+    expect(running.stdout).toBe("I come to an end.\n");
     const shown = await holdfast(["sessions", "show", "default", "--store", project.store]);
     expect(shown.stdout).toContain("I come to an end.");
     expect(shown.stdout).not.toContain("never said");
@@ -144,7 +163,7 @@ store.load = async (...args) => {
   });
 
   test("SIGINT interrupts the call and leaves with 130; a reader that goes away ends it too", async () => {
-    await using project = await testProject();
+    await using project = await testProject(audible);
     const args = ["chat", "--store", project.store, "--user", "ada"];
     await using interrupted = new CommandProcess(args, { cwd: project.path });
     await using unread = new CommandProcess([...args, "--session", "other", "--json"], {
@@ -152,9 +171,10 @@ store.load = async (...args) => {
     });
     interrupted.child.stdin.write("forever\n");
     unread.child.stdin.write("forever\n");
-    await interrupted.says("I shall never end");
+    await interrupted.says("I wait", "stderr");
     interrupted.child.kill("SIGINT");
     expect(await interrupted.ended).toBe(130);
+    expect(interrupted.stdout).toContain("I shall never end");
     await unread.says("never ");
     unread.child.stdout.destroy();
     // It notices at the next thing it has to say.

@@ -212,6 +212,11 @@ test("what an agent does is shown as it happens, and commands begin with a slash
   await terminal.shows("You said: and then this (3 messages)");
   await terminal.shows("›");
 
+  // Long enough that a summary of it is shorter.
+  terminal.type(`\u001b[200~${"a long story, ".repeat(60)}\u001b[201~`);
+  terminal.type("\r");
+  await terminal.shows("messages)");
+  await terminal.shows("›");
   terminal.enter("think");
   await terminal.shows("Let me see.");
   await terminal.shows("I have thought.");
@@ -242,7 +247,8 @@ test("what an agent does is shown as it happens, and commands begin with a slash
     ["/nonsense", "There is no /nonsense"],
     ["/help", "/history [n]"],
     ["/tokens", "of 100,000 tokens"],
-    ["/sessions", "*  default"],
+    ["/tokens", "tokens without the system prompt and the tools"],
+    ["/sessions", "*  default  19 "],
     ["/compact", "Compacted 1"],
     ["/history 2", "user /slash"],
     ["/session other", "session other of ada, agent tester: new"],

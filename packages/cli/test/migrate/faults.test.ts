@@ -72,6 +72,7 @@ describe("when things go wrong", () => {
     const gate = withLeases(target.gate, (lease) => ({
       token: lease.token,
       lost: lost.signal,
+      validUntil: lease.validUntil,
       release: () => lease.release(),
     }));
     let appends = 0;

@@ -48,6 +48,8 @@ export function withStates(
       kind: stateStore.kind,
       reach: stateStore.reach,
       fuses: stateStore.fuses,
+      inbox: stateStore.inbox,
+      keepsCallRecords: stateStore.keepsCallRecords,
       load: async (slot, known) => (other.load ?? stateStore.load.bind(stateStore))(slot, known),
       save: async (slot, write) => (other.save ?? stateStore.save.bind(stateStore))(slot, write),
       delete: (slot) => stateStore.delete(slot),

@@ -1,4 +1,11 @@
-import type { DistributedStore, JsonObject, Message, Revision, Slot } from "@holdfast/core";
+import type {
+  DistributedStore,
+  JsonObject,
+  Message,
+  Revision,
+  SessionInfo,
+  Slot,
+} from "@holdfast/core";
 import { type LogDraft, nextRevision, type StateWrite } from "@holdfast/core/store-kit";
 import { nastyIds } from "@holdfast/testing";
 
@@ -153,6 +160,12 @@ export async function seed(
   await Promise.all(Array.from({ length: 8 }, worker));
 }
 
+function factsOf({ length }: readonly Message[]): SessionInfo {
+  const title = texts[length % texts.length] ?? "";
+  const metadata = { deep: [{ title }], none: null };
+  return { unfinished: length === 4, waiting: length === 2, title, metadata, counts: { length } };
+}
+
 export async function seedOne(
   parts: DistributedStore,
   { slot, head, messages, records, saves }: SampleSession,
@@ -171,6 +184,8 @@ export async function seedOne(
       keep: 0,
       replace: [],
       append: isLast ? messages : messages.slice(0, save),
+      // Not with the last save: facts stay until others are given.
+      ...(save === 1 && messages.length % 2 === 0 && { info: factsOf(messages) }),
     };
     for (const { stateStore } of stores) expected = await stateStore.save(slot, write);
   }

@@ -2,7 +2,7 @@ import type { DistributedStore, LogRecord, Slot } from "@holdfast/core";
 import { slotText, withBlobs } from "@holdfast/core/store-kit";
 import type { SampleSession } from "./sample-sessions.js";
 
-/** Everything a store has of a session, as text to the byte: revision, head, messages, and the log with its long texts. */
+/** Everything a store has of a session, as text to the byte: revision, facts, head, messages, and the log with its long texts. */
 export async function contentsOf(
   { stateStore, log }: DistributedStore,
   slot: Slot,
@@ -50,8 +50,10 @@ function stateTexts(state: {
   readonly revision: string;
   readonly head: unknown;
   readonly messages: readonly unknown[];
+  readonly info?: unknown;
 }): string[] {
-  return [state.revision, ...[state.head, ...state.messages].map((part) => JSON.stringify(part))];
+  const parts = [state.info ?? "no facts", state.head, ...state.messages];
+  return [state.revision, ...parts.map((part) => JSON.stringify(part))];
 }
 
 function refs({ blobs = [] }: LogRecord): string[] {

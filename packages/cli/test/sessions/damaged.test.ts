@@ -1,9 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ReActAgent } from "@holdfast/core";
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { holdfast } from "../support/in-process.js";
-import { freshStore } from "../support/stores.js";
-import { talk } from "../support/talk.js";
+import { freshStore, storeKinds } from "../support/stores.js";
+import { talk, withStore } from "../support/talk.js";
 
 test.each([[[]], [["--agent", "assistant", "--user", "ada"]]])(
   "a damaged session is named as such, and can be deleted (%j)",
@@ -34,6 +36,50 @@ test.each([[[]], [["--agent", "assistant", "--user", "ada"]]])(
     });
     const listed = await holdfast(["sessions", "list", "--json", "--store", store.url]);
     expect(listed.json()).toMatchObject({ sessions: [{ sessionId: "whole" }] });
+  },
+);
+
+test.each(storeKinds)(
+  "a session of %s with a section that no agent reads can be shown, exported, moved, repaired and deleted",
+  async (kind) => {
+    await using store = await freshStore(kind);
+    await using other = await freshStore("json");
+    await talk(store, { user: "ada", session: "s", says: ["hello"] });
+    const slot = { agentId: "assistant", userId: "ada", sessionId: "s" };
+    await withStore(store.url, async ({ stateStore }) => {
+      const loaded = await stateStore.load(slot);
+      if (loaded === null || loaded === "unchanged") throw new Error("nothing is stored");
+      await stateStore.save(slot, {
+        ...{ op: "damage", expected: loaded.revision, keep: loaded.messages.length },
+        ...{ replace: [], append: [], head: { ...loaded.head, planModeContext: "secret" } },
+      });
+    });
+    const flags = ["--store", store.url, "--workspace", store.workspace];
+    const shown = await holdfast(["sessions", "show", "s", ...flags]);
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining("hello") });
+    expect(shown.stderr).toMatch(/damaged: .*planModeContext must be an object.*salvage: true/);
+    const exported = await holdfast(["sessions", "export", "s", ...flags]);
+    expect(exported).toMatchObject({ code: 0, stdout: expect.stringContaining("hello") });
+    expect(await holdfast(["sessions", "delete", "s", "--yes", ...flags])).toMatchObject({
+      code: 0,
+    });
+
+    const file = join(other.workspace, "s.ndjson");
+    await mkdir(other.workspace, { recursive: true });
+    await writeFile(file, exported.stdout);
+    expect(await holdfast(["sessions", "import", file, "--store", other.url])).toMatchObject({
+      code: 0,
+    });
+    await withStore(other.url, async ({ stateStore }) => {
+      const agent = new ReActAgent({
+        name: "assistant",
+        model: scriptedModel(["fine"]),
+        stateStore,
+      });
+      await agent.updateAgentState("ada", "s", () => undefined, { salvage: true });
+      expect((await agent.call("and now?", slot)).text).toBe("fine");
+      expect((await agent.getAgentState(slot))?.context).toHaveLength(4);
+    });
   },
 );
 

@@ -38,7 +38,7 @@ describe("sessions show", () => {
     await talk(store, {
       user: "ada",
       session: "s",
-      says: ["first", "second", "third", "dump it"],
+      says: ["first", `second ${"and so on ".repeat(60)}`, "third", "dump it"],
       replies: ({ messages, tools }) => {
         const last = messages.at(-1);
         const text = JSON.stringify(last?.content);

@@ -57,7 +57,7 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     expect(await ids("--anonymous")).toEqual(["four"]);
     const plain = await holdfast(["sessions", "list", "--store", store.url, "--user", "ada"]);
     expect(plain.stdout).toMatch(/^SESSION +USER +AGENT/u);
-    expect(plain.stdout).toMatch(/^one +ada +assistant/mu);
+    expect(plain.stdout).toMatch(/^one +ada +assistant +2 /mu);
   });
 
   test("are searched across users, anonymous ones too, and every hit comes on one page", async () => {

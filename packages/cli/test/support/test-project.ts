@@ -12,11 +12,12 @@ export interface TestProject extends AsyncDisposable {
 /**
  * The model of the tests. "forever" streams and then waits until it is interrupted; "until
  * told" waits in the middle for a file "told"; "think" thinks first; "tool" calls a tool;
- * "evil" says what a terminal would obey; "fail" fails. Everything else is repeated, with the number of messages it saw.
+ * "evil" says what a terminal would obey; "fail" fails; "break off" breaks off once in the middle. Everything else is repeated, with the number of messages it saw.
  * Helper calls (facts, summaries) get a short answer.
  */
 export const scriptedConfig = `
 import { existsSync } from "node:fs";
+let brokenOff = false;
 const usage = { inputTokens: 10, outputTokens: 5 };
 async function* stream({ messages, tools, signal }) {
   const last = messages.at(-1);
@@ -43,6 +44,10 @@ async function* stream({ messages, tools, signal }) {
   } else if (text === "evil") {
     yield { type: "text_delta", text: "\\u001b" };
     yield { type: "text_delta", text: "]0;owned\\u0007 \\u001b[2J \\u009b31m \\u202egnp.exe 😀" };
+  } else if (text === "break off" && !brokenOff) {
+    brokenOff = true;
+    yield { type: "text_delta", text: "You said: bre" };
+    return;
   } else if (text === "fail") {
     throw new Error("the provider is on fire");
   } else {

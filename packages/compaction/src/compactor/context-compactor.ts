@@ -1,6 +1,6 @@
 import type { CompactionResult, Compactor } from "@holdfast/core";
 import type { CompactionRequest } from "@holdfast/core/plugin-kit";
-import { budgetOf } from "../budget.js";
+import { budgetOf, budgetProblem } from "../budget.js";
 import {
   type CompactionOptions,
   type CompactionSettings,
@@ -30,6 +30,7 @@ export class ContextCompactor implements Compactor {
   readonly #ports: CompactorPorts;
   readonly #configuration: Configuration;
   readonly #failures = new FailedAttempts();
+  readonly #warnings = new Set<string>();
 
   /** @throws ConfigurationError */
   constructor(options: CompactionOptions, ports: CompactorPorts) {
@@ -50,6 +51,7 @@ export class ContextCompactor implements Compactor {
       messagesAfter: messages,
       tokensAfter: tokens,
     };
+    this.#warn(run);
     const plan = this.#plan(run);
     if (plan.kind === "nothing") return unchanged;
     // A clip costs nothing and need not wait after a failure.
@@ -74,6 +76,14 @@ export class ContextCompactor implements Compactor {
       ...(usage && { usage }),
     });
     return { compacted: true, ...sizes };
+  }
+
+  /** Says once what is wrong with the options for the agent's model. */
+  #warn({ request: { emit, cause }, settings, budget }: CompactionRun): void {
+    const warning = cause === "overflow" ? null : budgetProblem(settings, budget);
+    if (warning === null || this.#warnings.has(warning)) return;
+    this.#warnings.add(warning);
+    emit({ type: "compaction_warning", cause, warning });
   }
 
   #begin(request: CompactionRequest): CompactionRun {
@@ -147,6 +157,7 @@ function withoutTriggers(
   };
 }
 
-function configurationOf(settings: CompactionSettings): Configuration {
+/** Reads the summary format that the settings describe. @throws ConfigurationError */
+export function configurationOf(settings: CompactionSettings): Configuration {
   return { settings, format: readSummaryFormat(settings) };
 }

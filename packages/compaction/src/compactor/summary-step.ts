@@ -1,16 +1,17 @@
 import { type Message, type Offloader, type Usage, userMessage } from "@holdfast/core";
-import { addUsage, type CompactionRequest } from "@holdfast/core/plugin-kit";
+import { addUsage, type CompactionRequest, offloadReference } from "@holdfast/core/plugin-kit";
 import { type Budget, isOver } from "../budget.js";
 import type { CompactionSettings } from "../compaction-options.js";
 import { type ContextTokens, type TokenMeter, withStaleUsage } from "../context-tokens.js";
 import type { SummaryCut } from "../plan/plan-compaction.js";
-import { summarize } from "../summary/summarize.js";
+import { type AskModel, summarize } from "../summary/summarize.js";
 import { failureOf } from "../summary/summary-failure.js";
 import type { ReadSummaryFormat } from "../summary/summary-format.js";
 import { placesIn, summaryText } from "../summary/summary-text.js";
 
 /** Ports of a compaction; read when first needed, because they exist only once the agent is built. */
 export interface CompactorPorts {
+  readonly ask: AskModel;
   meter(): TokenMeter;
   offloader(): Offloader | undefined;
 }
@@ -41,8 +42,8 @@ export interface StepFailed {
 
 /** Tokens assumed for a summary that is not written yet, when a tail is chosen. */
 const EXPECTED_SUMMARY_TOKENS = 1_000;
-/** Tokens a context with fewer messages may gain, below the trigger, from the header of its summary. */
-const SLACK_TOKENS = 512;
+/** Failure of a summary that costs more than what it stands for. */
+const NOT_SMALLER = "the context would not be smaller with the summary";
 /** Tails tried, each with a summary of its own, before giving up. */
 const MAX_SUMMARIES = 3;
 
@@ -66,6 +67,10 @@ export async function summaryStep(
   const attempts = fitting.length > 0 ? fitting.slice(0, MAX_SUMMARIES) : cuts.slice(-1);
   if (fitting.length === 0 && attempts.every((cut) => expected(cut) >= worthwhileTokens(run)))
     return { failure: "the current request and the prompt, which have to stay, are too long" };
+  // The header alone may cost more than a few short messages: no model has to be asked to know that.
+  const header = summaryMessage(summaryText("", placesIn(run.request.state.summary)));
+  if (attempts.every((cut) => tokensWith(ports, run, header, cut.kept) >= before.total))
+    return { failure: NOT_SMALLER };
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   let failure = "no shorter context could be made";
   // The cuts are of the context as it is now; messages added during a failed attempt are also appended to the next.
@@ -107,7 +112,8 @@ async function trySummary(
     for (const message of unflushed) flushed.add(message);
   }
   request.signal.throwIfAborted();
-  const { text, usage } = await summarize({
+  const { text, missing, usage } = await summarize({
+    ask: ports.ask,
     request,
     settings,
     format,
@@ -117,6 +123,12 @@ async function trySummary(
     scale: before.scale,
   });
   if (text === "") return { failure: "the summary was empty", usage, isFinal: true };
+  if (missing.length > 0)
+    request.emit({
+      type: "compaction_warning",
+      cause: request.cause,
+      warning: `the summary has no value for ${missing.map((name) => `{${name}}`).join(", ")} of summaryTemplate; the place is empty`,
+    });
   // After the summary, so that one that fails leaves no file without a reference.
   const place = settings.offloadBeforeCompact ? await offload(ports, request, cut.dropped) : null;
   request.signal.throwIfAborted();
@@ -131,7 +143,7 @@ async function trySummary(
   // Messages added while the summary was written follow the kept ones.
   const added = state.context.slice(planned.length);
   const kept = [...cut.kept, ...added];
-  const message = userMessage([{ type: "hint", text: summary, source: "summary" }]);
+  const message = summaryMessage(summary);
   const tokensAfter = Math.round(tokensWith(ports, run, message, kept));
   const problem = problemOf(run, kept.length + 1, tokensAfter, isLast);
   if (problem !== null) return { failure: problem, usage };
@@ -139,6 +151,10 @@ async function trySummary(
   state.contextMutable().replaceAll(withStaleUsage(kept));
   state.summary = summary;
   return { actions: ["summary"], tokensAfter, usage };
+}
+
+function summaryMessage(text: string): Message {
+  return userMessage([{ type: "hint", text, source: "summary" }]);
 }
 
 /** Returns in one line how to read the messages back; null without an offloader or if it fails: the log has them all. */
@@ -150,8 +166,8 @@ async function offload(
   const offloader = ports.offloader();
   if (!offloader) return null;
   try {
-    const { readBack } = await offloader.offloadContext(request.slot, messages);
-    return readBack.replaceAll(/\s+/g, " ").trim();
+    const answer = await offloader.offloadContext(request.slot, messages);
+    return offloadReference(answer).readBack.replaceAll(/\s+/g, " ").trim();
   } catch (error) {
     request.signal.throwIfAborted();
     request.emit({
@@ -200,12 +216,7 @@ function problemOf(
   const isOverflow = request.cause === "overflow";
   if (isOverflow && tokens >= (budget.windowTokens ?? before.total))
     return "the context would still be too long with the summary";
-  const hasFewerMessages =
-    messages < before.messages &&
-    tokens < budget.triggerTokens &&
-    tokens <= before.total + SLACK_TOKENS;
-  if (tokens >= before.total && (isOverflow || !hasFewerMessages))
-    return "the context would not be smaller with the summary";
+  if (tokens >= before.total) return NOT_SMALLER;
   if (!isLast && isOver(budget, messages, tokens))
     return "the context would still be over its trigger";
   return null;

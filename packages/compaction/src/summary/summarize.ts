@@ -2,13 +2,13 @@ import {
   type Message,
   type Model,
   type ModelRequest,
+  type PluginHost,
   repairToolPairs,
   type Usage,
   userMessage,
 } from "@holdfast/core";
 import {
   addUsage,
-  askModel,
   type CompactionRequest,
   type ModelAnswer,
   timeLimit,
@@ -16,11 +16,15 @@ import {
 import type { CompactionSettings } from "../compaction-options.js";
 import type { TokenMeter } from "../context-tokens.js";
 import { SummaryTooLong, WindowTooSmall } from "./summary-failure.js";
-import { fill, type ReadSummaryFormat } from "./summary-format.js";
+import { fill, type ReadSummaryFormat, type RenderedSummary } from "./summary-format.js";
 import { transcriptChunks, transcriptOf } from "./transcript.js";
+
+/** Asks a model inside the hooks of the agent. */
+export type AskModel = PluginHost["askModel"];
 
 /** Messages to summarise, and what is needed to do it. */
 export interface SummaryTask {
+  readonly ask: AskModel;
   readonly request: CompactionRequest;
   readonly settings: CompactionSettings;
   readonly format: ReadSummaryFormat;
@@ -34,8 +38,7 @@ export interface SummaryTask {
 }
 
 /** A summary, ready for the context, and its usage. */
-export interface Summary {
-  readonly text: string;
+export interface Summary extends RenderedSummary {
   readonly usage: Usage;
 }
 
@@ -66,7 +69,7 @@ export async function summarize(task: SummaryTask): Promise<Summary> {
   });
   const writer = new SummaryWriter(task, limit.signal);
   const reply = (await writer.continueConversation()) ?? (await writer.readTranscript());
-  return { text: await format.render(reply), usage: writer.usage };
+  return { ...(await format.render(reply)), usage: writer.usage };
 }
 
 class SummaryWriter {
@@ -158,14 +161,14 @@ class SummaryWriter {
   }
 
   async #askOnce(model: Model, request: Omit<ModelRequest, "signal">): Promise<ModelAnswer> {
-    const { settings, format, request: compaction } = this.#task;
+    const { ask, settings, format, request: compaction } = this.#task;
     const held = model.structuredOutput && format.jsonSchema;
-    const reply = await askModel({
+    const reply = await ask({
+      from: compaction,
       model,
       request: held ? { ...request, output: held } : request,
       purpose: "summary",
       signal: this.#signal,
-      emit: compaction.emit,
       isStopped: () => compaction.signal.aborted,
       maxChars: 8 * Math.max(2_000, settings.reservedTokens),
     });

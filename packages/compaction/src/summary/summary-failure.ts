@@ -15,7 +15,7 @@ export function failureOf(error: unknown): string {
   if (HoldfastError.is(error)) return error.code;
   if (error instanceof SummaryTooLong) return "the summary was too long";
   if (error instanceof DOMException && error.name === "TimeoutError")
-    return "the summary was not written in time";
+    return "the model did not write the summary within timeoutMs";
   if (error instanceof WindowTooSmall) return "the summariser's window is too small";
   return error instanceof Error ? error.name : "unknown";
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, ToolInputSchema } from "@holdfast/core";
+import { ConfigurationError, type JsonObject, type ToolInputSchema } from "@holdfast/core";
 import { isRecord, jsonSchemaOf, validateInput } from "@holdfast/core/plugin-kit";
 import type { SummaryFormat } from "../compaction-options.js";
 import { defaultSummaryPrompt, structuredSummaryPrompt } from "./default-prompt.js";
@@ -9,20 +9,35 @@ export interface ReadSummaryFormat {
   readonly instruction: string;
   /** For models with structured output. */
   readonly jsonSchema: JsonObject | undefined;
-  /** Returns the text for the context; "" for an empty reply. */
-  render(reply: string): Promise<string>;
+  /** Makes the text for the context out of a reply. */
+  render(reply: string): Promise<RenderedSummary>;
+}
+
+/** Text of a summary. */
+export interface RenderedSummary {
+  /** "" for an empty reply. */
+  readonly text: string;
+  /** Names of fields in the template for which the reply has no value. */
+  readonly missing: readonly string[];
 }
 
 /**
  * Reads the options about the summary.
  *
- * @throws ConfigurationError for a schema that cannot be converted to JSON Schema
+ * @throws ConfigurationError for a schema that cannot be converted to JSON Schema, and for a template with a field that the
+ * schema does not have
  */
 export function readSummaryFormat(
   format: SummaryFormat & { readonly instructions?: string | undefined },
 ): ReadSummaryFormat {
   const { summarySchema, summaryTemplate, instructions } = format;
   const structured = summarySchema === undefined ? undefined : readSchema(summarySchema);
+  const stranger =
+    structured && summaryTemplate && unknownField(structured.jsonSchema, summaryTemplate);
+  if (stranger)
+    throw new ConfigurationError(
+      `compaction: summaryTemplate has {${stranger}}, which is not a field of summarySchema`,
+    );
   const prompt =
     format.summaryPrompt ?? (structured ? structuredSummaryPrompt : defaultSummaryPrompt);
   const asked = [
@@ -38,9 +53,8 @@ export function readSummaryFormat(
       const text = reply.trim();
       const fields = text === "" ? null : await structured?.parse(text);
       if (fields) return renderFields(fields, summaryTemplate);
-      return summaryTemplate === undefined || structured || text === ""
-        ? text
-        : fill(summaryTemplate, { summary: text });
+      const isPlain = summaryTemplate === undefined || structured || text === "";
+      return { text: isPlain ? text : fill(summaryTemplate, { summary: text }), missing: [] };
     },
   };
 }
@@ -81,14 +95,32 @@ function jsonIn(reply: string): unknown {
   }
 }
 
-function renderFields(fields: Record<string, unknown>, template: string | undefined): string {
-  const texts = Object.fromEntries(
+/** Returns a field of the template that the schema does not describe; null when it describes all, or none by name. */
+function unknownField({ properties }: JsonObject, template: string): string | null {
+  if (!isRecord(properties)) return null;
+  const isKnown = (name: string) => name === "summary" || Object.hasOwn(properties, name);
+  return fieldsIn(template).find((name) => !isKnown(name)) ?? null;
+}
+
+function fieldsIn(template: string): string[] {
+  return [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+}
+
+function renderFields(
+  fields: Record<string, unknown>,
+  template: string | undefined,
+): RenderedSummary {
+  const texts: Record<string, string> = Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, inWords(value)]),
   );
   const listed = Object.entries(texts)
     .map(([name, text]) => `## ${name}\n${text}`)
     .join("\n\n");
-  return (template === undefined ? listed : fill(template, { summary: listed, ...texts })).trim();
+  if (template === undefined) return { text: listed.trim(), missing: [] };
+  const values = { summary: listed, ...texts };
+  const missing = [...new Set(fieldsIn(template))].filter((name) => !Object.hasOwn(values, name));
+  const empty = Object.fromEntries(missing.map((name) => [name, ""]));
+  return { text: fill(template, { ...values, ...empty }).trim(), missing };
 }
 
 function inWords(value: unknown): string {

@@ -5,9 +5,6 @@ import { runs } from "../runs.js";
 import { scenarios, stage } from "../scenarios.js";
 import { SECRET, useless, waits } from "../summarisers.js";
 
-/** Tokens a context with fewer messages may have more. */
-const SLACK = 512;
-
 test("a compaction makes the request smaller, or says why not and leaves every message as it was", async () => {
   await fc.assert(
     fc.asyncProperty(scenarios(), async (scenario) => {
@@ -19,11 +16,7 @@ test("a compaction makes the request smaller, or says why not and leaves every m
       if (result.compacted) {
         assert.equal(failed.length, 0);
         assert.equal(result.failure, undefined);
-        const fewer = state.context.length < before.length;
-        const allowed = fewer ? tokensBefore + SLACK : tokensBefore - 1;
-        assert.ok(bench.estimate(state) <= allowed, "smaller");
-        if (scenario.asked.cause === "overflow")
-          assert.ok(bench.estimate(state) < tokensBefore, "shorter after an overflow");
+        assert.ok(bench.estimate(state) < tokensBefore, "smaller");
         return;
       }
       assert.deepEqual(
@@ -46,7 +39,9 @@ test("every start has one end, and the numbers of events, result and state agree
       const result = await bench.compact(state, scenario.asked);
       const starts = bench.of("compaction_start");
       const ends = bench.of("compaction_end");
-      const types = bench.events.map(({ type }) => type);
+      const types = bench.events
+        .map(({ type }) => type)
+        .filter((type) => type !== "compaction_warning");
       if (starts.length === 0) assert.deepEqual(types, []);
       else
         assert.match(`${types[0]} ${types.at(-1)}`, /^compaction_start compaction_(end|failed)$/);

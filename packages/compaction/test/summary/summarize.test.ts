@@ -99,7 +99,7 @@ test("a summariser that hangs is left when its time is over, whatever the garbag
     const bench = new Bench(new Summariser("hanging"), { ...few, timeoutMs: 60 });
     const state = stateOf(talk(5));
     const result = await bench.compact(state);
-    expect(result.failure).toBe("the summary was not written in time");
+    expect(result.failure).toBe("the model did not write the summary within timeoutMs");
     expect(bench.of("model_call_start")).toHaveLength(1);
     expect(bench.of("model_call_end")).toMatchObject([
       { purpose: "summary", error: "TimeoutError" },
@@ -118,7 +118,7 @@ test("a retryable failure is tried once more; every request is told and every us
   const bench = new Bench(new Summariser("flaky"), few);
   expect(await bench.compact(stateOf(talk(5)))).toMatchObject({ compacted: true });
   expect(bench.of("model_call_start").map(({ attempt }) => attempt)).toEqual([1, 2]);
-  expect(bench.of("model_call_end").map(({ error }) => error)).toEqual(["ModelError", undefined]);
+  expect(bench.of("model_call_end").map(({ error }) => error)).toEqual(["MODEL", undefined]);
   expect(bench.of("compaction_end")).toMatchObject([{ usage: { outputTokens: 7 } }]);
 });
 

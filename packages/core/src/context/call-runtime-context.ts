@@ -1,6 +1,9 @@
+import { InvalidInputError } from "../errors/errors.js";
 import type { JsonObject } from "../json/json.js";
+import { showValue } from "../plugin-kit/show-value.js";
 import type { AgentState } from "../state/agent-state.js";
 import type { ToolInputSchema } from "../tool/input-schema.js";
+import { checkFields } from "./check-fields.js";
 import type {
   AgentStateSource,
   OnBusy,
@@ -55,8 +58,13 @@ export class CallRuntimeContext implements RuntimeContext {
   }
 
   static of(fields: RuntimeContextFields): RuntimeContext {
+    if (typeof fields !== "object" || fields === null)
+      throw new InvalidInputError(
+        `a call's context must be an object such as { userId, sessionId }, got ${showValue(fields)}`,
+      );
     // Not `instanceof`: a context of another copy of this package keeps its typed singletons.
     if (isRuntimeContext(fields)) return fields;
+    checkFields(fields);
     return new CallRuntimeContext(fields, {
       extra: Object.assign(Object.create(null), fields.extra),
       singletons: new Map(),
@@ -107,6 +115,7 @@ export class CallRuntimeContext implements RuntimeContext {
 
   /** A context with the same attributes, copied, and other fields where given; an undefined one is not given. */
   child(fields: RuntimeContextFields = {}): RuntimeContext {
+    checkFields(fields);
     const given = Object.entries(fields).filter(([, value]) => value !== undefined);
     return new CallRuntimeContext(
       { ...this.#fields(), ...Object.fromEntries(given) },

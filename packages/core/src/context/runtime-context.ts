@@ -17,7 +17,10 @@ export interface RuntimeContextFields {
   readonly sessionId?: string | undefined;
   /** Ends the call when aborted, whether it waits or runs; what it did is saved. */
   readonly signal?: AbortSignal | undefined;
-  /** Idempotency key: repeating one of the slot's last 16 returns that call's reply instead of a second turn. */
+  /**
+   * Idempotency key: a call repeated with it and the same input gets the reply of its first run, or goes on with that run if
+   * it has none, as long as the session remembers it (`rememberCalls`). @default a new id, which is not remembered
+   */
   readonly callId?: string | undefined;
   /** @default "enqueue" */
   readonly onBusy?: OnBusy | undefined;
@@ -65,7 +68,7 @@ export interface RuntimeContext extends RuntimeContextFields {
   put(key: string, value: unknown): this;
   /** Returns a context with the same attributes, copied, and other fields where given; an undefined one is not given. */
   child(fields?: RuntimeContextFields): RuntimeContext;
-  /** Returns a context that shares its attributes with this one and has another signal: what a tool gets. */
+  /** Returns a context that shares its attributes with this one and has another signal. */
   withSignal(signal: AbortSignal): RuntimeContext;
   /** Returns a plain summary for logs: ids only, no attributes. */
   toJSON(): JsonObject;

@@ -1,9 +1,14 @@
+import { createHash } from "node:crypto";
 import { InvalidInputError } from "../errors/errors.js";
-import { isRecord, type JsonValue, toJsonValue } from "../json/json.js";
+import { isRecord, type JsonObject, type JsonValue } from "../json/json.js";
 import { adoptMessage, createMessage } from "../message/create-message.js";
 import type { DataBlock, Message, TextBlock, ToolResultState } from "../message/message.js";
+import { showValue } from "../plugin-kit/show-value.js";
+import type { InboxEntry } from "../ports/inbox.js";
 import { uuidv7 } from "../slot/uuid.js";
 import type { PermissionRule } from "../state/sections.js";
+import { confirmations, externalResults } from "./check-answers.js";
+import { checkMessages } from "./check-messages.js";
 
 /** A person's answer about a tool call that asks. */
 export interface Confirmation {
@@ -45,6 +50,66 @@ export type ReadInput =
   | { readonly kind: "confirm"; readonly confirm: readonly Confirmation[] }
   | { readonly kind: "results"; readonly results: readonly ExternalResult[] };
 
+/** Returns a hash of what an input says, whatever ids and times its messages have: equal for a repeated call. */
+export function hashInput(input: ReadInput): string {
+  const said =
+    input.kind === "messages"
+      ? input.messages.map(({ role, name, content }) => ({ role, name, content }))
+      : input;
+  return createHash("sha256").update(canonicalJson(said)).digest("base64url");
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    isRecord(item) ? Object.fromEntries(Object.entries(item).sort(byKey)) : item,
+  );
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+/** Input in an inbox: what a call was to take in when its process died. */
+export interface KeptInput {
+  readonly input: ReadInput;
+  /** Present when the caller chose the `callId`. */
+  readonly hash?: string | undefined;
+}
+
+/** Returns the body of an inbox entry that keeps an input. */
+export function inputBody({ input, hash }: KeptInput): JsonObject {
+  return { input: input as unknown as JsonObject, ...(hash !== undefined && { hash }) };
+}
+
+/** Returns the input that an inbox entry keeps; null when a newer release wrote it in another form. */
+export function readInputBody({ body }: Pick<InboxEntry, "body">): KeptInput | null {
+  const { input, hash } = body;
+  if (!isRecord(input)) return null;
+  const kept = { ...(typeof hash === "string" && { hash }) };
+  const { kind } = input;
+  try {
+    if (kind === "messages" && Array.isArray(input["messages"]))
+      return {
+        input: {
+          kind,
+          messages: input["messages"].map(adoptMessage),
+          foreignIds: input["foreignIds"] !== false,
+        },
+        ...kept,
+      };
+    if (kind === "confirm")
+      return { input: { kind, confirm: confirmations(input[kind]) }, ...kept };
+    if (kind === "results")
+      return {
+        input: { kind, results: externalResults(input[kind]) },
+        ...kept,
+      };
+  } catch (error) {
+    if (!InvalidInputError.is(error)) throw error;
+  }
+  return null;
+}
+
 /** @throws InvalidInputError */
 export function readInput(input: CallInput, now: () => Date): ReadInput {
   if (typeof input === "string")
@@ -53,50 +118,23 @@ export function readInput(input: CallInput, now: () => Date): ReadInput {
       messages: [createMessage("user", input, { createdAt: now() })],
       foreignIds: false,
     };
-  if (isRecord(input) && "confirm" in input)
+  if (isRecord(input) && "confirm" in input) {
+    refuseOthers(input, "confirm");
     return { kind: "confirm", confirm: confirmations(input["confirm"]) };
-  if (isRecord(input) && "results" in input)
-    return { kind: "results", results: byCall(input["results"], "results") as ExternalResult[] };
-  const messages = (Array.isArray(input) ? input : [input]).map(adoptMessage);
-  for (const { role, content } of messages) {
-    if (content.some(({ type }) => type === "tool_call" || type === "tool_result"))
-      throw new InvalidInputError(
-        "a call takes no tool calls or results: answer suspended calls with { results }",
-      );
-    if (role === "system" || role === "tool")
-      throw new InvalidInputError(
-        role === "system"
-          ? "a call takes no system messages: set the agent's systemPrompt, or add an onSystemPrompt middleware"
-          : "a call takes no tool messages: answer suspended calls with { results }",
-      );
   }
-  return { kind: "messages", messages, foreignIds: true };
+  if (isRecord(input) && "results" in input) {
+    refuseOthers(input, "results");
+    return { kind: "results", results: externalResults(input["results"]) };
+  }
+  return { kind: "messages", messages: checkMessages(input), foreignIds: true };
 }
 
-function confirmations(value: unknown): Confirmation[] {
-  return (byCall(value, "confirm") as Confirmation[]).map((confirmation) => {
-    const { toolCallId, approve, input } = confirmation;
-    const call = `tool call ${JSON.stringify(toolCallId)}`;
-    if (typeof approve !== "boolean")
-      throw new InvalidInputError(`confirm must say about ${call} approve: true or false`);
-    return input === undefined
-      ? confirmation
-      : { ...confirmation, input: toJsonValue(input, `the input of ${call}`) };
-  });
-}
-
-function byCall(value: unknown, what: string): unknown[] {
-  if (!Array.isArray(value) || value.length === 0)
-    throw new InvalidInputError(`${what} must be a list with at least one entry`);
-  const seen = new Set<unknown>();
-  for (const entry of value) {
-    const id: unknown = isRecord(entry) ? entry["toolCallId"] : undefined;
-    if (typeof id !== "string")
-      throw new InvalidInputError(`every entry of ${what} needs a toolCallId`);
-    if (seen.has(id)) throw new InvalidInputError(`${what} names call ${JSON.stringify(id)} twice`);
-    seen.add(id);
-  }
-  return value;
+function refuseOthers(input: Record<string, unknown>, kind: string): void {
+  const other = Object.keys(input).find((key) => key !== kind);
+  if (other !== undefined)
+    throw new InvalidInputError(
+      `an input with ${kind} has nothing beside it, got ${showValue(other)} too; make a second call with that`,
+    );
 }
 
 /** Ids are unique within a session: a message that was sent before gets a new one. */

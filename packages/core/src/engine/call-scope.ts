@@ -1,11 +1,13 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
 import type { EventBody } from "../events/agent-event.js";
+import { checkEvent } from "../events/check-event.js";
 import type { Message, Usage } from "../message/message.js";
 import type { Step } from "../middleware/middleware.js";
 import { addUsage, noUsage } from "../plugin-kit/ask-model.js";
 import type { Slot } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
+import type { RunName } from "./save/log-batch.js";
 import type { OpenSession } from "./session/open-session.js";
 import type { StopSwitch } from "./session/stop-switch.js";
 
@@ -16,8 +18,14 @@ export interface CallScope {
   readonly slot: Slot;
   readonly ctx: RuntimeContext;
   readonly callId: string;
-  /** The same id when the caller chose it: then the call is remembered, and a repeat is recognised. */
-  readonly idempotencyKey: string | undefined;
+  /** This run of the call. */
+  readonly run: RunName;
+  /** The caller chose the `callId`: then the call is remembered, and a repeat is recognised. */
+  readonly named: boolean;
+  /** Hash of the input, when the call is named; that of the run it goes on with, when it says nothing itself. */
+  inputHash: string | undefined;
+  /** Ids of the messages that the run answers: those of its input, or of the run that it goes on with. */
+  inputIds: readonly string[];
   readonly stop: StopSwitch;
   readonly usage: UsageMeter;
   /** Messages of the input that are new to the session; known once the call has looked at its state. */
@@ -31,12 +39,14 @@ export interface CallScope {
 export function stepOf(scope: CallScope): Step {
   return {
     slot: scope.slot,
+    runId: scope.run.runId,
     ctx: scope.ctx,
     get state(): AgentState {
       return scope.session.state;
     },
     signal: scope.stop.signal,
-    emit: (event) => {
+    emit: (body) => {
+      const event = checkEvent(body, `a hook of agent "${scope.parts.settings.name}"`);
       // A helper call's tokens are the call's too.
       if (event.type === "model_call_end") scope.usage.add(event.usage);
       scope.emit(event);

@@ -1,70 +1,97 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
-import { HoldfastError, ShuttingDownError, StateTooLargeError } from "../errors/index.js";
+import { HoldfastError, ShuttingDownError } from "../errors/index.js";
 import type { AgentEvent, EventBody } from "../events/agent-event.js";
 import type { AgentReply } from "../events/agent-reply.js";
-import { messageBytes } from "../message/read-message.js";
 import type { RunStep } from "../middleware/middleware.js";
+import type { InboxEntry } from "../ports/inbox.js";
 import type { Subscription } from "../ports/signal-bus.js";
 import { checkId, describeSlot, type Slot } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
-import type { EventBuffer } from "./agent-run.js";
 import { type AgentParts, backgroundEvent, observer } from "./assemble/agent-parts.js";
 import { compose } from "./assemble/compose.js";
-import { type CallInput, type ReadInput, readInput } from "./call-input.js";
+import { type CallInput, hashInput, inputBody, type ReadInput, readInput } from "./call-input.js";
 import { type CallScope, UsageMeter } from "./call-scope.js";
+import { checkSizes } from "./check-messages.js";
+import type { EventBuffer } from "./event-buffer.js";
+import { incomingEmit } from "./receive.js";
+import { receiveInput } from "./receive-input.js";
+import { NothingToResume, serveRequest } from "./serve-request.js";
 import { type EntryOptions, withSession } from "./session/enter-session.js";
-import { recallReply } from "./session/finished-calls.js";
 import type { ActiveCall } from "./session/lifecycle.js";
 import type { OpenSession } from "./session/open-session.js";
-import { StopSwitch } from "./session/stop-switch.js";
-import { callAborted, Turn } from "./turn.js";
+import { orAborted, StopSwitch } from "./session/stop-switch.js";
+import { callAborted } from "./turn.js";
+
+/** Stands for the input of a call that goes on with an earlier run and says nothing itself. */
+export const RESUME: unique symbol = Symbol("resume");
 
 /** One call, from the queue to the last save. */
 export class Call implements ActiveCall {
   readonly callId: string;
+  readonly runId: string = uuidv7();
   readonly slot: Slot;
   readonly stop: StopSwitch = new StopSwitch();
   readonly #parts: AgentParts;
   readonly #ctx: RuntimeContext;
-  readonly #input: ReadInput;
+  /** Null for a call that goes on with an earlier run and says nothing itself. Until it was received, as the caller gave it. */
+  #input: ReadInput | null;
+  /** Hash of the input as the caller gave it, when the caller named the call. */
+  readonly #hash: string | undefined;
   readonly #buffer: EventBuffer | null;
   readonly #usage = new UsageMeter();
   readonly #began = performance.now();
   /** Aborts while the call waits for its turn. */
   readonly #leave = new AbortController();
+  /** Aborts when the agent begins to shut down. */
+  readonly #drained = new AbortController();
+  /** Aborts when the agent ends without waiting for the call any longer. */
+  readonly #abandon = new AbortController();
   #subscription: Subscription | undefined;
+  /** True once the call holds its session. */
+  isRunning = false;
   readonly #watchers: ((event: AgentEvent) => void)[] = [];
   readonly #watch = observer(this.#watchers);
-  #draining = false;
   #seq = 0;
   #ended = false;
 
   /** @throws InvalidIdError | InvalidInputError | StateTooLargeError before anything happens */
   constructor(
     parts: AgentParts,
-    input: CallInput,
+    input: CallInput | typeof RESUME,
     ctx: RuntimeContext,
     buffer: EventBuffer | null,
   ) {
     this.#parts = parts;
-    this.#input = checkSizes(readInput(input, parts.now), parts.settings.limits.messageBytes);
+    this.#input = input === RESUME ? null : this.#checked(readInput(input, parts.now));
     this.slot = parts.slotOf(ctx);
     this.callId = ctx.callId === undefined ? uuidv7() : checkId(ctx.callId, "callId");
+    this.#hash = ctx.callId !== undefined && this.#input ? hashInput(this.#input) : undefined;
     this.#ctx = ctx;
     this.#buffer = buffer;
   }
 
   drain(): void {
-    this.#draining = true;
-    this.#leave.abort(
-      new ShuttingDownError(
-        `agent "${this.#parts.settings.name}" is shutting down; ${describeSlot(this.slot)} was still waiting. Send the call to another process`,
-      ),
+    const why = new ShuttingDownError(
+      `agent "${this.#parts.settings.name}" is shutting down; ${describeSlot(this.slot)} was still waiting. Send the call to another process`,
     );
+    this.#drained.abort(why);
+    this.#leave.abort(why);
   }
 
   cut(): void {
     this.stop.stop("shutdown");
+  }
+
+  abandon(): void {
+    this.#abandon.abort(
+      new ShuttingDownError(
+        `agent "${this.#parts.settings.name}" shut down before the call on ${describeSlot(this.slot)} ended: its store, a hook or a plugin gave no answer. Repeat the call in another process, or resume it there; once it had the session, what it was asked is kept`,
+      ),
+    );
+  }
+
+  hasHeard(messageId: string): boolean {
+    return this.stop.kind === "interrupt" && this.stop.messages.some(({ id }) => id === messageId);
   }
 
   async run(): Promise<AgentReply> {
@@ -73,24 +100,27 @@ export class Call implements ActiveCall {
     let reason = "error";
     try {
       leave = this.#parts.lifecycle.enter(this);
-      const reply = await compose(this.#parts.hooks.onRun, this.#runStep(), async () => {
+      const answering = compose(this.#parts.hooks.onRun, this.#runStep(), async () => {
         this.#begin();
-        await this.#parts.lifecycle.start();
+        await orAborted(this.#parts.lifecycle.start(), this.#drained.signal);
         return this.#answer();
       });
+      const reply = await orAborted(answering, this.#abandon.signal);
       reason = reply.reason;
       return reply;
     } catch (error) {
       this.#begin();
-      this.#emit({
-        type: "error",
-        code: HoldfastError.is(error) ? error.code : "UNKNOWN",
-        message: HoldfastError.is(error) ? error.message : "a model, tool or hook failed",
-      });
+      if (!(error instanceof NothingToResume))
+        this.#emit({
+          type: "error",
+          code: HoldfastError.is(error) ? error.code : "UNKNOWN",
+          message: HoldfastError.is(error) ? error.message : "a model, tool or hook failed",
+        });
       throw error;
     } finally {
       detach();
-      await this.#subscription?.close().catch(() => undefined);
+      if (this.#subscription)
+        await orAborted(this.#subscription.close(), this.#abandon.signal).catch(() => undefined);
       this.#begin();
       this.#emit({
         type: "call_end",
@@ -105,10 +135,12 @@ export class Call implements ActiveCall {
   }
 
   #runStep(): RunStep {
+    const { slot, callId, runId } = this;
     return {
-      slot: this.slot,
+      slot,
       ctx: this.#ctx,
-      callId: this.callId,
+      callId,
+      runId,
       observe: (listener) => void this.#watchers.push(listener),
     };
   }
@@ -131,20 +163,28 @@ export class Call implements ActiveCall {
     return () => signal.removeEventListener("abort", abort);
   }
 
-  /** Waits for the session, then answers; a repeated call gets the reply of the first. */
+  /** Waits for the session, then serves the request. */
   #answer(): Promise<AgentReply> {
     const { onBusy = "enqueue", queueTimeoutMs } = this.#ctx;
     const entry: EntryOptions = {
       callId: this.callId,
+      runId: this.runId,
+      put: () => this.#inboxEntry(),
       signal: this.#leave.signal,
       wait: onBusy !== "reject",
       queueTimeoutMs,
       takeBackUnfinished: onBusy === "rollback",
-      prepare: () => this.#listen(),
+      prepare: async () => {
+        await this.#receive();
+        await orAborted(this.#listen(), this.#drained.signal);
+      },
       onWait: () => {
         if (onBusy === "interrupt" || onBusy === "rollback")
           // When the holder cannot be told, waiting for it may take forever.
           this.#stopHolder(onBusy).catch((error) => this.#leave.abort(error));
+      },
+      onEnter: () => {
+        this.isRunning = true;
       },
       emit: (event) => this.#emit(event),
     };
@@ -154,24 +194,54 @@ export class Call implements ActiveCall {
       if (lost.aborted) leaseLost();
       lost.addEventListener("abort", leaseLost, { once: true });
       try {
-        const isNamed = this.#ctx.callId !== undefined;
-        const repeated = isNamed ? await recallReply(this.#parts, session, this.#ctx) : null;
-        return repeated ?? (await new Turn(this.#scope(session), this.#input).run());
+        return await serveRequest(session, entry, {
+          input: this.#input,
+          scopeOf: (open) => this.#scope(open),
+        });
       } finally {
         lost.removeEventListener("abort", leaseLost);
       }
     });
   }
 
+  /** Runs the input through the `onIncoming` hooks: from here on only what they made of it is known. */
+  async #receive(): Promise<void> {
+    const { slot, callId } = this;
+    const { signal } = this.#leave;
+    if (this.#input === null || this.#parts.hooks.onIncoming.length === 0) return;
+    const ctx = this.#ctx.child({ ...slot, callId, signal });
+    const emit = incomingEmit(this.#parts, (event) => this.#emit(event));
+    const step = { slot, ctx, callId, signal, emit };
+    const received = await orAborted(receiveInput(this.#parts, this.#input, step), signal);
+    this.#input = this.#checked(received);
+  }
+
+  /** @throws StateTooLargeError */
+  #checked(input: ReadInput): ReadInput {
+    if (input.kind === "messages")
+      checkSizes(input.messages, this.#parts.settings.limits.messageBytes);
+    return input;
+  }
+
+  #inboxEntry(): InboxEntry | undefined {
+    if (this.#input === null) return undefined;
+    const at = this.#parts.now().toISOString();
+    const body = inputBody({ input: this.#input, hash: this.#hash });
+    return { id: this.runId, kind: "input", callId: this.callId, at, body };
+  }
+
   /** Before it enters the queue: from then on the call can be seen, and who sees it may want to interrupt it. */
   async #listen(): Promise<void> {
     const { signals, gate } = this.#parts;
-    this.#subscription = await signals.listen(
+    const subscription = await signals.listen(
       this.slot,
       this.callId,
       ({ kind, message }) => this.stop.stop(kind, { message }),
       { enters: gate },
     );
+    // The call may have left meanwhile.
+    if (this.#ended) await subscription.close();
+    else this.#subscription = subscription;
   }
 
   /** Done from within the queue, so that a call which stops another one keeps its place among those that do not. */
@@ -183,7 +253,7 @@ export class Call implements ActiveCall {
   }
 
   #scope(session: OpenSession): CallScope {
-    const { slot, callId, stop } = this;
+    const { slot, callId, runId, stop } = this;
     const ctx = this.#ctx.child({ ...slot, callId, signal: stop.signal });
     ctx.agentState = session.state;
     session.state.interruptControl = stop;
@@ -193,38 +263,33 @@ export class Call implements ActiveCall {
       slot,
       ctx,
       callId,
-      idempotencyKey: this.#ctx.callId,
+      run: { runId, callId },
+      named: this.#ctx.callId !== undefined,
+      inputHash: this.#hash,
       stop,
       usage: this.#usage,
       newInput: [],
+      inputIds: [],
       emit: (event) => this.#emit(event),
       checkpoint: () => {
-        if (this.#draining) stop.stop("shutdown");
+        if (!session.holdsLease()) stop.stop("lease_lost");
+        if (this.#drained.signal.aborted) stop.stop("shutdown");
         stop.check();
       },
     };
   }
 
   #emit(body: EventBody): void {
+    const { slot, callId, runId } = this;
     // A hook may have left work behind that still has something to tell; `call_end` stays the last of the call.
     if (this.#ended) {
-      this.#parts.observe(backgroundEvent(this.slot, this.callId, body));
+      this.#parts.observe(backgroundEvent(slot, callId, body));
       return;
     }
-    const envelope = { slot: this.slot, callId: this.callId };
+    const envelope = { slot, callId, runId };
     this.#buffer?.push(body, envelope);
     const event: AgentEvent = { ...body, ...envelope, seq: this.#seq++ };
     this.#watch(event);
     this.#parts.observe(event);
   }
-}
-
-/** @throws StateTooLargeError */
-function checkSizes(input: ReadInput, maxBytes: number): ReadInput {
-  for (const message of input.kind === "messages" ? input.messages : [])
-    if (messageBytes(message) > maxBytes)
-      throw new StateTooLargeError(
-        `a message of the input has ${messageBytes(message)} bytes; limits.messageBytes allows ${maxBytes}`,
-      );
-  return input;
 }

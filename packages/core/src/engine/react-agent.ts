@@ -1,49 +1,56 @@
 import { RuntimeContext, type RuntimeContextFields } from "../context/runtime-context.js";
-import { AmbiguousInterruptError } from "../errors/errors.js";
+import { AmbiguousInterruptError, InvalidIdError } from "../errors/errors.js";
 import type { AgentReply } from "../events/agent-reply.js";
-import type { JsonObject } from "../json/json.js";
-import { adoptMessage, createMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
+import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import type { CompactionResult } from "../ports/compactor.js";
 import type { Slot } from "../slot/slot.js";
-import { checkId, slotText } from "../slot/slot.js";
+import { checkId } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
-import { longestTimerMs } from "../store-kit/deadline.js";
+import { LiveState } from "../state/live-state.js";
 import type { InferInput, ToolInputSchema } from "../tool/input-schema.js";
-import { AgentRun, EventBuffer } from "./agent-run.js";
+import { AgentRun } from "./agent-run.js";
 import type { ReActAgentOptions } from "./assemble/agent-options.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
 import { assembleAgent } from "./assemble/assemble-agent.js";
-import { Call } from "./call.js";
+import { Call, RESUME } from "./call.js";
 import type { CallInput } from "./call-input.js";
+import { EventBuffer } from "./event-buffer.js";
+import {
+  type CompactOptions,
+  compactOptions,
+  interruptMessage,
+  type ResumeOptions,
+  resumeOptions,
+  type SalvageOptions,
+  salvageOption,
+  timeoutOption,
+} from "./method-options.js";
+import { NothingToResume } from "./serve-request.js";
+import { Ending, LeftBehindError, type ShutdownReport } from "./session/ending.js";
+import { HealthCheck, type HealthReport } from "./session/health.js";
+import {
+  type Interruption,
+  type InterruptOptions,
+  interruptSession,
+} from "./session/interrupt-session.js";
 import type { LifecycleState } from "./session/lifecycle.js";
 import { Maintenance, type StateEdit } from "./session/maintenance.js";
-import { stateOf } from "./session/open-session.js";
+import { unfinishedCall } from "./session/run-records.js";
 import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
+import { storedState } from "./session/stored-state.js";
+import { pendingWords } from "./session/take-in.js";
 
 /** Context of a call: a {@link RuntimeContext}, or the same as a plain object. */
 export type CallContext = RuntimeContext | RuntimeContextFields;
-
-/** The type of a structured reply, following the `output` schema of a call. */
-export type OutputOf<C> = C extends { readonly output: infer S extends ToolInputSchema }
-  ? InferInput<S>
-  : unknown;
-
-/** Result of a shutdown. */
-export interface ShutdownReport {
-  /** Calls that were in flight when it began. */
-  readonly calls: number;
-  /** Those that had to be cut because the time was up. */
-  readonly cut: number;
-}
 
 /**
  * A stateless agent: it holds configuration only, and one instance serves every user and session.
  *
  * Contract:
  * - Calls on one session run one after another, in order; different sessions run in parallel.
- * - What `call` returned has been saved.
+ * - What `call` returned has been saved; what it was asked is durable before the model is.
  * - A failed call keeps its input; an interrupted one keeps its work.
  *
  * @example
@@ -53,12 +60,15 @@ export interface ShutdownReport {
 export class ReActAgent {
   readonly #parts: AgentParts;
   readonly #maintenance: Maintenance;
-  #closed: Promise<void> | undefined;
+  readonly #ending: Ending;
+  readonly #health: HealthCheck;
 
   /** @throws ConfigurationError with every problem found; no I/O happens */
   constructor(options: ReActAgentOptions) {
     this.#parts = assembleAgent(options);
     this.#maintenance = new Maintenance(this.#parts);
+    this.#ending = new Ending(this.#parts);
+    this.#health = new HealthCheck(this.#parts);
   }
 
   get name(): string {
@@ -77,15 +87,15 @@ export class ReActAgent {
   /**
    * Runs one turn and saves it.
    *
-   * @throws ShuttingDownError, SessionBusyError, CallAbortedError, PendingConfirmationError, StoreError, and what the model
-   * throws. When the last save failed, the error's non-enumerable `reply` holds the reply.
+   * @throws ShuttingDownError, SessionBusyError, CallIdReusedError, CallAbortedError, PendingConfirmationError, StoreError,
+   * and what the model throws. When the last save failed, the error's non-enumerable `reply` holds the reply.
    */
-  async call<const C extends CallContext>(
+  async call<S extends ToolInputSchema = ToolInputSchema>(
     input: CallInput,
-    ctx?: C,
-  ): Promise<AgentReply<OutputOf<C>>> {
+    ctx?: CallContext & { readonly output?: S | undefined },
+  ): Promise<AgentReply<InferInput<S>>> {
     const reply = await this.#call(input, ctx, null).run();
-    return reply as AgentReply<OutputOf<C>>;
+    return reply as AgentReply<InferInput<S>>;
   }
 
   /**
@@ -93,72 +103,125 @@ export class ReActAgent {
    *
    * @throws InvalidInputError | InvalidIdError for input that is no input; everything else comes through `result`
    */
-  stream<const C extends CallContext>(input: CallInput, ctx?: C): AgentRun<OutputOf<C>> {
+  stream<S extends ToolInputSchema = ToolInputSchema>(
+    input: CallInput,
+    ctx?: CallContext & { readonly output?: S | undefined },
+  ): AgentRun<InferInput<S>> {
     const buffer = new EventBuffer();
     const call = this.#call(input, ctx, buffer);
-    return new AgentRun(call.callId, buffer, call.run() as Promise<AgentReply<OutputOf<C>>>);
+    return new AgentRun(call.callId, buffer, call.run() as Promise<AgentReply<InferInput<S>>>);
   }
 
   /**
    * Stops the running call of a session, else the first that waits, on whichever node it is; without one, closes tool
-   * calls that wait for an answer. The call keeps its work, and `message` is added for the agent to read.
+   * calls that wait for an answer. The call keeps its work, and `message` is added for the agent to read: it is stored
+   * before this resolves, and the session's next call takes it in if the stopped one had ended.
    *
    * Without arguments: the one call in flight of this instance.
    *
-   * @returns whether there was something to interrupt
+   * @returns see {@link Interruption}
    * @throws AmbiguousInterruptError without arguments, when several calls are in flight
    */
-  interrupt(): Promise<boolean>;
-  interrupt(session: SessionName, message?: string | Message): Promise<boolean>;
+  interrupt(): Promise<Interruption>;
+  interrupt(
+    session: SessionName,
+    message?: string | Message,
+    options?: InterruptOptions,
+  ): Promise<Interruption>;
   interrupt(
     userId: string | null | undefined,
     sessionId: string,
     message?: string | Message,
-  ): Promise<boolean>;
-  async interrupt(...args: readonly unknown[]): Promise<boolean> {
+    options?: InterruptOptions,
+  ): Promise<Interruption>;
+  async interrupt(...args: readonly unknown[]): Promise<Interruption> {
     if (args.length === 0) return this.#interruptOnly();
     const { name, rest } = sessionArguments(args);
-    const slot = this.#slot(name);
-    const given = rest[0] as string | Message | undefined;
-    const message =
-      given === undefined
-        ? undefined
-        : typeof given === "string"
-          ? createMessage("user", given, { createdAt: this.#parts.now() })
-          : adoptMessage(given);
-    // The slot may be held by an update or a compaction, which cannot be interrupted; then it is the first waiting call.
-    for (const callId of await this.#parts.gate.calls(slot))
-      if (await this.#parts.signals.send(slot, callId, { kind: "interrupt", message })) return true;
-    return this.#maintenance.closeOpenCalls(slot, message);
+    const { callId } = checkOptions<InterruptOptions>(rest[1], ["callId"], "interrupt");
+    if (callId !== undefined) checkId(callId, "callId");
+    const ctx = this.#context(name);
+    const slot = this.#parts.slotOf(ctx);
+    const message = interruptMessage(this.#parts, rest[0]);
+    return interruptSession(this.#parts, this.#maintenance, { slot, ctx, message, callId });
   }
 
-  /** A detached copy of a session's state, or null when there is none. Without arguments: the default session. */
-  getAgentState(session?: SessionName): Promise<AgentState | null>;
-  getAgentState(userId: string | null | undefined, sessionId: string): Promise<AgentState | null>;
+  /**
+   * Goes on with a run that has no reply, because it failed, was cut short by a shutdown or lost its process: with the last
+   * one of the session, or with that of `callId`. Nobody has to repeat its input.
+   *
+   * @returns the reply, or null when there is no such run
+   */
+  resume(session: SessionName, options?: ResumeOptions): Promise<AgentReply | null>;
+  resume(
+    userId: string | null | undefined,
+    sessionId: string,
+    options?: ResumeOptions,
+  ): Promise<AgentReply | null>;
+  async resume(...args: readonly unknown[]): Promise<AgentReply | null> {
+    const { name, rest } = sessionArguments(args);
+    const options = resumeOptions(rest[0]);
+    const ctx = this.#context(name);
+    const callId = options.callId ?? (await unfinishedCall(this.#parts, this.#parts.slotOf(ctx)));
+    if (callId === null) return null;
+    try {
+      return await this.#call(RESUME, ctx.child({ ...options, callId }), null).run();
+    } catch (error) {
+      if (error instanceof NothingToResume) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * A detached copy of a session's state, or null when there is none. Without arguments: the default session.
+   *
+   * Words that wait in the session's inbox, such as the input of a call that runs or died, are at the end of its context.
+   *
+   * @throws StateCorruptError when what is stored is damaged; with `salvage: true` the state is read as far as it goes
+   */
+  getAgentState(session?: SessionName, options?: SalvageOptions): Promise<AgentState | null>;
+  getAgentState(
+    userId: string | null | undefined,
+    sessionId: string,
+    options?: SalvageOptions,
+  ): Promise<AgentState | null>;
   async getAgentState(...args: readonly unknown[]): Promise<AgentState | null> {
-    const slot = this.#slot(sessionArguments(args).name);
-    const cached = this.#parts.cache.peek(slotText(slot));
-    const copy = cached?.state.copy();
-    const loaded = await this.#parts.stateStore.load(slot, cached?.revision);
-    if (loaded === "unchanged") return copy ?? null;
-    return loaded === null ? null : stateOf(slot, loaded);
+    const { name, rest } = sessionArguments(args);
+    const salvage = salvageOption(rest[0], "getAgentState");
+    const slot = this.#slot(name);
+    const state = await storedState(this.#parts, slot, salvage);
+    const words = (await this.#parts.stateStore.inbox?.read(slot)) ?? [];
+    if (!state && words.length === 0) return null;
+    const found = state ?? LiveState.create(slot);
+    found.contextMutable().push(...pendingWords(found, words));
+    return found;
   }
 
   /**
    * Edits a session's state under its gate. `edit` changes the state it gets, a fresh one where there was none, or
    * returns a whole state to put in its place.
    *
+   * With `salvage: true` it repairs a damaged session: `edit` gets what can be read, and what is then saved replaces the
+   * damaged state.
+   *
    * @returns a detached copy of what was saved
+   * @throws InvalidInputError when the edit puts something in that cannot be stored; nothing is saved then
+   * @throws StateCorruptError when what is stored is damaged
    */
-  updateAgentState(session: SessionName, edit: StateEdit): Promise<AgentState>;
+  updateAgentState(
+    session: SessionName,
+    edit: StateEdit,
+    options?: SalvageOptions,
+  ): Promise<AgentState>;
   updateAgentState(
     userId: string | null | undefined,
     sessionId: string,
     edit: StateEdit,
+    options?: SalvageOptions,
   ): Promise<AgentState>;
   async updateAgentState(...args: readonly unknown[]): Promise<AgentState> {
     const { name, rest } = sessionArguments(args);
-    return this.#maintenance.update(this.#slot(name), rest[0] as StateEdit);
+    const salvage = salvageOption(rest[1], "updateAgentState");
+    return this.#maintenance.update(this.#slot(name), rest[0] as StateEdit, salvage);
   }
 
   /**
@@ -174,12 +237,22 @@ export class ReActAgent {
   ): Promise<CompactionResult>;
   async compact(...args: readonly unknown[]): Promise<CompactionResult> {
     const { name, rest } = sessionArguments(args);
-    const { force = false, ...overrides } = (rest[0] ?? {}) as CompactOptions;
-    return this.#maintenance.compact(this.#slot(name), force, overrides as JsonObject);
+    const { force, overrides } = compactOptions(rest[0]);
+    return this.#maintenance.compact(this.#slot(name), force, overrides);
   }
 
-  /** This agent's sessions, newest first, approximately. */
+  /**
+   * This agent's sessions, newest first, approximately. With `unfinished: true` those with a run that has not ended, which
+   * {@link resume} goes on with; a session whose first call died before it saved anything is among them, without messages.
+   *
+   * A page may be short, even empty, and still have a cursor: continue until there is none.
+   */
   async sessions(query: Omit<SlotQuery, "agentId"> = {}): Promise<SlotPage> {
+    checkOptions<Omit<SlotQuery, "agentId">>(
+      query,
+      ["userId", "unfinished", "limit", "cursor"],
+      "sessions",
+    );
     if (query.userId !== undefined && query.userId !== null) checkId(query.userId, "userId");
     return this.#parts.stateStore.list({ ...query, agentId: this.agentId });
   }
@@ -196,80 +269,94 @@ export class ReActAgent {
     return this.#maintenance.deleteUser(userId);
   }
 
-  /** Runs what plugins do before the first call; a call does so by itself. */
-  ready(): Promise<void> {
-    return this.#parts.lifecycle.start();
+  /**
+   * Checks that every part of the store answers, within `timeoutMs`, and runs what plugins do before the first call; a call
+   * does the latter by itself.
+   *
+   * @throws StoreUnavailableError naming the parts that do not answer; its `cause` is the first one's error
+   */
+  async ready(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
+    await this.#health.reachStore(timeoutOption(options, 10_000, "ready"));
+    await this.#parts.lifecycle.start();
+  }
+
+  /**
+   * Says what works and what does not: the parts of the store, the plugins, the calls in flight. Never rejects because of
+   * them, and takes no longer than `timeoutMs`, 5 s by default.
+   *
+   * @throws InvalidInputError for an unknown or wrong option
+   */
+  async health(options: { readonly timeoutMs?: number | undefined } = {}): Promise<HealthReport> {
+    return this.#health.report(timeoutOption(options, 5_000, "health"));
   }
 
   /**
    * Stops taking calls, lets running ones stop at their next safe point, saved so that the next call on any node goes on
-   * from there, and closes. Calls still running after `timeoutMs` are cut.
+   * from there, and closes. Calls still running after `timeoutMs`, 20 s by default, are cut: what they have done is saved.
+   *
+   * Ends within `timeoutMs` and one deadline of a store (5 s, or `saveDeadlineMs` if that is less), whatever hangs: the report
+   * says what was left behind.
    */
   async shutdown(
     options: { readonly timeoutMs?: number | undefined } = {},
   ): Promise<ShutdownReport> {
-    const { timeoutMs = 30_000 } = options;
-    this.#parts.lifecycle.drain();
-    const { active } = this.#parts.lifecycle;
-    for (const call of active) call.drain();
-    let cut = 0;
-    const timer = setTimeout(
-      () => {
-        for (const call of this.#parts.lifecycle.active) {
-          cut++;
-          call.cut();
-        }
-      },
-      Math.min(timeoutMs, longestTimerMs),
-    );
-    await this.#parts.lifecycle.idle();
-    clearTimeout(timer);
-    await this.close();
-    return { calls: active.length, cut };
+    const timeoutMs = timeoutOption(options, 20_000, "shutdown");
+    const ended = await this.#ending.endCalls(timeoutMs, true);
+    await this.close().catch((error: unknown) => {
+      if (!(error instanceof LeftBehindError)) throw error;
+    });
+    const { abandoned } = this.#ending;
+    return { ...ended, ...(abandoned.length > 0 && { abandoned }) };
   }
 
-  /** Stops taking calls, waits for the running ones and for background work, and closes. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+  /**
+   * Stops taking calls, waits for the running ones and for background work, and closes. What has not ended after
+   * `timeoutMs`, 5 min by default, ends as in a {@link shutdown}.
+   *
+   * @throws ShuttingDownError when something did not end even then, and what a plugin throws when it closes
+   */
+  async close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
+    const timeoutMs = timeoutOption(options, 300_000, "close");
+    await this.#ending.endCalls(timeoutMs, false);
+    await this.#ending.closePlugins();
+    const { abandoned } = this.#ending;
+    if (abandoned.length > 0) throw new LeftBehindError(this.name, abandoned);
   }
 
-  async #close(): Promise<void> {
-    this.#parts.lifecycle.drain();
-    await this.#parts.lifecycle.idle();
-    this.#parts.lifecycle.close();
-    const failures: unknown[] = [];
-    for (const run of this.#parts.onClose)
-      try {
-        await run();
-      } catch (error) {
-        failures.push(error);
-      }
-    if (failures.length > 0) throw failures[0];
-  }
-
-  #call(input: CallInput, ctx: CallContext | undefined, buffer: EventBuffer | null): Call {
-    return new Call(this.#parts, input, RuntimeContext.of(ctx ?? {}), buffer);
+  #call(
+    input: CallInput | typeof RESUME,
+    ctx: CallContext | undefined,
+    buffer: EventBuffer | null,
+  ): Call {
+    return new Call(this.#parts, input, this.#context(ctx ?? {}), buffer);
   }
 
   #slot(name: SessionName): Slot {
-    return this.#parts.slotOf(RuntimeContext.of(name));
+    return this.#parts.slotOf(this.#context(name));
   }
 
-  async #interruptOnly(): Promise<boolean> {
+  /** @throws InvalidInputError | InvalidIdError for what is no context, or names a session of another agent */
+  #context(fields: CallContext | SessionName): RuntimeContext {
+    const ctx = RuntimeContext.of(fields);
+    const { agentId } = fields as Partial<Slot>;
+    if (agentId !== undefined && agentId !== this.agentId)
+      throw new InvalidIdError(
+        `the session named belongs to agent ${JSON.stringify(agentId)}; this agent's id is ${JSON.stringify(this.agentId)}`,
+      );
+    return ctx;
+  }
+
+  async #interruptOnly(): Promise<Interruption> {
+    if (this.#parts.settings.requireSession !== false)
+      throw new InvalidIdError(
+        "interrupt() names no session, and this agent has requireSession: use interrupt(userId, sessionId)",
+      );
     const calls = this.#parts.lifecycle.active.filter((one) => one instanceof Call);
     if (calls.length > 1)
       throw new AmbiguousInterruptError(
         `${calls.length} calls are in flight; name the session: interrupt(userId, sessionId)`,
       );
     for (const call of calls) call.stop.stop("interrupt");
-    return calls.length === 1;
+    return calls.length === 1 ? "stopped" : false;
   }
-}
-
-/** Options of {@link ReActAgent.compact}; the rest goes to the Compactor as one-off options. */
-export interface CompactOptions {
-  /** Compact even below the trigger. @default false */
-  readonly force?: boolean | undefined;
-  readonly [option: string]: unknown;
 }

@@ -7,7 +7,7 @@ export interface Stoppable {
 export interface SignalHandlerOptions {
   /** @default ["SIGTERM", "SIGINT"] */
   readonly signals?: readonly NodeJS.Signals[] | undefined;
-  /** Time that running calls get to end. @default 30_000 */
+  /** Time that running calls get to end, before they are cut and saved. @default 20_000 */
   readonly timeoutMs?: number | undefined;
 }
 

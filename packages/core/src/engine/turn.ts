@@ -2,7 +2,8 @@ import {
   CallAbortedError,
   LeaseLostError,
   ModelError,
-  StateTooLargeError,
+  StateConflictError,
+  StateCorruptError,
 } from "../errors/index.js";
 import type { AgentReply } from "../events/agent-reply.js";
 import { createMessage } from "../message/create-message.js";
@@ -10,66 +11,75 @@ import type { Message } from "../message/message.js";
 import { textOf } from "../message/read-message.js";
 import type { CallOutcome } from "../ports/conversation-log.js";
 import { describeSlot, type Slot } from "../slot/slot.js";
+import type { RunRecord } from "../state/sections.js";
 import { compose } from "./assemble/compose.js";
-import { type ReadInput, withFreshIds } from "./call-input.js";
+import { withFreshIds } from "./call-input.js";
 import { type CallScope, stepOf } from "./call-scope.js";
 import { type LoopEnd, runLoop } from "./loop/loop.js";
+import { checkState, restoreSound } from "./save/check-state.js";
+import { saveOpening, sayInput } from "./save/save-run.js";
 import { recordUnsaved, type SaveOptions, saveSession } from "./save/save-session.js";
-import { rememberReply, rememberUnfinished, wasCutShort } from "./session/finished-calls.js";
+import { remember } from "./session/run-records.js";
 import { closeCalls } from "./tools/close-calls.js";
-import { resume } from "./tools/resume.js";
+import { type TurnInput, takeTurnInput } from "./turn-input.js";
+
+/** Thrown when another process saved between this turn's load and its first save: nothing was done yet. */
+export class StaleSession extends Error {
+  override readonly name = "StaleSession";
+  /** Ids under which the turn was to say its input: the save may have been made, and another process found it. */
+  readonly inputIds: readonly string[];
+
+  constructor(inputIds: readonly string[], cause: unknown) {
+    super("the session was saved meanwhile", { cause });
+    this.inputIds = inputIds;
+  }
+}
 
 /** One turn of a call that holds its session: takes the input in, runs the loop, and saves, however it ends. */
 export class Turn {
   readonly #scope: CallScope;
-  readonly #input: ReadInput;
+  readonly #given: TurnInput;
   #resumed = false;
   /** True once the session has taken this input: before that a failing call was refused and leaves no trace. */
   #accepted = false;
 
-  constructor(scope: CallScope, input: ReadInput) {
+  constructor(scope: CallScope, given: TurnInput) {
     this.#scope = scope;
-    this.#input = input;
+    this.#given = given;
   }
 
-  /** Runs the turn and saves it, however it ends. */
+  /** Runs the turn and saves it, however it ends. @throws StaleSession */
   async run(): Promise<AgentReply> {
     const scope = this.#scope;
     let reply: AgentReply;
     try {
-      const fresh = this.#prepare();
-      scope.newInput = fresh.kind === "messages" ? fresh.messages : [];
-      const resumption = await resume(scope, fresh);
+      const resumption = await takeTurnInput(scope, this.#given);
       this.#resumed = resumption.resumed;
       this.#accepted = true;
       scope.stop.check();
+      await this.#open();
       reply = await compose(
         scope.parts.hooks.onCall,
         Object.assign(stepOf(scope), { input: scope.newInput }),
         async () => this.#reply(await runLoop(scope, resumption)),
       );
     } catch (error) {
+      if (error instanceof StaleSession) throw error;
       return this.#failed(error);
     }
     return this.#finish(reply, "committed");
   }
 
-  /** Checks the session against its limits and decides what of the input is new to it. */
-  #prepare(): ReadInput {
-    const { parts, slot, idempotencyKey, session } = this.#scope;
-    const { stateBytes } = parts.settings.limits;
-    const { state } = session;
-    const input = this.#input;
-    const bytes = state.contextBytes();
-    if (bytes > stateBytes)
-      throw new StateTooLargeError(
-        `${describeSlot(slot)} holds ${bytes} bytes of messages; limits.stateBytes allows ${stateBytes}. Compact it (agent.compact) or raise the limit`,
-      );
-    // A repeated call whose first run was cut short has its input in the session already.
-    if (wasCutShort(state, idempotencyKey))
-      return { kind: "messages", messages: [], foreignIds: false };
-    if (input.kind !== "messages" || !input.foreignIds) return input;
-    return { ...input, messages: withFreshIds(input.messages, state.context) };
+  /** Makes the input durable, and saves of an earlier holder conflict, where the gate's lease did not do so. */
+  async #open(): Promise<void> {
+    if (this.#scope.session.lease.inbox) return;
+    try {
+      await saveOpening(this.#scope);
+    } catch (error) {
+      if (StateConflictError.is(error) && !LeaseLostError.is(error))
+        throw new StaleSession(this.#scope.inputIds, error);
+      throw error;
+    }
   }
 
   /** A stop or an error: what was done so far is saved all the same. */
@@ -81,7 +91,7 @@ export class Turn {
     }
     switch (kind) {
       case null:
-        return this.#fail(error, "error");
+        return this.#fail(error, LeaseLostError.is(error) ? "conflict" : "error");
       case "abort":
         return this.#fail(callAborted(this.#scope.slot, this.#scope.stop.cause), "interrupted");
       case "lease_lost":
@@ -96,18 +106,23 @@ export class Turn {
   /** The reply of a call that was stopped from outside: whatever it had said so far. */
   async #stopped(outcome: CallOutcome): Promise<AgentReply> {
     const { parts, stop, session } = this.#scope;
-    const partial = session.state.context.findLast(
+    stop.close();
+    const partial = session.state.messages.findLast(
       ({ id, role }) => role === "assistant" && session.said.has(id),
     );
-    if (stop.kind === "rollback") session.takeBack();
-    else {
-      this.#keepInput();
+    if (stop.kind === "rollback") {
+      session.taken.add(session.run.runId);
+      session.takeBack();
+    } else {
+      sayInput(this.#scope);
       if (stop.kind === "shutdown") {
-        closeCalls(session, (state) => state === "started");
+        closeCalls(session, { which: (state) => state === "started" });
         session.state.shutdownInterrupted = true;
       } else closeCalls(session);
-      const injected = stop.message ? [stop.message] : [];
-      for (const message of withFreshIds(injected, session.state.context)) session.say(message);
+      // One may have been found in the inbox when the session was opened.
+      const unheard = stop.messages.filter(({ id }) => !session.heard.has(id));
+      for (const message of withFreshIds(unheard, session.state.messages)) session.say(message);
+      for (const { id } of unheard) session.taken.add(id);
     }
     const message = partial ?? createMessage("assistant", [], { createdAt: parts.now() });
     const reason = stop.kind === "shutdown" ? "shutdown" : "interrupted";
@@ -115,27 +130,54 @@ export class Turn {
   }
 
   /** Saves what a failed call had done, its input above all, and throws. A call that was refused leaves no trace. */
-  async #fail(error: unknown, outcome: CallOutcome): Promise<never> {
+  async #fail(thrown: unknown, outcome: CallOutcome): Promise<never> {
     const scope = this.#scope;
     const { session } = scope;
+    scope.stop.close();
+    const bad = restoreSound(scope.parts, session);
+    // A plugin takes what this call has put into its state for damage.
+    const error = bad && StateCorruptError.is(thrown) ? bad : thrown;
+    if (bad && bad !== error) attach(error, "stateError", bad);
     try {
       if (outcome === "conflict") await recordUnsaved(scope, outcome);
-      else if (this.#accepted && this.#isRefused(error)) {
-        this.#keepInput();
+      else if (!this.#accepted) session.dropped.push(session.run.runId);
+      else if (this.#isRefused(error)) {
+        sayInput(scope);
         session.takeBack();
         session.state.unfinishedRun = null;
         await saveSession(scope, this.#saveOptions("rolled_back"));
-      } else if (this.#accepted) {
-        this.#keepInput();
+      } else {
+        sayInput(scope);
         closeCalls(session);
         session.state.unfinishedRun = null;
-        rememberUnfinished(session.state, scope.idempotencyKey);
+        this.#rememberUnfinished(outcome === "error");
         await saveSession(scope, this.#saveOptions(outcome));
       }
     } catch (saveError) {
       attach(error, "saveError", saveError);
     }
     throw error;
+  }
+
+  /** @param resumable - whether the run may be continued without its caller: not one that its caller gave up */
+  #rememberUnfinished(resumable: boolean): void {
+    const { session, parts, named } = this.#scope;
+    const record = this.#record("", "error");
+    session.state.resumableRun = resumable ? record : null;
+    if (named) remember(parts, session, record);
+  }
+
+  #record(messageId: string, reason: string): RunRecord {
+    const { run, inputHash, inputIds, session, parts } = this.#scope;
+    session.gather();
+    const lastId = session.log.messageIds.at(-1) ?? inputIds.at(-1);
+    const isFinished = messageId !== "";
+    return {
+      ...run,
+      ...{ messageId, reason, at: parts.now().toISOString() },
+      ...(inputHash !== undefined && { inputHash }),
+      ...(!isFinished && { inputIds, ...(lastId !== undefined && { lastId }) }),
+    };
   }
 
   /**
@@ -146,19 +188,24 @@ export class Turn {
     return ModelError.is(error) && error.kind === "content" && !this.#resumed;
   }
 
-  /** A call that ended before its first step has not put its input into the context yet. */
-  #keepInput(): void {
-    const { session, newInput } = this.#scope;
-    for (const message of newInput) if (!session.said.has(message.id)) session.say(message);
-  }
-
   async #finish(reply: AgentReply, outcome: CallOutcome): Promise<AgentReply> {
     const scope = this.#scope;
-    const { session } = scope;
-    session.state.unfinishedRun = null;
-    rememberReply(session.state, scope.idempotencyKey, reply);
+    const { session, parts, named } = scope;
+    const { state } = session;
     try {
-      if (session.lease.lost.aborted) throw session.leaseLost();
+      checkState(parts, session);
+    } catch (error) {
+      attach(error, "reply", reply);
+      return this.#fail(error, outcome === "committed" ? "error" : outcome);
+    }
+    scope.stop.close();
+    state.unfinishedRun = null;
+    const isCut = reply.reason === "shutdown";
+    const record = this.#record(isCut ? "" : reply.message.id, reply.reason);
+    if (outcome !== "rolled_back") state.resumableRun = isCut ? record : null;
+    if (named) remember(parts, session, record);
+    try {
+      if (!session.holdsLease()) throw session.leaseLost();
       await saveSession(scope, this.#saveOptions(outcome));
     } catch (error) {
       if (LeaseLostError.is(error)) await recordUnsaved(scope, "conflict");
@@ -182,13 +229,15 @@ export class Turn {
   }
 
   #replyWith<E extends object>(message: Message, end: E): AgentReply & E {
+    const { usage, slot, run } = this.#scope;
     return {
       ...end,
       message,
       text: textOf(message),
-      usage: this.#scope.usage.total(),
-      sessionId: this.#scope.slot.sessionId,
-      callId: this.#scope.callId,
+      usage: usage.total(),
+      sessionId: slot.sessionId,
+      callId: run.callId,
+      runId: run.runId,
     } as unknown as AgentReply & E;
   }
 }

@@ -2,7 +2,7 @@ import { ContextOverflowError, ModelError } from "./errors.js";
 
 /**
  * Messages with which providers and servers report a request longer than the model's window: OpenAI, Anthropic,
- * Google, Bedrock, Mistral, xAI, Cohere, Moonshot, MiniMax, Qwen, z.ai, Groq, OpenRouter, Together, vLLM, SGLang, TGI,
+ * Google, Bedrock, Mistral, xAI, Cohere, watsonx, Databricks, Moonshot, MiniMax, Qwen, z.ai, Groq, OpenRouter, Together, vLLM, SGLang, TGI,
  * llama.cpp, LM Studio, Ollama.
  */
 const overflowPatterns: readonly RegExp[] = [
@@ -35,15 +35,28 @@ const overflowPatterns: readonly RegExp[] = [
   /(input|prompt)\b.{0,40}exceeds the maximum allowed (input )?length/i,
   /n_keep.{0,20}n_ctx/i,
   /reduce the length of (the|your) (messages|prompt|input)/i,
+  // Not "exceeded your token limit", which is what an account may use.
+  /exceed(s|ed)? (the |this model's |its |a )?(model'?s? |max(imum)? |allowed |input |prompt |total |configured )*token limit/i,
+  /(?<!\b(api|access|refresh|output|completion|account|user) )token limit exceeded/i,
+  /(input|prompt) tokens exceed(s|ed)? (the )?(configured |max(imum)? |allowed |model )*limit/i,
+  /input tokens exceeded/i,
+  /too many (input|prompt) tokens/i,
+  /too many tokens: size limit exceeded/i,
+  /(input|prompt) token count .{0,40}(cannot exceed|only supports up to)/i,
+  /number of input tokens .{0,40}(cannot exceed|exceeds)/i,
+  /messages have \d+ tokens, which exceeds/i,
+  /prompt length .{0,60}(should not exceed|is greater than) max_\w+/i,
+  /exceeds? max message tokens/i,
+  /max_prompt_tokens_exceeded|tokens_limit_reached/i,
 ];
 
 /** Messages about other limits, which mention tokens and "too large" as well. */
 const otherLimits =
-  /rate.?limit|too many requests|throttl|quota|tokens per (min|day)|\bTPM\b|\bRPM\b|overloaded/i;
+  /rate.?limit|too many requests|throttl|quota|tokens? per (sec|min|hour|day|week|month)|\b(hourly|daily|weekly|monthly)\b|\bTPM\b|\bRPM\b|overloaded|wait before trying|upgrade (your|to)\b/i;
 
 const limitPatterns: readonly RegExp[] = [
   /maximum (?:context|prompt|model|input) length(?: is| of|:) (\d+)/i,
-  /> ?(\d+) (?:maximum|tokens)/i,
+  /> ?(\d+) (?:maximum|tokens?)/i,
   /exceed context limit: \d+ \+ \d+ > (\d+)/i,
   /maximum number of tokens allowed \(?(\d+)/i,
   /with (\d+) maximum context length/i,
@@ -53,6 +66,10 @@ const limitPatterns: readonly RegExp[] = [
   /n_ctx \((\d+)\)/i,
   /must have less than (\d+) tokens/i,
   /(?:context|allowed|allowed input) length \((\d+) tokens\)/i,
+  /(?:token limit|configured limit|max(?:imum)? limit)(?: is| of|:)? (\d+)/i,
+  /tokens? limit (\d+)/i,
+  /(?:only supports up to|while limit is|cannot exceed|max size:|max input tokens:) (\d+)/i,
+  /max_(?:num_tokens|seq_len|model_len|input_len(?:gth)?) \(?(\d+)/i,
   /context (?:window of|length of(?: only)?|length is only|size \() ?(\d+)/i,
 ];
 

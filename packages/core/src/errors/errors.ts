@@ -46,6 +46,19 @@ export class InvalidInputError extends HoldfastError {
   }
 }
 
+/** The `callId` names an earlier call with another input. Repeat the call with its own input, or choose a new `callId`. */
+export class CallIdReusedError extends HoldfastError {
+  override readonly name = "CallIdReusedError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("CALL_ID_REUSED", message, options);
+  }
+
+  static override is(value: unknown): value is CallIdReusedError {
+    return hasErrorCode(value, "CALL_ID_REUSED");
+  }
+}
+
 /** The stored state was written by a newer release in a form that this one cannot read. */
 export class StateTooNewError extends HoldfastError {
   override readonly name = "StateTooNewError";

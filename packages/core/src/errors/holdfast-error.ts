@@ -1,25 +1,42 @@
+/**
+ * Codes of errors. A package adds its own by declaration merging, and throws them as a {@link HoldfastError}:
+ *
+ * @example
+ * declare module "@holdfast/core" {
+ *   interface ErrorCodes {
+ *     BUDGET_SPENT: true;
+ *   }
+ * }
+ * throw new HoldfastError("BUDGET_SPENT", "the tokens of this month are spent");
+ */
+export interface ErrorCodes {
+  readonly ABORTED: true;
+  readonly AMBIGUOUS_INTERRUPT: true;
+  readonly CALL_ID_REUSED: true;
+  readonly CONFIGURATION: true;
+  readonly CONFLICT: true;
+  readonly CONTEXT_OVERFLOW: true;
+  readonly CORRUPT: true;
+  readonly EMPTY_REPLY: true;
+  readonly INVALID_ID: true;
+  readonly INVALID_INPUT: true;
+  readonly LEASE_LOST: true;
+  readonly MIDDLEWARE: true;
+  readonly MODEL: true;
+  readonly PENDING_CONFIRMATION: true;
+  /** A plugin could not reach something outside, other than the store. */
+  readonly SERVICE_UNAVAILABLE: true;
+  readonly SESSION_BUSY: true;
+  readonly SHUTTING_DOWN: true;
+  readonly STATE_TOO_NEW: true;
+  readonly STRUCTURED_OUTPUT: true;
+  readonly TOO_LARGE: true;
+  readonly UNAVAILABLE: true;
+  readonly UNKNOWN_OUTCOME: true;
+}
+
 /** Every code a {@link HoldfastError} can carry. Codes are stable: programs may switch on them. */
-export type ErrorCode =
-  | "ABORTED"
-  | "AMBIGUOUS_INTERRUPT"
-  | "CONFIGURATION"
-  | "CONFLICT"
-  | "CONTEXT_OVERFLOW"
-  | "CORRUPT"
-  | "EMPTY_REPLY"
-  | "INVALID_ID"
-  | "INVALID_INPUT"
-  | "LEASE_LOST"
-  | "MODEL"
-  | "PENDING_CONFIRMATION"
-  | "SERVICE_UNAVAILABLE"
-  | "SESSION_BUSY"
-  | "SHUTTING_DOWN"
-  | "STATE_TOO_NEW"
-  | "STRUCTURED_OUTPUT"
-  | "TOO_LARGE"
-  | "UNAVAILABLE"
-  | "UNKNOWN_OUTCOME";
+export type ErrorCode = keyof ErrorCodes;
 
 const brand = Symbol.for("holdfast.error");
 

@@ -36,12 +36,21 @@ export class StoreError extends HoldfastError {
   }
 }
 
-/** Another writer saved first: the stored revision is not the expected one. Nothing was written. */
+/**
+ * Another writer saved first: the stored revision is not the expected one, and this write was not applied. Steps that a call
+ * saved before it, with `persistence: "step"`, are in `savedMessageIds`.
+ */
 export class StateConflictError extends StoreError {
   override readonly name = "StateConflictError";
+  /** Ids of the call's messages that earlier saves of the same call had written; empty when there were none. */
+  readonly savedMessageIds: readonly string[];
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    options?: ErrorOptions & { readonly savedMessageIds?: readonly string[] | undefined },
+  ) {
     super("CONFLICT", "CONFLICT", false, message, options);
+    this.savedMessageIds = options?.savedMessageIds ?? [];
   }
 
   static override is(value: unknown): value is StateConflictError {
@@ -75,7 +84,10 @@ export class StoreUnavailableError extends StoreError {
   }
 }
 
-/** The answer was lost: the write may or may not be in the store. Repeat it with the same `op`. */
+/**
+ * The answer was lost: the write may or may not be in the store. Repeat the call with the same `callId`; a program that uses a
+ * store by itself repeats the write with the same `op`.
+ */
 export class UnknownOutcomeError extends StoreError {
   override readonly name = "UnknownOutcomeError";
 

@@ -25,6 +25,8 @@ export interface ReplyBase {
   readonly usage: Usage;
   readonly sessionId: string;
   readonly callId: string;
+  /** Id of the run that gave the reply. */
+  readonly runId: string;
 }
 
 /**

@@ -1,31 +1,34 @@
 import { z } from "zod";
-import { InvalidInputError } from "../errors/errors.js";
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import { parseOptions } from "../plugin-kit/parse-options.js";
 import type {
   AgentStateStore,
+  CallRecord,
   LoadedState,
   Revision,
+  SessionExpiry,
+  SessionInfo,
+  SlotInfo,
   SlotPage,
   SlotQuery,
   StateWrite,
 } from "../ports/agent-state-store.js";
 import type { DistributedStore } from "../ports/distributed-store.js";
+import type { Inbox } from "../ports/inbox.js";
 import { checkSlot, type Slot, slotText } from "../slot/slot.js";
-import {
-  applyWrite,
-  leaseLost,
-  type MessageWrite,
-  refuseFusedParts,
-  stateConflict,
-} from "../store-kit/apply-write.js";
+import { leaseLost, refuseFusedParts, stateConflict } from "../store-kit/apply-write.js";
+import { listedInfo } from "../store-kit/beside-head.js";
 import { checkLimit, matchSlot } from "../store-kit/check-query.js";
-import { nextRevision, type OpLedger, revisionOfOp, withOp } from "../store-kit/revision.js";
+import { nextRevision, revisionOfOp } from "../store-kit/revision.js";
 import { InMemoryConversationLog } from "./in-memory-conversation-log.js";
+import { InMemoryInbox } from "./in-memory-inbox.js";
 import { InMemoryKeyValueStore } from "./in-memory-key-value-store.js";
 import { InMemorySignalBus } from "./in-memory-signal-bus.js";
 import { InProcessSessionGate, LoadingGate } from "./in-process-gate.js";
+import { pageBySaves } from "./page-by-saves.js";
+import { SessionUses } from "./session-uses.js";
+import { type ListedSession, type StoredState, stateAfter } from "./stored-state.js";
 
 /** Options of an {@link InMemoryAgentStateStore}. */
 export interface InMemoryStoreOptions {
@@ -34,8 +37,14 @@ export interface InMemoryStoreOptions {
    * @default true
    */
   readonly fused?: boolean | undefined;
-  /** Clock for the listing's `updatedAt`. @default the system's clock */
+  /** Clock for the listing's `updatedAt` and for `ttlMs`. @default the system's clock */
   readonly clock?: (() => Date) | undefined;
+  /**
+   * A session expires, with its log and its inbox, when it was neither loaded nor saved for this long; never while a call on it
+   * runs or waits.
+   * @default never
+   */
+  readonly ttlMs?: number | undefined;
 }
 
 const optionsSchema = z.strictObject({
@@ -43,19 +52,11 @@ const optionsSchema = z.strictObject({
   clock: z
     .custom<() => Date>((value) => typeof value === "function", "a function that returns a Date")
     .optional(),
+  ttlMs: z.int().positive().optional(),
 });
 
-/** State as JSON text per message, so that the cost of a save grows with the change. Replaced as a whole, never edited. */
-interface StoredState {
-  readonly slot: Slot;
-  readonly revision: Revision;
-  readonly ops: OpLedger;
-  readonly head: string;
-  readonly messages: readonly string[];
-  readonly updatedAt: string;
-  /** Position in the order of all saves, by which listings are sorted. */
-  readonly position: number;
-}
+/** When something came, in the order of all saves and by the clock. */
+type Arrival = Pick<ListedSession, "position" | "updatedAt">;
 
 /**
  * Keeps states for as long as this object lives: the reference store, for tests and for agents that need no persistence.
@@ -63,7 +64,8 @@ interface StoredState {
  * - Everything is kept as JSON text, so that callers share no references with the store and tests see what a real store
  *   returns.
  * - `close` does nothing: the states stay readable.
- * - A listing that continues from a cursor shows no session twice; it misses one that is saved between two pages.
+ * - A listing that continues from a cursor shows the sessions that existed when its first page was read; those saved since
+ *   then come at the end, some of them for the second time.
  *
  * @example
  * const store = new InMemoryAgentStateStore();
@@ -72,25 +74,45 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   readonly contract = 1;
   readonly kind = "memory";
   readonly reach = "process";
+  readonly keepsCallRecords = true;
   readonly fuses: AgentStateStore["fuses"];
+  readonly inbox: Inbox;
+  /** Present with `ttlMs`. */
+  readonly expiry: SessionExpiry | undefined;
   readonly #clock: () => Date;
   /** States in the order of their last save, oldest first. */
   readonly #states = new Map<string, StoredState>();
-  readonly #gate = new InProcessSessionGate();
-  readonly #log = new InMemoryConversationLog();
+  readonly #inbox = new InMemoryInbox<Arrival>(
+    () => this.#arrive(),
+    (written) => this.#use(written),
+  );
+  readonly #gate = new InProcessSessionGate((slot) => this.#use(slot));
+  readonly #log = new InMemoryConversationLog((written) => this.#use(written));
+  /** Absent when sessions do not expire. */
+  readonly #uses: SessionUses | undefined;
   readonly #companions: DistributedStore;
-  #saves = 0;
+  /** Number of saves, and of inputs that came to an inbox without any. */
+  #arrivals = 0;
 
   constructor(options: InMemoryStoreOptions = {}) {
-    const { fused = true, clock = () => new Date() } = parseOptions(
-      optionsSchema,
-      options,
-      "InMemoryAgentStateStore",
-    );
+    const {
+      fused = true,
+      clock = () => new Date(),
+      ttlMs,
+    } = parseOptions(optionsSchema, options, "InMemoryAgentStateStore");
     this.#clock = clock;
-    const gate = fused
-      ? new LoadingGate(this.#gate, (slot, known) => this.#read(slot, known))
-      : this.#gate;
+    this.expiry = ttlMs === undefined ? undefined : { ttlMs };
+    this.#uses =
+      ttlMs === undefined
+        ? undefined
+        : new SessionUses({
+            ...{ ttlMs, clock },
+            isBusy: (slot) => this.#gate.isTaken(slot),
+            expire: (slot) => this.#expire(slot),
+          });
+    this.inbox = this.#inbox;
+    const load = (slot: Slot, known?: Revision) => this.#read(slot, known);
+    const gate = fused ? new LoadingGate(this.#gate, { load, inbox: this.#inbox }) : this.#gate;
     this.fuses = fused ? { gate, log: this.#log } : undefined;
     this.#companions = {
       stateStore: this,
@@ -108,6 +130,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
     const owner = checkSlot(slot);
     const key = slotText(owner);
+    this.#use(owner);
     const stored = this.#states.get(key);
     const { op, expected, lease } = write;
     const repeated = revisionOfOp(stored?.ops ?? [], op);
@@ -118,42 +141,43 @@ export class InMemoryAgentStateStore implements AgentStateStore {
     if (current !== expected) throw stateConflict(owner, expected, current);
 
     const revision = write.revision ?? nextRevision(current);
+    const position = this.#arrivals + 1;
     const state: StoredState = {
       slot: owner,
-      revision,
-      ops: withOp(stored?.ops ?? [], op, revision),
-      head: JSON.stringify(write.head),
-      messages: applyWrite(stored?.messages ?? [], asTexts(write), owner),
+      ...stateAfter(stored, owner, write, revision),
       updatedAt: this.#clock().toISOString(),
-      position: ++this.#saves,
+      position,
+      firstPosition: stored?.firstPosition ?? this.#inbox.inputSince(owner)?.position ?? position,
     };
     const appendLog = write.log && this.#log.stage(owner, write.log);
-    // Nothing from here on can fail: state, log and lease change together.
+    const { takes = [] } = write;
+    // Nothing from here on can fail: state, inbox, log and lease change together.
+    this.#arrivals = position;
     this.#states.delete(key);
     this.#states.set(key, state);
+    this.#inbox.drop(owner, takes);
     appendLog?.();
     if (lease !== undefined && write.release) this.#gate.release(owner, lease);
     return revision;
   }
 
   async delete(slot: Slot): Promise<boolean> {
-    return this.#states.delete(slotText(checkSlot(slot)));
+    const owner = checkSlot(slot);
+    this.#inbox.empty(owner);
+    return this.#states.delete(slotText(owner));
   }
 
   async list(query: SlotQuery = {}): Promise<SlotPage> {
     const limit = checkLimit(query.limit, 100);
     const matches = matchSlot(query);
-    const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : readCursor(query.cursor);
-    const found = [...this.#states.values()].filter(
-      (state) => state.position < before && matches(state.slot),
+    this.#use();
+    const found = this.#sessions().filter(
+      (session) =>
+        matches(session.slot) &&
+        (query.unfinished !== true || this.#infoOf(session)?.unfinished === true),
     );
-    const page = found.reverse().slice(0, limit);
-    const slots = page.map(({ slot, updatedAt, messages }) => ({
-      slot: { ...slot },
-      updatedAt,
-      messages: messages.length,
-    }));
-    return found.length > limit ? { slots, cursor: String(page.at(-1)?.position) } : { slots };
+    const { page, ...more } = pageBySaves(found, this.#arrivals, { limit, cursor: query.cursor });
+    return { slots: page.map((session) => this.#listed(session)), ...more };
   }
 
   companions(): DistributedStore {
@@ -163,28 +187,59 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   async close(): Promise<void> {}
 
   #read(slot: Slot, known?: Revision): LoadedState | "unchanged" | null {
-    const state = this.#states.get(slotText(checkSlot(slot)));
+    const owner = checkSlot(slot);
+    this.#use();
+    const state = this.#states.get(slotText(owner));
     if (state === undefined) return null;
+    this.#uses?.touch(owner);
     if (state.revision === known) return "unchanged";
     return {
       revision: state.revision,
       head: JSON.parse(state.head) as JsonObject,
       messages: state.messages.map((message) => JSON.parse(message) as Message),
+      callRecords: state.callRecords.map(({ text }) => JSON.parse(text) as CallRecord),
+      ...(state.info !== undefined && { info: JSON.parse(state.info) as SessionInfo }),
     };
   }
-}
 
-function asTexts({ keep, replace, append }: StateWrite): MessageWrite<string> {
-  return {
-    keep,
-    replace: replace.map(([index, message]) => [index, JSON.stringify(message)]),
-    append: append.map((message) => JSON.stringify(message)),
-  };
-}
+  /** Removes what has expired, before every command; a slot that is written to counts as used. */
+  #use(written?: Slot): void {
+    this.#uses?.sweep();
+    if (written !== undefined) this.#uses?.touch(written);
+  }
 
-function readCursor(cursor: string): number {
-  const position = Number(cursor);
-  if (!Number.isSafeInteger(position))
-    throw new InvalidInputError("the cursor does not come from a listing of this store");
-  return position;
+  #expire(slot: Slot): void {
+    this.#states.delete(slotText(slot));
+    this.#inbox.empty(slot);
+    this.#log.drop(slot);
+  }
+
+  #arrive(): Arrival {
+    return { position: ++this.#arrivals, updatedAt: this.#clock().toISOString() };
+  }
+
+  /** Returns the sessions in the order of their last save; those never saved count from when their input came. */
+  #sessions(): ListedSession[] {
+    const unsaved = this.#inbox
+      .slotsWithInput()
+      .filter(({ slot }) => !this.#states.has(slotText(slot)))
+      .map(({ slot, since }) => ({
+        ...{ slot, messages: [], info: undefined },
+        ...{ ...since, firstPosition: since.position },
+      }));
+    if (unsaved.length === 0) return [...this.#states.values()];
+    return [...this.#states.values(), ...unsaved].sort((a, b) => a.position - b.position);
+  }
+
+  #listed(session: ListedSession): SlotInfo {
+    const { slot, updatedAt, messages } = session;
+    const info = this.#infoOf(session);
+    const listed = { slot: { ...slot }, updatedAt, messages: messages.length };
+    return info === undefined ? listed : { ...listed, info };
+  }
+
+  #infoOf({ slot, info }: ListedSession): SessionInfo | undefined {
+    const saved = info === undefined ? undefined : (JSON.parse(info) as SessionInfo);
+    return listedInfo(saved, this.#inbox.inputSince(slot) !== undefined);
+  }
 }

@@ -59,7 +59,13 @@ export class InMemoryConversationLog implements ConversationLog {
   readonly kind = "memory";
   readonly reach = "process";
   readonly #slots = new Map<string, SlotLog>();
+  readonly #onUse: (written?: Slot) => void;
   #lastSeq = 0;
+
+  /** @param onUse - called before every command; for a store that removes expired sessions, with the slot that is written to */
+  constructor(onUse: (written?: Slot) => void = () => {}) {
+    this.#onUse = onUse;
+  }
 
   async append(slot: Slot, records: readonly LogDraft[]): Promise<void> {
     this.stage(slot, records)();
@@ -72,6 +78,7 @@ export class InMemoryConversationLog implements ConversationLog {
   stage(slot: Slot, records: readonly LogDraft[]): () => void {
     const owner = checkSlot(slot);
     for (const draft of records) checkLogDraft(draft);
+    this.#onUse(owner);
     const known = this.#slots.get(slotText(owner))?.ids;
     const staged = records.filter(({ id }) => !known?.has(id)).map((draft) => this.#copy(draft));
     return () => {
@@ -87,17 +94,20 @@ export class InMemoryConversationLog implements ConversationLog {
   }
 
   async read(slot: Slot, range: LogRange = {}): Promise<readonly LogRecord[]> {
+    this.#onUse();
     const log = this.#slots.get(slotText(checkSlot(slot)));
     return sliceLog(log?.records ?? [], range).map(({ text }) => readLogRecord(slot, text));
   }
 
   async readBlob(slot: Slot, ref: string): Promise<string | null> {
+    this.#onUse();
     return this.#slots.get(slotText(checkSlot(slot)))?.blobs.get(ref) ?? null;
   }
 
   async search(query: LogQuery): Promise<LogFinds> {
     checkLogQuery(query);
     query.signal?.throwIfAborted();
+    this.#onUse();
     const limit = checkLimit(query.limit, 10);
     const hits: LogHit[] = [];
     let seen = 0;
@@ -118,6 +128,7 @@ export class InMemoryConversationLog implements ConversationLog {
 
   async sessions(query: LogSessionQuery): Promise<LogSessionPage> {
     checkSessionQuery(query);
+    this.#onUse();
     const limit = checkLimit(query.limit, DEFAULT_LOG_LIMIT);
     const after = query.cursor === undefined ? Infinity : Number(query.cursor);
     if (Number.isNaN(after))
@@ -135,7 +146,13 @@ export class InMemoryConversationLog implements ConversationLog {
   }
 
   async delete(slot: Slot): Promise<boolean> {
-    return this.#slots.delete(slotText(checkSlot(slot)));
+    this.#onUse();
+    return this.drop(checkSlot(slot));
+  }
+
+  /** Removes the log of a slot that was checked before. */
+  drop(slot: Slot): boolean {
+    return this.#slots.delete(slotText(slot));
   }
 
   #copy(original: LogDraft): StagedRecord {

@@ -4,6 +4,7 @@ import type { LoadedState, Revision } from "../ports/agent-state-store.js";
 import type { AcquireRequest, Lease, SessionGate } from "../ports/session-gate.js";
 import { checkSlot, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { FifoQueue } from "./fifo-queue.js";
+import type { InMemoryInbox } from "./in-memory-inbox.js";
 
 /** Longest queue of a slot, unless the request sets another. */
 export const DEFAULT_MAX_QUEUE = 100;
@@ -15,10 +16,12 @@ interface Holder {
 
 interface Waiter {
   readonly callId: string;
-  admit(): void;
+  /** Gives the waiter the slot; `false` when it could not take it. */
+  admit(): boolean;
 }
 
 interface SlotQueue {
+  readonly slot: Slot;
   holder: Holder;
   readonly waiting: FifoQueue<Waiter>;
 }
@@ -38,19 +41,33 @@ export class InProcessSessionGate implements SessionGate {
   readonly kind = "in-process";
   readonly reach = "process";
   readonly #queues = new Map<string, SlotQueue>();
+  readonly #onUse: ((slot: Slot) => void) | undefined;
+
+  /** @param onUse - called before a free slot is taken, and when the last call on it has ended */
+  constructor(onUse?: (slot: Slot) => void) {
+    this.#onUse = onUse;
+  }
 
   /** Number of slots in use, for monitoring: 0 when every call has finished. */
   get size(): number {
     return this.#queues.size;
   }
 
-  async acquire(slot: Slot, request: AcquireRequest): Promise<Lease> {
-    const key = slotText(checkSlot(slot));
+  /**
+   * Waits for the slot and returns the lease on it.
+   *
+   * @param onGrant - called in the step that grants the lease; when it throws, `acquire` rejects and the next call gets the slot
+   */
+  async acquire(slot: Slot, request: AcquireRequest, onGrant?: () => void): Promise<Lease> {
+    const owner = checkSlot(slot);
+    const key = slotText(owner);
     request.signal?.throwIfAborted();
     const queue = this.#queues.get(key);
     if (queue === undefined) {
+      this.#onUse?.(owner);
+      onGrant?.();
       const holder = newHolder(request.callId);
-      this.#queues.set(key, { holder, waiting: new FifoQueue() });
+      this.#queues.set(key, { slot: owner, holder, waiting: new FifoQueue() });
       return this.#leaseOf(key, holder);
     }
     const { wait = true, maxQueue = DEFAULT_MAX_QUEUE } = request;
@@ -60,13 +77,18 @@ export class InProcessSessionGate implements SessionGate {
           wait ? `at most ${maxQueue} may wait` : "this call may not wait"
         }: try again later`,
       );
-    return this.#waitFor(key, queue, request);
+    return this.#waitFor(key, queue, request, onGrant);
   }
 
   async calls(slot: Slot): Promise<readonly string[]> {
     const queue = this.#queues.get(slotText(checkSlot(slot)));
     if (queue === undefined) return [];
     return [queue.holder.callId, ...Array.from(queue.waiting, (waiter) => waiter.callId)];
+  }
+
+  /** Tells whether a call holds the slot. */
+  isTaken(slot: Slot): boolean {
+    return this.#queues.has(slotText(slot));
   }
 
   /** Tells whether the lease with this token holds the slot, for stores that check leases inside a save. */
@@ -79,15 +101,27 @@ export class InProcessSessionGate implements SessionGate {
     return this.#release(slotText(slot), token);
   }
 
-  #waitFor(key: string, queue: SlotQueue, request: AcquireRequest): Promise<Lease> {
+  #waitFor(
+    key: string,
+    queue: SlotQueue,
+    request: AcquireRequest,
+    onGrant: (() => void) | undefined,
+  ): Promise<Lease> {
     const { callId, signal } = request;
     return new Promise<Lease>((resolve, reject) => {
       const place = queue.waiting.push({
         callId,
         admit: () => {
           signal?.removeEventListener("abort", onAbort);
+          try {
+            onGrant?.();
+          } catch (error) {
+            reject(error);
+            return false;
+          }
           queue.holder = newHolder(callId);
           resolve(this.#leaseOf(key, queue.holder));
+          return true;
         },
       });
       const onAbort = () => leave(signal?.reason);
@@ -112,9 +146,10 @@ export class InProcessSessionGate implements SessionGate {
   #release(key: string, token: string): boolean {
     const queue = this.#queues.get(key);
     if (queue?.holder.token !== token) return false;
-    const next = queue.waiting.shift();
-    if (next) next.admit();
-    else this.#queues.delete(key);
+    for (let next = queue.waiting.shift(); next; next = queue.waiting.shift())
+      if (next.admit()) return true;
+    this.#queues.delete(key);
+    this.#onUse?.(queue.slot);
     return true;
   }
 }
@@ -128,6 +163,8 @@ class ProcessLease implements Lease {
     this.token = token;
     this.#end = end;
   }
+
+  readonly validUntil: number = Number.POSITIVE_INFINITY;
 
   // One per lease, made on demand: listeners on a shared signal would pile up over the calls.
   get lost(): AbortSignal {
@@ -144,31 +181,48 @@ function newHolder(callId: string): Holder {
   return { callId, token: randomUUID() };
 }
 
-/** In-process gate whose leases come with the loaded state, as those of a fused gate do in one round trip. */
+/** Parts of a store that its fused gate reads and writes together with a grant. */
+export interface GrantedParts {
+  load(slot: Slot, known?: Revision): LoadedState | "unchanged" | null;
+  readonly inbox: InMemoryInbox;
+}
+
+/**
+ * In-process gate whose leases come with the loaded state and the inbox, as those of a fused gate do in one round trip.
+ *
+ * A request whose entry finds no room in the inbox is rejected with `StateTooLargeError`, and the next call gets the slot.
+ */
 export class LoadingGate implements SessionGate {
   readonly contract = 1;
   readonly kind = "memory";
   readonly reach = "process";
   readonly #gate: InProcessSessionGate;
-  readonly #load: (slot: Slot, known?: Revision) => LoadedState | "unchanged" | null;
+  readonly #parts: GrantedParts;
 
-  constructor(
-    gate: InProcessSessionGate,
-    load: (slot: Slot, known?: Revision) => LoadedState | "unchanged" | null,
-  ) {
+  constructor(gate: InProcessSessionGate, parts: GrantedParts) {
     this.#gate = gate;
-    this.#load = load;
+    this.#parts = parts;
   }
 
   async acquire(slot: Slot, request: AcquireRequest): Promise<Lease> {
-    const lease = await this.#gate.acquire(slot, request);
+    const owner = checkSlot(slot);
+    const { inbox } = this.#parts;
+    const put = request.put && inbox.stage(owner, request.put);
+    const lease = await this.#gate.acquire(owner, request, put);
     return {
       token: lease.token,
       get lost() {
         return lease.lost;
       },
-      loaded: this.#load(slot, request.known?.()),
-      release: () => lease.release(),
+      validUntil: lease.validUntil,
+      // A step later: the caller's cache may hold what the call before it has just saved.
+      loaded: this.#parts.load(owner, request.known?.()),
+      inbox: inbox.entriesOf(owner),
+      release: async (drop = []) => {
+        // A lease that has ended removes nothing: the entries are the next holder's.
+        if (this.#gate.isHeldBy(owner, lease.token)) inbox.drop(owner, drop);
+        this.#gate.release(owner, lease.token);
+      },
     };
   }
 

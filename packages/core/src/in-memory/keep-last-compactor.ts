@@ -3,6 +3,7 @@ import { InvalidInputError } from "../errors/errors.js";
 import type { Message } from "../message/message.js";
 import { toolCallsOf, toolResultsOf } from "../message/read-message.js";
 import { parseOptions } from "../plugin-kit/parse-options.js";
+import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { CompactionRequest, Compactor } from "../ports/compactor.js";
 import type { AgentState } from "../state/agent-state.js";
 
@@ -52,7 +53,11 @@ export function keepLastCompactor(options: KeepLastOptions): Compactor {
 }
 
 function keepOf({ overrides }: CompactionRequest, otherwise: number): number {
-  const keep = overrides["keepMessages"];
+  const { keepMessages: keep } = checkOptions<{ readonly keepMessages?: unknown }>(
+    overrides,
+    ["keepMessages"],
+    "compact",
+  );
   if (keep === undefined) return otherwise;
   if (typeof keep === "number" && Number.isInteger(keep) && keep >= 1) return keep;
   throw new InvalidInputError("keepMessages must be a whole number of at least 1");

@@ -26,7 +26,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
  *
  * @param where - named in the error, for example `input of tool "search"`
  * @param maxDepth - deepest nesting of objects and arrays
- * @throws InvalidInputError for NaN, Infinity, bigint, functions, symbols, cycles and depth over `maxDepth`
+ * @throws InvalidInputError for NaN, Infinity, bigint, functions, symbols, Map, Set, cycles and depth over `maxDepth`
  */
 export function toJsonValue(
   value: unknown,
@@ -59,6 +59,11 @@ function copy(original: unknown, path: string, levels: number): JsonValue | unde
     // Not `map`, which would keep the holes of a sparse array.
     return Object.freeze(
       Array.from(value, (item, index) => copy(item, `${path}[${index}]`, levels - 1) ?? null),
+    );
+  if (value instanceof Map || value instanceof Set)
+    throw refusal(
+      path,
+      `is a ${value.constructor.name}, which JSON cannot hold; pass an object or a list`,
     );
   const result: Record<string, JsonValue> = {};
   for (const [key, item] of Object.entries(value)) {
@@ -119,6 +124,20 @@ export function deepFreeze<T>(value: T): T {
     for (const child of Object.values(value)) deepFreeze(child);
   }
   return value;
+}
+
+/** Tells whether a value is frozen throughout and exactly what {@link toJsonValue} would make of it. */
+export function isFrozenJson(value: unknown, levels: number = MAX_JSON_DEPTH): boolean {
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
+  if (!isContainer(value))
+    return value === null || typeof value === "string" || typeof value === "boolean";
+  if (levels <= 0 || !Object.isFrozen(value) || "toJSON" in value) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== (Array.isArray(value) ? Array.prototype : Object.prototype)) return false;
+  // Not `every`, which would skip the holes of a sparse array.
+  for (const child of Array.isArray(value) ? value : Object.values(value))
+    if (!isFrozenJson(child, levels - 1)) return false;
+  return true;
 }
 
 const loneSurrogate = /\p{Surrogate}/u;

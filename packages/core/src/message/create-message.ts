@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors/errors.js";
-import { isRecord, toJsonValue } from "../json/json.js";
+import { isFrozenJson, isRecord, toJsonValue } from "../json/json.js";
 import { uuidv7 } from "../slot/uuid.js";
 import type { Block, Message, Role, ToolResultBlock, Usage } from "./message.js";
 import { messageProblem } from "./message-problem.js";
@@ -64,12 +64,12 @@ export function createMessage(
 }
 
 /**
- * Checks a message from outside and returns a frozen copy of it.
+ * Checks a message from outside and returns a frozen copy of it; one that is frozen throughout is returned itself.
  *
  * @throws InvalidInputError when it is not a message or cannot be kept as JSON
  */
 export function adoptMessage(message: unknown): Message {
-  const copy = toJsonValue(message, "message");
+  const copy = isFrozenJson(message) ? message : toJsonValue(message, "message");
   const problem = isRecord(copy) ? messageProblem(copy) : "it is not an object";
   if (problem !== null) throw new InvalidInputError(`not a message: ${problem}`);
   return copy as unknown as Message;

@@ -2,6 +2,9 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { ConfigurationError } from "../errors/errors.js";
 import type { AgentEvent, EventBody } from "../events/agent-event.js";
 import type { JsonValue } from "../json/json.js";
+import type { ModelAnswer } from "../plugin-kit/ask-model.js";
+import { contractProblem } from "../plugin-kit/contract-problem.js";
+import { showValue, strayValue } from "../plugin-kit/show-value.js";
 import type {
   AgentStateStore,
   Compactor,
@@ -20,6 +23,7 @@ import type { AgentState } from "../state/agent-state.js";
 import type { Tool } from "../tool/tool.js";
 import type { ToolGroup } from "../tool/tool-group.js";
 import type { Middleware } from "./middleware.js";
+import type { PluginQuestion } from "./plugin-question.js";
 
 /** Ports that plugins can provide and require, by name. */
 export interface Ports {
@@ -77,8 +81,11 @@ export interface PluginHost {
    * returns it with the section. For text that seldom changes, since prompt caches keep the beginning.
    */
   promptSection(append: NonNullable<Middleware["onSystemPrompt"]>): void;
-  /** Provides an implementation of a port. Only `toolGuard` may be provided more than once. */
-  provide<P extends PortName>(port: P, implementation: Ports[P]): void;
+  /**
+   * Provides an implementation of a port. Only `toolGuard` may be provided more than once. What the program itself passed for
+   * a port is used instead. A `model` cannot be provided: an agent is always built with one.
+   */
+  provide<P extends Exclude<PortName, "model">>(port: P, implementation: Ports[P]): void;
   /**
    * Requires a port from any other plugin, in any order. The object returned forwards to it; use it once the agent is
    * built. A port that nothing provides is a problem of `build()`.
@@ -92,19 +99,40 @@ export interface PluginHost {
   state<T extends JsonValue>(options: PluginStateOptions<T>): PluginState<T>;
   /** Runs once before the first call; `agent.ready()` forces it. A failure fails the call. */
   onStart(run: () => Promise<void>): void;
-  /** Runs when the agent closes, in reverse order. */
+  /** Runs when the agent closes, in reverse order, and is not waited for longer than a shutdown may take. */
   onClose(run: () => void | Promise<void>): void;
+  /**
+   * Adds a check to `agent.health()`: throw, or reject, when the plugin is not well. The message of a `HoldfastError` is part
+   * of the report, of another error only its code or name.
+   */
+  onHealth(run: () => void | Promise<void>): void;
   /** Runs when a session is deleted for good. */
   onDelete(run: (slot: Slot) => Promise<void>): void;
   /** Runs when everything of a user is deleted, long-term memory included. */
   onDeleteUser(run: (userId: string) => Promise<void>): void;
-  /** Emits an event of background work to `onEvent`. */
+  /**
+   * Asks a model for a text, inside the `onModelCall` hooks of the agent: they see the request with its purpose and may change
+   * or refuse it. Emits `model_call_start` and `model_call_end`; repeats the request once after a retryable error. Use it once
+   * the agent is built.
+   *
+   * @throws what a hook throws to refuse the request, what the model throws, and the signal's reason once it aborts
+   */
+  askModel(question: PluginQuestion): Promise<ModelAnswer>;
+  /**
+   * Emits an event of background work to `onEvent`: one of core's, or one that a package has added to `EventTypes`.
+   *
+   * @throws InvalidInputError for an event that has no type, that JSON cannot hold, or of more than 1 MiB
+   */
   emit(slot: Slot, callId: string, event: EventBody): void;
+  /** Never called; lets hosts of two copies of core fit each other when each knows events that the other does not. */
+  emit(slot: Slot, callId: string, event: never): void;
   /**
    * Subscribes to every event of the agent, including background ones, as `onEvent` gets them. The listener must return at
    * once; its errors are ignored. At `call_end` the call has been saved, or its save has failed.
    */
   observe(listener: (event: AgentEvent) => void): void;
+  /** Never called; lets hosts of two copies of core fit each other when each knows events that the other does not. */
+  observe(listener: never): void;
   /** Returns the time of the agent's clock. */
   now(): Date;
 }
@@ -124,7 +152,7 @@ export interface Plugin {
 /**
  * Checks and freezes a plugin.
  *
- * @throws ConfigurationError when it was written for another contract
+ * @throws ConfigurationError when it has no contract or was written for another
  * @example
  * const greeter = definePlugin({
  *   name: "greeter", contract: 1,
@@ -139,9 +167,15 @@ export function definePlugin(plugin: Plugin): Plugin {
 
 /** Returns the problem of a value that should be a plugin, or null. */
 export function pluginProblem(plugin: Plugin): string | null {
+  const stray = strayValue(plugin);
+  if (stray !== null) return `a plugin is an object made with definePlugin({ … }): ${stray}`;
+  if (typeof plugin !== "object" || plugin === null)
+    return `a plugin is an object made with definePlugin({ … }), got ${showValue(plugin)}`;
+  if (!("setup" in plugin) && Object.keys(plugin).some((key) => /^on[A-Z]/.test(key)))
+    return `plugin ${showValue((plugin as Middleware).name)} is a middleware; pass it to middleware`;
   if (typeof plugin?.name !== "string" || plugin.name === "") return "a plugin needs a name";
-  if (plugin.contract !== 1)
-    return `plugin "${plugin.name}" was written for contract ${plugin.contract}; this release of @holdfast/core has contract 1`;
+  const contract = contractProblem(plugin.contract);
+  if (contract !== null) return `plugin "${plugin.name}" ${contract}`;
   if (typeof plugin.setup !== "function") return `plugin "${plugin.name}" has no setup function`;
   return null;
 }

@@ -1,7 +1,9 @@
+import { errorName } from "../errors/error-name.js";
 import { ModelError } from "../errors/errors.js";
 import type { EventBody } from "../events/agent-event.js";
 import type { Usage } from "../message/message.js";
-import type { Model, ModelRequest } from "../ports/model.js";
+import type { ModelCallStep } from "../middleware/middleware.js";
+import type { Model, ModelChunk, ModelRequest } from "../ports/model.js";
 import { uuidv7 } from "../slot/uuid.js";
 
 /** Request for a text outside an agent's own steps, such as a summary. */
@@ -35,16 +37,31 @@ export interface ModelAnswer {
 const ATTEMPTS = 2;
 
 /**
- * Asks a model for a text, with events; repeats the request once after a retryable error.
+ * Asks a model for a text, with events; repeats the request once after a retryable error. Outside of any agent: a plugin uses
+ * `host.askModel`, which runs the agent's `onModelCall` hooks.
  *
  * @throws ModelError of the model, and the signal's reason once it aborts, even if the model ignores the signal
  * @example
  * const { text } = await askModel({ model, request, purpose: "summary", signal, maxChars: 8_000, emit });
  */
-export async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
+export function askModel(question: ModelQuestion): Promise<ModelAnswer> {
+  return askModelThrough(question, (_, request) => question.model.stream(request));
+}
+
+/** Sends one attempt of a question to the model that `about` names. */
+export type SendQuestion = (
+  about: Pick<ModelCallStep, "requestId" | "purpose" | "model">,
+  request: ModelRequest,
+) => AsyncIterable<ModelChunk>;
+
+/** Asks as {@link askModel} does; `send` makes each request. */
+export async function askModelThrough(
+  question: ModelQuestion,
+  send: SendQuestion,
+): Promise<ModelAnswer> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await askOnce(question, attempt);
+      return await askOnce(question, attempt, send);
     } catch (error) {
       const again = ModelError.is(error) && error.retryable && attempt < ATTEMPTS;
       if (!again || question.signal.aborted) throw error;
@@ -52,10 +69,14 @@ export async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
   }
 }
 
-async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelAnswer> {
+async function askOnce(
+  question: ModelQuestion,
+  attempt: number,
+  send: SendQuestion,
+): Promise<ModelAnswer> {
   const { model, request, purpose, signal, maxChars, emit } = question;
   signal.throwIfAborted();
-  const { ended } = reportModelCall({ ...question, attempt }, emit);
+  const { about, ended } = reportModelCall({ ...question, attempt }, emit);
   let usage = noUsage;
   let text = "";
   let calledTools = false;
@@ -63,7 +84,10 @@ async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelA
   let isTooLong = false;
   try {
     let finished = false;
-    for await (const chunk of untilAborted(model.stream({ ...request, signal }), signal)) {
+    for await (const chunk of untilAborted(
+      send({ ...about, model }, { ...request, signal }),
+      signal,
+    )) {
       if (chunk.type === "text_delta") text += chunk.text;
       isTooLong = text.length > maxChars;
       if (isTooLong) break;
@@ -80,7 +104,7 @@ async function askOnce(question: ModelQuestion, attempt: number): Promise<ModelA
     if (!finished && !isTooLong)
       throw new ModelError(`model ${model.id} did not finish its ${purpose}`, { retryable: true });
   } catch (error) {
-    if (!question.isStopped?.()) ended(usage, error instanceof Error ? error.name : "unknown");
+    if (!question.isStopped?.()) ended(usage, errorName(error));
     throw error;
   }
   ended(usage);

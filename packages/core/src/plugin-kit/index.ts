@@ -1,8 +1,18 @@
+export { agentOptionNames } from "../engine/assemble/agent-options.js";
+export { collectHooks, type Hooks } from "../engine/assemble/compose.js";
+export { type PartName, partProblem } from "../engine/assemble/part-problems.js";
+export { pluginState } from "../engine/assemble/plugin-state.js";
+export { soundOptions } from "../engine/assemble/sound-options.js";
 export { asContextOverflow, isContextOverflow } from "../errors/context-overflow.js";
+export type { EventEnvelope } from "../events/agent-event.js";
+export { checkEvent } from "../events/check-event.js";
+export type { KeepLastOptions } from "../in-memory/keep-last-compactor.js";
 export { isRecord, isWellFormed, toJsonValue } from "../json/json.js";
 export { adoptMessage, createMessage, type MessageOptions } from "../message/create-message.js";
 export { contentChars, messageBytes } from "../message/read-message.js";
+export type { IncomingStep } from "../middleware/middleware.js";
 export type { PortName, Ports } from "../middleware/plugin.js";
+export type { PluginQuestion, QuestionOrigin } from "../middleware/plugin-question.js";
 export type { CompactionCause, CompactionRequest, RequestPrompt } from "../ports/compactor.js";
 export type {
   CommandResult,
@@ -27,8 +37,11 @@ export { type CompileRegexOptions, compileRegex, type SizedPattern } from "./com
 export { cutIndex, cutText } from "./cut-text.js";
 export { KeyedQueue } from "./keyed-queue.js";
 export { markQuoter } from "./mark-quoter.js";
-export { parseOptions, showValue } from "./parse-options.js";
+export { offloadReference } from "./offload-reference.js";
+export { parseOptions } from "./parse-options.js";
 export { callSlot, failedResult, reasonOf, type SafeToolOptions, safeTool } from "./safe-tool.js";
+export { showValue, strayValue } from "./show-value.js";
 export { characterStart, countLines, lineStart } from "./text-lines.js";
 export { type TimeLimit, type TimeLimitOptions, timeLimit } from "./time-limit.js";
+export { checkOptions, nearestName, unknownNames } from "./unknown-names.js";
 export { YieldingClock, type YieldingClockOptions } from "./yielding-clock.js";

@@ -9,12 +9,13 @@ import {
   tool,
   toolResult,
 } from "../tool/tool.js";
+import type { ToolCallContext } from "../tool/tool-call-context.js";
 
 /** Options of {@link safeTool}: those of `tool`, with `run` in place of `execute`. */
 export interface SafeToolOptions<S extends ToolInputSchema>
   extends Omit<ToolOptions<S>, "execute"> {
   /** Runs the tool; `signal` is given even if the context has none. */
-  run(input: InferInput<S>, ctx: RuntimeContext, signal: AbortSignal): unknown;
+  run(input: InferInput<S>, ctx: ToolCallContext, signal: AbortSignal): unknown;
 }
 
 /**
@@ -26,7 +27,10 @@ export interface SafeToolOptions<S extends ToolInputSchema>
  * @example
  * safeTool({ name: "note", description: "Reads a note.", input, run: ({ path }) => notes.read(path) });
  */
-export function safeTool<S extends ToolInputSchema>({ run, ...options }: SafeToolOptions<S>): Tool {
+export function safeTool<S extends ToolInputSchema>({
+  run,
+  ...options
+}: SafeToolOptions<S>): Tool<InferInput<S>, Promise<unknown>> {
   return tool({
     ...options,
     async execute(input, ctx) {

@@ -1,8 +1,9 @@
-import type { JsonObject } from "../json/json.js";
+import type { JsonObject, JsonValue } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import type { Slot } from "../slot/slot.js";
 import type { ConversationLog, LogDraft } from "./conversation-log.js";
 import type { DistributedStore } from "./distributed-store.js";
+import type { Inbox } from "./inbox.js";
 import type { SessionGate } from "./session-gate.js";
 
 /** Scope in which stored data is visible: one process, every process of a host, or every node. */
@@ -21,6 +22,43 @@ export interface LoadedState {
   readonly revision: Revision;
   readonly head: JsonObject;
   readonly messages: readonly Message[];
+  /** Records of calls, newest first, from a store that {@link AgentStateStore.keepsCallRecords}. */
+  readonly callRecords?: readonly CallRecord[] | undefined;
+  /** Facts given with the last save that gave any, from stores that serve them in listings: a copy of the session needs them. */
+  readonly info?: SessionInfo | undefined;
+}
+
+/**
+ * What is remembered of a call that its caller named, so that a repeated one goes on with its own run. Opaque to stores, but
+ * for `callId`.
+ */
+export interface CallRecord {
+  readonly callId: string;
+  readonly [field: string]: JsonValue;
+}
+
+/** Record to remember beside the head, and how many of them to keep. */
+export interface CallRecordWrite {
+  /** Becomes the newest; an earlier record of the same `callId` may be dropped. */
+  readonly record: CallRecord;
+  /** Number of records to keep, the newest ones. */
+  readonly keep: number;
+}
+
+/**
+ * Facts about a session that listings show without loading its state.
+ *
+ * Fields of a newer release are kept as they are.
+ */
+export interface SessionInfo {
+  /** A run began and has not ended: it still runs, or its process died. */
+  readonly unfinished?: boolean | undefined;
+  /** Tool calls wait for an answer. */
+  readonly waiting?: boolean | undefined;
+  readonly title?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+  /** Numbers about the session, for example `messages`. */
+  readonly counts?: { readonly [name: string]: number } | undefined;
 }
 
 /**
@@ -53,18 +91,28 @@ export interface StateWrite {
   readonly release?: boolean | undefined;
   /** Records to append to the log in the same step, when the store {@link AgentStateStore.fuses} the log. */
   readonly log?: readonly LogDraft[] | undefined;
+  /** Ids of inbox entries that this write takes in: removed in the same step. For stores that fuse a gate and have an inbox. */
+  readonly takes?: readonly string[] | undefined;
+  /** Record to keep beside the head, for stores that {@link AgentStateStore.keepsCallRecords}. */
+  readonly callRecord?: CallRecordWrite | undefined;
+  /** Facts for listings: replaces those of the save before. @default those of the save before */
+  readonly info?: SessionInfo | undefined;
 }
 
 /** Entry of a listing of sessions. */
 export interface SlotInfo {
   readonly slot: Slot;
-  /** Time of the last save, as far as the listing knows; ISO 8601. */
+  /** Time of the last save, or of the input of a session never saved, as far as the listing knows; ISO 8601. */
   readonly updatedAt: string;
   readonly messages?: number | undefined;
+  /** Facts given with the last save; `unfinished` is also true while the inbox holds the input of a call. */
+  readonly info?: SessionInfo | undefined;
 }
 
 /** Selection of sessions to list. */
 export interface SlotQuery {
+  /** `true` lists only sessions with a run that has not ended. @default false */
+  readonly unfinished?: boolean | undefined;
   readonly agentId?: string | undefined;
   /** `null` lists the anonymous sessions, absent lists those of every user. */
   readonly userId?: string | null | undefined;
@@ -74,10 +122,25 @@ export interface SlotQuery {
   readonly cursor?: string | undefined;
 }
 
-/** One page of a listing; `cursor` is absent on the last one. */
+/**
+ * One page of a listing; `cursor` is absent on the last one. A page may be short, even empty, and still have a cursor: a
+ * store bounds how many sessions it looks at for one page, however few of them the query selects. Continued to its end, a listing shows every session that was
+ * there all the time, also those saved meanwhile; such a session may come twice.
+ */
 export interface SlotPage {
   readonly slots: readonly SlotInfo[];
   readonly cursor?: string | undefined;
+}
+
+/**
+ * Expiry of the sessions of a store. A running or waiting call keeps its session, which the store sees at the gate of its own
+ * `companions()`: an agent on such a store is not built with another.
+ */
+export interface SessionExpiry {
+  /** Time without use after which a session expires. */
+  readonly ttlMs: number;
+  /** Names a log, other than that of `companions()`, to delete from when a session expires. @default the store cannot */
+  attachLog?(log: Pick<ConversationLog, "delete">): void;
 }
 
 /**
@@ -105,13 +168,22 @@ export interface AgentStateStore {
   save(slot: Slot, write: StateWrite): Promise<Revision>;
   /** Deletes the state; resolves to `false` when there was none. */
   delete(slot: Slot): Promise<boolean>;
-  /** Lists sessions, most recently saved first, approximately. */
+  /**
+   * Lists sessions, most recently saved first, approximately. In a store that fuses a gate and has an inbox, a session that
+   * was never saved is listed as unfinished, without messages, while its inbox holds the input of a call.
+   */
   list(query?: SlotQuery): Promise<SlotPage>;
   /**
    * Gate and log that this store can write to inside `save`, in one atomic step with the state: the engine then sends the
    * log records and the release of the lease along with the save instead of separately.
    */
   readonly fuses?: { readonly gate?: SessionGate; readonly log?: ConversationLog } | undefined;
+  /** Inbox of the sessions. A store without one keeps the engine from answering an interrupt before the call has ended. */
+  readonly inbox?: Inbox | undefined;
+  /** The store keeps `StateWrite.callRecord` and returns them with the loaded state. @default false */
+  readonly keepsCallRecords?: boolean | undefined;
+  /** Present when sessions expire. @default they do not */
+  readonly expiry?: SessionExpiry | undefined;
   /** Returns the gate, log, key-value store and signal bus on the same backend; the same objects every time. */
   companions?(): DistributedStore;
   /** Releases what the store opened itself, such as connections; not what the caller passed in. */

@@ -15,6 +15,8 @@ export interface CompactionRequest {
   readonly slot: Slot;
   readonly state: AgentState;
   readonly ctx: RuntimeContext;
+  /** Id of the run that compacts. */
+  readonly runId?: string | undefined;
   readonly cause: CompactionCause;
   /** Compacts even below the trigger. */
   readonly force: boolean;
@@ -33,6 +35,8 @@ export interface CompactionRequest {
   dropping(messages: readonly Message[]): Promise<void>;
   /** Emits an event of the call; the usage in a `model_call_end` counts towards the call's. */
   emit(event: EventBody): void;
+  /** Never called; lets requests of two copies of core fit each other when each knows events that the other does not. */
+  emit(event: never): void;
   /** Adds a mark to the conversation log, written with the next save. */
   mark(mark: LogMark): void;
 }

@@ -3,6 +3,7 @@ export * from "./compactor.js";
 export * from "./conversation-log.js";
 export * from "./distributed-store.js";
 export * from "./filesystem.js";
+export * from "./inbox.js";
 export * from "./key-value-store.js";
 export * from "./model.js";
 export * from "./offloader.js";

@@ -21,16 +21,17 @@ export interface OffloadOptions {
  *
  * Contract:
  * - Once a method resolves, the content can be read back whole through the reference.
+ * - An answer that is a string is the reference.
  * - The same content may get the same reference twice; different content never overwrites it.
  */
 export interface Offloader {
-  offloadContext(slot: Slot, messages: readonly Message[]): Promise<OffloadReference>;
+  offloadContext(slot: Slot, messages: readonly Message[]): Promise<OffloadReference | string>;
   offloadToolResult(
     slot: Slot,
     result: ToolResultBlock,
     options?: OffloadOptions,
-  ): Promise<OffloadReference>;
-  offloadData?(slot: Slot, block: DataBlock): Promise<OffloadReference>;
+  ): Promise<OffloadReference | string>;
+  offloadData?(slot: Slot, block: DataBlock): Promise<OffloadReference | string>;
   /** Tool with which the model reads references back, where the file tools cannot. */
   readonly readBackTool?: Tool | undefined;
 }

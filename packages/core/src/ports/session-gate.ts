@@ -1,5 +1,6 @@
 import type { Slot } from "../slot/slot.js";
 import type { LoadedState, Reach, Revision } from "./agent-state-store.js";
+import type { InboxEntry } from "./inbox.js";
 
 /** Request for a lease. */
 export interface AcquireRequest {
@@ -7,6 +8,11 @@ export interface AcquireRequest {
   readonly callId: string;
   /** Returns the cached revision when the caller's turn comes, for gates that load the state with the lease. */
   readonly known?: (() => Revision | undefined) | undefined;
+  /**
+   * Entry to put into the slot's inbox in the step that grants the lease, so that the caller's words are durable from then
+   * on. Gates that do not fuse an inbox ignore it; their leases have no {@link Lease.inbox}.
+   */
+  readonly put?: InboxEntry | undefined;
   /** Removes the caller from the queue when aborted; `acquire` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Queues while the slot is held; `false` rejects with `SessionBusyError` instead. @default true */
@@ -23,10 +29,21 @@ export interface Lease {
   readonly token: string;
   /** Aborts when the lease ends other than by `release`; the holder must not start anything new then. */
   readonly lost: AbortSignal;
+  /**
+   * Time until which the lease holds if it is not renewed, in milliseconds since the epoch by this process's clock; moves on
+   * with every renewal. `Infinity` for a lease that cannot be lost. A holder past it does nothing more.
+   */
+  readonly validUntil: number;
   /** State loaded in the same step, if the gate can do that; see `AgentStateStore.load`. */
   readonly loaded?: LoadedState | "unchanged" | null | undefined;
-  /** Hands the slot to the next waiter. Idempotent; no round trip when a fused save released it already. */
-  release(): Promise<void>;
+  /** The slot's inbox when the lease was granted, `put` included, oldest first; absent when the gate fuses no inbox. */
+  readonly inbox?: readonly InboxEntry[] | undefined;
+  /**
+   * Hands the slot to the next waiter. Idempotent; no round trip when a fused save released it already.
+   *
+   * @param drop - ids of inbox entries to remove in the same step, when the lease has an `inbox`
+   */
+  release(drop?: readonly string[]): Promise<void>;
 }
 
 /**

@@ -17,8 +17,11 @@ import type {
  * Everything mutable about one session: what makes it restartable in any process.
  *
  * Contract:
- * - `context` is the live list; edit it through {@link AgentState.contextMutable}, which knows what changed since the
- *   last save.
+ * - `context` is a frozen list; edit it through {@link AgentState.contextMutable}, which knows what changed since the last
+ *   save, and read it again after an edit.
+ * - Everything that enters is checked: a message or a section that could not be stored is refused with an
+ *   `InvalidInputError` that names the field and what is accepted. A section that was edited in place is checked before the
+ *   next save.
  * - The summary is a message: role user, one hint from `summary`, always at index 0, at most one.
  * - `interruptControl` is transient and never serialised.
  * - Fields that this release does not know survive a round trip.
@@ -31,7 +34,7 @@ export interface AgentState {
   readonly sessionId: string;
   /** `null` for an anonymous session. */
   readonly userId: string | null;
-  /** Messages the model sees, oldest first. Live: it changes as the context is edited. */
+  /** Messages the model sees, oldest first, as they are now: a frozen list, which an edit of the context replaces. */
   readonly context: readonly Message[];
   /** Returns the editor of {@link AgentState.context}. */
   contextMutable(): ContextEditor;
@@ -41,6 +44,10 @@ export interface AgentState {
   planModeContext: PlanModeContext;
   tasksContext: TasksContext;
   toolContext: ToolContext;
+  /**
+   * Problems found when the state was read with `salvage: true`; what they name is missing here. Empty for a sound state.
+   */
+  readonly damage: readonly string[];
   /** State of plugins by plugin name; plugins reach theirs through `host.state`. */
   extensions: Extensions;
   /** Unanswered tool calls of the last assistant message. */
@@ -52,7 +59,7 @@ export interface AgentState {
   /**
    * Returns the document without its messages, as a store keeps it: a frozen copy.
    *
-   * @throws InvalidInputError when something in it cannot be kept as JSON
+   * @throws InvalidInputError when a section does not have its form, or cannot be kept as JSON
    */
   head(): JsonObject;
   /** Returns what a save has to carry about the messages: which stored ones stay, change, or are followed by others. */

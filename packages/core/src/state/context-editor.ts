@@ -18,7 +18,8 @@ export interface ContextDelta {
  * Edits a context and knows which part of it the store already holds.
  *
  * Contract:
- * - Messages are immutable values: change one by replacing it. One that is not frozen enters as a frozen copy, checked.
+ * - Messages are immutable values: change one by replacing it. Every message is checked when it enters; one that is not
+ *   frozen throughout enters as a frozen copy.
  * - `push` leaves everything stored as it is, `replace` marks one message, `splice` and `replaceAll` keep the stored
  *   part up to the first message that is no longer the same object.
  * - `push` is for what was newly said: the engine writes pushed messages to the conversation log. The others rewrite
@@ -26,8 +27,9 @@ export interface ContextDelta {
  */
 export interface ContextEditor {
   readonly length: number;
+  /** @throws InvalidInputError when one of them is not a message */
   push(...messages: readonly Message[]): void;
-  /** @throws InvalidInputError when there is no message at `index` */
+  /** @throws InvalidInputError when there is no message at `index`, or the new one is none */
   replace(index: number, message: Message): void;
   /**
    * Removes `deleteCount` messages from `start` and puts `messages` there; returns the removed ones. `start` is read as
@@ -48,7 +50,9 @@ interface MeasuredSum {
 
 /** The messages of a state and how they differ from what the store holds. */
 export class TrackedContext implements ContextEditor {
-  readonly #messages: Message[];
+  #messages: Message[];
+  /** The messages as they were last shown; null when they have changed since. */
+  #shown: readonly Message[] | null = null;
   /** Stored messages still at their place, some perhaps in {@link #replaced}. */
   #keep: number;
   readonly #replaced = new Set<number>();
@@ -69,8 +73,16 @@ export class TrackedContext implements ContextEditor {
     this.#keep = stored;
   }
 
+  /** The messages: the list that the editor changes, for readers in the engine that neither keep it nor hand it out. */
   get messages(): readonly Message[] {
     return this.#messages;
+  }
+
+  /** The messages as they are now: a frozen list, so that a write to it throws instead of bypassing the editor. */
+  get shown(): readonly Message[] {
+    // A copy, since the list that is edited cannot be frozen, and to copy a frozen one takes a hundred times as long.
+    this.#shown ??= Object.freeze(this.#messages.slice());
+    return this.#shown;
   }
 
   get length(): number {
@@ -78,8 +90,10 @@ export class TrackedContext implements ContextEditor {
   }
 
   push(...messages: readonly Message[]): void {
-    for (const message of messages.map(frozen)) {
-      this.#messages.push(message);
+    const adopted = messages.map(adoptMessage);
+    const list = this.#editable();
+    for (const message of adopted) {
+      list.push(message);
       this.#pushed.push(message);
     }
   }
@@ -90,7 +104,8 @@ export class TrackedContext implements ContextEditor {
         `there is no message at index ${index} to replace; the context has ${this.#messages.length}`,
       );
     if (this.#messages[index] === message) return;
-    this.#messages[index] = frozen(message);
+    const adopted = adoptMessage(message);
+    this.#editable()[index] = adopted;
     if (index < this.#keep) this.#replaced.add(index);
     this.#rewritten(index);
   }
@@ -99,16 +114,20 @@ export class TrackedContext implements ContextEditor {
     const { length } = this.#messages;
     const from = Math.trunc(start) || 0;
     const at = from < 0 ? Math.max(length + from, 0) : Math.min(from, length);
-    const removed = this.#messages.splice(at, deleteCount, ...messages.map(frozen));
+    const adopted = messages.map(adoptMessage);
+    const removed = this.#editable().splice(at, deleteCount, ...adopted);
     const same = commonPrefix(removed, messages);
     if (same < removed.length || same < messages.length) this.#shorten(at + same);
     return removed;
   }
 
   replaceAll(messages: readonly Message[]): void {
+    if (!Array.isArray(messages))
+      throw new InvalidInputError("the messages that replace a context must be a list");
     const same = commonPrefix(this.#messages, messages);
-    const tail = messages.slice(same).map(frozen);
-    this.#messages.length = same;
+    // Not `map`, which would keep the holes of a sparse array.
+    const tail = Array.from(messages.slice(same), adoptMessage);
+    this.#editable().splice(same);
     for (const message of tail) this.#messages.push(message);
     this.#shorten(same);
   }
@@ -167,10 +186,16 @@ export class TrackedContext implements ContextEditor {
     const calls = added.flatMap(toolCallsOf);
     // The added messages can be sound by themselves and still call by an id that is taken.
     if (calls.some(({ id }) => this.#pairedCalls.has(id)) || repairToolPairs(added).repairs.length)
-      return repairToolPairs(this.#messages);
+      return repairToolPairs(this.messages);
     for (const { id } of calls) this.#pairedCalls.add(id);
     this.#paired = this.#messages.length;
-    return { messages: this.#messages, repairs: [] };
+    return { messages: this.messages, repairs: [] };
+  }
+
+  /** The list to edit. */
+  #editable(): Message[] {
+    this.#shown = null;
+    return this.#messages;
   }
 
   #rewritten(from: number): void {
@@ -197,8 +222,4 @@ function commonPrefix(a: readonly Message[], b: readonly Message[]): number {
   let length = 0;
   while (length < a.length && length < b.length && a[length] === b[length]) length++;
   return length;
-}
-
-function frozen(message: Message): Message {
-  return Object.isFrozen(message) ? message : adoptMessage(message);
 }

@@ -1,14 +1,14 @@
-import { StateCorruptError } from "../errors/index.js";
+import { InvalidInputError, StateCorruptError } from "../errors/index.js";
 import { isDeeperThan, type JsonObject, MAX_JSON_DEPTH, toJsonValue } from "../json/json.js";
 import { checkId } from "../slot/slot.js";
 import { migrateDocument, STATE_FORMAT, STATE_SCHEMA_VERSION } from "./migrate-document.js";
-import { type SectionName, sectionChecks } from "./section-checks.js";
+import { isSectionName, openSections, type SectionName, sectionProblem } from "./section-checks.js";
 import type {
   Extensions,
-  FinishedCall,
   OpenCalls,
   PermissionContext,
   PlanModeContext,
+  RunRecord,
   TasksContext,
   ToolContext,
   UnfinishedRun,
@@ -25,8 +25,16 @@ export interface StateHead {
   extensions: Extensions;
   openCalls: OpenCalls;
   shutdownInterrupted: boolean;
-  finishedCalls: readonly FinishedCall[];
+  /** Records of calls, newest last, where the store keeps none beside the head. */
+  finishedCalls: readonly RunRecord[];
   unfinishedRun: UnfinishedRun | null;
+  /**
+   * Revisions that ends in the log named and that this state goes back to, since the last end: what proves those ends where
+   * log and state are not saved together.
+   */
+  lastEnds: readonly string[];
+  /** The last run, when it ended without a reply and may be continued. */
+  resumableRun: RunRecord | null;
   /** Fields of a newer release, kept as they are. */
   unknown: JsonObject;
 }
@@ -51,6 +59,8 @@ export function emptyHead(sessionId: string, userId: string | null): StateHead {
     shutdownInterrupted: false,
     finishedCalls: [],
     unfinishedRun: null,
+    lastEnds: [],
+    resumableRun: null,
     unknown: {},
   };
 }
@@ -60,11 +70,14 @@ export function emptyHead(sessionId: string, userId: string | null): StateHead {
  * unfinished run started from. What was accepted once must load again.
  */
 const maxHeadDepth = MAX_JSON_DEPTH + 8;
+/** Deepest nesting of a section: a plugin's value of {@link MAX_JSON_DEPTH} levels, with its version and its name. */
+const maxSectionDepth = MAX_JSON_DEPTH + 2;
 
 /**
  * The head as it is stored: a frozen copy.
  *
- * @throws InvalidInputError when something in it cannot be kept as JSON, so that no state is saved that would not load
+ * @throws InvalidInputError when a section does not have its form or cannot be kept as JSON, so that no state is saved that
+ * would not load
  */
 export function writeHead(head: StateHead): JsonObject {
   const { unknown, ...known } = head;
@@ -75,33 +88,73 @@ export function writeHead(head: StateHead): JsonObject {
     ...unknown,
     ...known,
   };
-  return toJsonValue(document, "state", maxHeadDepth) as JsonObject;
+  const written = toJsonValue(document, "state", maxHeadDepth) as JsonObject;
+  for (const name of openSections) refuseBad(name, written[name]);
+  return written;
+}
+
+/**
+ * Returns a copy of a value that is to become a section.
+ *
+ * @throws InvalidInputError that names the section, the field and what is accepted
+ */
+export function checkedSection<S extends SectionName>(name: S, value: unknown): StateHead[S] {
+  const copy = toJsonValue(value, `state.${name}`, maxSectionDepth);
+  refuseBad(name, copy);
+  // A copy that can be edited in place.
+  return JSON.parse(JSON.stringify(copy)) as StateHead[S];
+}
+
+function refuseBad(name: SectionName, value: unknown): void {
+  const problem = isDeeperThan(value, maxSectionDepth)
+    ? `${name} is nested deeper than ${MAX_JSON_DEPTH} levels`
+    : sectionProblem(name, value);
+  if (problem !== null) throw new InvalidInputError(`state.${problem}`);
+}
+
+/** Reading of a damaged state as far as it goes. */
+export interface Salvage {
+  /** Ids that the state is stored under. */
+  readonly slot: { readonly sessionId: string; readonly userId: string | null };
+  /** Receives what could not be read, in words. */
+  readonly damage: string[];
 }
 
 /**
  * The head in a stored document.
  *
+ * @param salvage - leaves out what cannot be read, instead of throwing
  * @throws StateCorruptError | StateTooNewError
  */
-export function readHead(value: unknown): StateHead {
-  if (isDeeperThan(value, maxHeadDepth))
+export function readHead(value: unknown, salvage?: Salvage): StateHead {
+  const damaged = (problem: string): void => {
+    if (!salvage) throw new StateCorruptError(`the state document's ${problem}`);
+    salvage.damage.push(problem);
+  };
+  const isTooDeep = isDeeperThan(value, maxHeadDepth);
+  if (isTooDeep && !salvage)
     throw new StateCorruptError(
       `the state document is nested deeper than ${MAX_JSON_DEPTH} levels`,
     );
-  const document = migrateDocument(value);
-  const { sessionId, userId } = document;
+  const document = currentDocument(value, salvage);
   const head = emptyHead(
-    readId(sessionId, "sessionId"),
-    userId === null ? null : readId(userId, "userId"),
+    readId(document["sessionId"], "sessionId", damaged) ?? String(salvage?.slot.sessionId),
+    document["userId"] === null
+      ? null
+      : (readId(document["userId"], "userId", damaged) ?? salvage?.slot.userId ?? null),
   );
   // Versions of a newer writer go back as they came, else its next read would migrate twice.
+  const isNewer = Number(document["schemaVersion"]) > STATE_SCHEMA_VERSION;
   const unknown: Record<string, unknown> = {};
   for (const key of Object.keys(document)) {
     if (key === "format" || key === "context") continue;
-    if (Object.hasOwn(sectionChecks, key)) {
-      const field = key as SectionName;
-      if (!sectionChecks[field](document[field])) throw corrupt(field, "of its form");
-      Object.assign(head, { [field]: document[field] });
+    if (!isNewer && (key === "schemaVersion" || key === "minReader")) continue;
+    if (isTooDeep && isDeeperThan(document[key], maxSectionDepth))
+      damaged(`${key} is nested deeper than ${MAX_JSON_DEPTH} levels`);
+    else if (isSectionName(key)) {
+      const problem = sectionProblem(key, document[key]);
+      if (problem !== null) damaged(problem);
+      else Object.assign(head, { [key]: document[key] });
     } else if (key !== "sessionId" && key !== "userId") {
       Object.defineProperty(unknown, key, {
         value: document[key],
@@ -115,11 +168,27 @@ export function readHead(value: unknown): StateHead {
   return structuredHead(head);
 }
 
-function readId(value: unknown, field: string): string {
+/** @throws StateCorruptError unless salvaged | StateTooNewError */
+function currentDocument(value: unknown, salvage: Salvage | undefined): Record<string, unknown> {
+  try {
+    return migrateDocument(value);
+  } catch (error) {
+    if (!salvage || !StateCorruptError.is(error)) throw error;
+    salvage.damage.push(error.message);
+    return { ...salvage.slot };
+  }
+}
+
+function readId(
+  value: unknown,
+  field: string,
+  damaged: (problem: string) => void,
+): string | undefined {
   try {
     return checkId(value, field);
   } catch {
-    throw corrupt(field, "a valid id");
+    damaged(`${field} is not a valid id`);
+    return undefined;
   }
 }
 
@@ -134,8 +203,4 @@ function structuredHead(head: StateHead): StateHead {
     extensions: { ...head.extensions },
     openCalls: { ...head.openCalls },
   };
-}
-
-function corrupt(field: string, wanted: string): StateCorruptError {
-  return new StateCorruptError(`the state document's ${field} is not ${wanted}`);
 }

@@ -1,7 +1,9 @@
+import { InvalidInputError } from "../errors/errors.js";
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import { messageBytes } from "../message/read-message.js";
 import type { RepairedMessages } from "../message/repair-tool-pairs.js";
+import type { CallRecord } from "../ports/agent-state-store.js";
 import { checkId } from "../slot/slot.js";
 import type { AgentState } from "./agent-state.js";
 import {
@@ -10,16 +12,27 @@ import {
   type MessageMeasure,
   TrackedContext,
 } from "./context-editor.js";
-import { emptyHead, readHead, type StateHead, writeHead } from "./head.js";
+import {
+  checkedSection,
+  emptyHead,
+  readHead,
+  type Salvage,
+  type StateHead,
+  writeHead,
+} from "./head.js";
 import { type InterruptControl, InterruptTrigger } from "./interrupt-control.js";
 import { copyDocument, parseDocument } from "./read-document.js";
-import { storedMessages } from "./stored-messages.js";
+import { restoreBadSections, restoreExtensions } from "./restore-sections.js";
+import { kindOf, openSections, sectionProblem } from "./section-checks.js";
+import type { RunRecord } from "./sections.js";
+import { soundMessages, storedMessages } from "./stored-messages.js";
 import { summaryBlock, summaryMessage } from "./summary-message.js";
 
 /** Parts of a state as a store returns them. */
 export interface StoredParts {
   readonly head: JsonObject;
   readonly messages: readonly Message[];
+  readonly callRecords?: readonly CallRecord[] | undefined;
 }
 
 /**
@@ -35,10 +48,20 @@ export class LiveState implements AgentState {
   /** Transient; the engine puts the running call's control here. */
   interruptControl: InterruptControl = new InterruptTrigger();
 
-  private constructor(head: StateHead, context: TrackedContext) {
+  /** Records of calls that the store keeps beside the head, newest first. */
+  readonly #records: readonly RunRecord[];
+
+  private constructor(
+    head: StateHead,
+    context: TrackedContext,
+    records: readonly RunRecord[] = [],
+  ) {
     this.#head = head;
     this.#tracked = context;
+    this.#records = records;
   }
+
+  #damage: readonly string[] = [];
 
   get #context(): TrackedContext {
     if (this.#handedOver) {
@@ -69,7 +92,26 @@ export class LiveState implements AgentState {
     // The head first: it knows when only a newer release can read the messages.
     const head = readHead(parts.head);
     const messages = storedMessages(parts.messages);
-    return new LiveState(head, new TrackedContext(messages, messages.length));
+    return new LiveState(head, new TrackedContext(messages, messages.length), recordsIn(parts));
+  }
+
+  /**
+   * As {@link fromParts}, but leaves out what cannot be read and names it in {@link damage}.
+   *
+   * @param slot - ids that the state is stored under
+   * @throws StateTooNewError
+   */
+  static salvage(parts: StoredParts, slot: Salvage["slot"]): LiveState {
+    const salvage: Salvage = { slot, damage: [] };
+    const head = readHead(parts.head, salvage);
+    if (head.sessionId !== slot.sessionId || head.userId !== slot.userId) {
+      salvage.damage.push("sessionId or userId is that of another session");
+      Object.assign(head, slot);
+    }
+    const { messages, sound } = soundMessages(parts.messages, salvage.damage);
+    const state = new LiveState(head, new TrackedContext(messages, sound), recordsIn(parts));
+    state.#damage = salvage.damage;
+    return state;
   }
 
   /**
@@ -100,8 +142,18 @@ export class LiveState implements AgentState {
     return this.#head.userId;
   }
 
-  /** The messages the model sees, oldest first. Live: it changes as the context is edited. */
+  /** Problems found when the state was read as far as it went; empty for a sound one. */
+  get damage(): readonly string[] {
+    return this.#damage;
+  }
+
+  /** The messages the model sees, oldest first: a frozen list of how they are now. */
   get context(): readonly Message[] {
+    return this.#context.shown;
+  }
+
+  /** The same messages without a copy, for readers in the engine that neither keep the list nor hand it out. */
+  get messages(): readonly Message[] {
     return this.#context.messages;
   }
 
@@ -112,15 +164,17 @@ export class LiveState implements AgentState {
 
   /** The text of the summary message, or null when there is none. Setting null removes it. */
   get summary(): string | null {
-    return summaryBlock(this.context[0])?.text ?? null;
+    return summaryBlock(this.messages[0])?.text ?? null;
   }
 
   set summary(text: string | null) {
+    if (text !== null && typeof text !== "string")
+      throw new InvalidInputError(`state.summary must be a string or null, got ${kindOf(text)}`);
     const replacement = text === null ? [] : [summaryMessage(text)];
     // One that stands elsewhere, with something put in front of it, is not to become a second one.
-    for (let index = this.context.length - 1; index > 0; index--)
-      if (summaryBlock(this.context[index])) this.#context.splice(index, 1);
-    const present = summaryBlock(this.context[0]) !== undefined;
+    for (let index = this.messages.length - 1; index > 0; index--)
+      if (summaryBlock(this.messages[index])) this.#context.splice(index, 1);
+    const present = summaryBlock(this.messages[0]) !== undefined;
     if (present && replacement[0]) this.#context.replace(0, replacement[0]);
     else this.#context.splice(0, present ? 1 : 0, ...replacement);
   }
@@ -129,28 +183,28 @@ export class LiveState implements AgentState {
     return this.#head.permissionContext;
   }
   set permissionContext(value: StateHead["permissionContext"]) {
-    this.#head.permissionContext = value;
+    this.#head.permissionContext = checkedSection("permissionContext", value);
   }
 
   get planModeContext(): StateHead["planModeContext"] {
     return this.#head.planModeContext;
   }
   set planModeContext(value: StateHead["planModeContext"]) {
-    this.#head.planModeContext = value;
+    this.#head.planModeContext = checkedSection("planModeContext", value);
   }
 
   get tasksContext(): StateHead["tasksContext"] {
     return this.#head.tasksContext;
   }
   set tasksContext(value: StateHead["tasksContext"]) {
-    this.#head.tasksContext = value;
+    this.#head.tasksContext = checkedSection("tasksContext", value);
   }
 
   get toolContext(): StateHead["toolContext"] {
     return this.#head.toolContext;
   }
   set toolContext(value: StateHead["toolContext"]) {
-    this.#head.toolContext = value;
+    this.#head.toolContext = checkedSection("toolContext", value);
   }
 
   /** Plugin state by plugin name; plugins reach theirs through `host.state`. */
@@ -158,7 +212,7 @@ export class LiveState implements AgentState {
     return this.#head.extensions;
   }
   set extensions(value: StateHead["extensions"]) {
-    this.#head.extensions = value;
+    this.#head.extensions = checkedSection("extensions", value);
   }
 
   /** Unanswered tool calls of the last assistant message. */
@@ -166,7 +220,7 @@ export class LiveState implements AgentState {
     return this.#head.openCalls;
   }
   set openCalls(value: StateHead["openCalls"]) {
-    this.#head.openCalls = value;
+    this.#head.openCalls = checkedSection("openCalls", value);
   }
 
   /** True when a graceful shutdown cut the last call short; the next call resumes it. */
@@ -174,15 +228,33 @@ export class LiveState implements AgentState {
     return this.#head.shutdownInterrupted;
   }
   set shutdownInterrupted(value: boolean) {
-    this.#head.shutdownInterrupted = value;
+    this.#head.shutdownInterrupted = checkedSection("shutdownInterrupted", value);
   }
 
-  /** The last calls that came with a `callId` of the caller's, newest last. Kept by the engine. */
+  /** Records of calls in the head, newest last. Kept by the engine where the store keeps none beside it. */
   get finishedCalls(): StateHead["finishedCalls"] {
     return this.#head.finishedCalls;
   }
   set finishedCalls(value: StateHead["finishedCalls"]) {
     this.#head.finishedCalls = value;
+  }
+
+  /** Records of calls: those in the head, then those that the store keeps beside it, each newest first. */
+  get callRecords(): readonly RunRecord[] {
+    return [...this.#head.finishedCalls.toReversed(), ...this.#records];
+  }
+
+  /** True when the store keeps records of this session's calls beside the head. */
+  get hasCallRecords(): boolean {
+    return this.#records.length > 0;
+  }
+
+  /** Characters that the records beside the head take as JSON, approximately. */
+  recordChars(): number {
+    let chars = 0;
+    for (const { inputIds = [], callId } of this.#records)
+      chars += 300 + callId.length + 40 * inputIds.length;
+    return chars;
   }
 
   /** The run whose step saves these are, until it ends. Kept by the engine. */
@@ -191,6 +263,22 @@ export class LiveState implements AgentState {
   }
   set unfinishedRun(value: StateHead["unfinishedRun"]) {
     this.#head.unfinishedRun = value;
+  }
+
+  /** Revisions that ends in the log named and that this state goes back to. Kept by the engine. */
+  get lastEnds(): StateHead["lastEnds"] {
+    return this.#head.lastEnds;
+  }
+  set lastEnds(value: StateHead["lastEnds"]) {
+    this.#head.lastEnds = value;
+  }
+
+  /** The last run, when it ended without a reply and may be continued. Kept by the engine. */
+  get resumableRun(): StateHead["resumableRun"] {
+    return this.#head.resumableRun;
+  }
+  set resumableRun(value: StateHead["resumableRun"]) {
+    this.#head.resumableRun = value;
   }
 
   /**
@@ -205,6 +293,32 @@ export class LiveState implements AgentState {
   /** Puts the head back to what {@link head} returned earlier; messages stay. Used by the engine to take a call back. */
   restoreHead(head: JsonObject): void {
     Object.assign(this.#head, readHead(JSON.parse(JSON.stringify(head))));
+  }
+
+  /**
+   * Puts sections that cannot be stored back to what they were in `base`.
+   *
+   * @param base - what {@link head} returned earlier
+   * @returns names of what was put back
+   */
+  restoreBadSections(base: JsonObject): string[] {
+    return restoreBadSections(this.#head, readHead(JSON.parse(JSON.stringify(base))));
+  }
+
+  /** Puts the sections that tools, hooks and plugins write back to `base`; all, or only the states of some plugins. */
+  restoreSections(base: JsonObject, plugins?: readonly string[]): void {
+    const before = readHead(JSON.parse(JSON.stringify(base)));
+    if (plugins) restoreExtensions(this.#head, before, plugins);
+    else for (const name of openSections) Object.assign(this.#head, { [name]: before[name] });
+  }
+
+  /** Returns the problem of a section that does not have its form, or null. Costs less than {@link head}. */
+  sectionProblem(): string | null {
+    for (const name of openSections) {
+      const problem = sectionProblem(name, this.#head[name]);
+      if (problem !== null) return `state.${problem}`;
+    }
+    return null;
   }
 
   /** Returns what a save has to carry about the messages. */
@@ -232,6 +346,12 @@ export class LiveState implements AgentState {
 
   /** The context as a model request needs it, every tool call paired; costs what was added since it was last asked. */
   pairedContext(): RepairedMessages {
+    const { messages, repairs } = this.pairedMessages();
+    return { messages: messages === this.messages ? this.context : messages, repairs };
+  }
+
+  /** As {@link pairedContext}, without a copy, for readers in the engine that neither keep the list nor hand it out. */
+  pairedMessages(): RepairedMessages {
     return this.#context.paired();
   }
 
@@ -242,7 +362,9 @@ export class LiveState implements AgentState {
 
   /** The whole document as a JSON value. */
   toJSON(): JsonObject {
-    return { ...this.head(), context: [...this.context] as unknown as JsonObject[] };
+    // Revisions mean something only beside the log of the store that they are from.
+    const { lastEnds: _, ...head } = this.head();
+    return { ...head, context: [...this.messages] as unknown as JsonObject[] };
   }
 
   /** The whole document as text. */
@@ -258,10 +380,19 @@ export class LiveState implements AgentState {
   /**
    * A state for the next call with the same contents, stored as this one is. It takes the context over: a holder
    * of this state, such as a tool that outlived its call, works on a copy from then on, made when it is needed.
+   *
+   * @param savedHead - the head as it was saved, if it was
+   * @param added - record that the store keeps from now on, and how many it keeps
    */
-  successor(): LiveState {
-    const head = readHead(JSON.parse(JSON.stringify(this.head())));
-    const next = new LiveState(head, this.#context);
+  successor(
+    savedHead: string = JSON.stringify(this.head()),
+    added?: { readonly record: RunRecord; readonly keep: number },
+  ): LiveState {
+    const head = readHead(JSON.parse(savedHead));
+    const records = added
+      ? [added.record, ...this.#records.filter(({ callId }) => callId !== added.record.callId)]
+      : this.#records;
+    const next = new LiveState(head, this.#context, records.slice(0, added?.keep));
     this.#handedOver = true;
     return next;
   }
@@ -269,8 +400,13 @@ export class LiveState implements AgentState {
   /** A state of its own with the same contents; messages are shared, being immutable. */
   copy(): LiveState {
     const head = readHead(JSON.parse(JSON.stringify(this.head())));
-    return new LiveState(head, new TrackedContext([...this.context], 0));
+    return new LiveState(head, new TrackedContext([...this.messages], 0));
   }
+}
+
+function recordsIn({ callRecords = [] }: StoredParts): readonly RunRecord[] {
+  const isRecordOfRun = (record: CallRecord) => sectionProblem("resumableRun", record) === null;
+  return callRecords.filter(isRecordOfRun) as unknown as readonly RunRecord[];
 }
 
 /** An editor of whatever context a state has at the moment. */

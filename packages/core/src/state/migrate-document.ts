@@ -16,11 +16,17 @@ export interface ReaderVersion {
 
 /** The `format` field of every state document. */
 export const STATE_FORMAT = "holdfast.state";
-/** Schema version this release writes. */
-export const STATE_SCHEMA_VERSION = 1;
+/**
+ * Schema version this release writes. Since version 2 the records of calls may be kept beside the head; a state that has
+ * such records names 2 as its `minReader`, because a reader that does not see them would run a repeated call twice.
+ */
+export const STATE_SCHEMA_VERSION = 2;
 
-/** This release's versions; the first schema has nothing to migrate from. */
-export const stateReader: ReaderVersion = { current: STATE_SCHEMA_VERSION, migrations: [] };
+/** This release's versions. */
+export const stateReader: ReaderVersion = {
+  current: STATE_SCHEMA_VERSION,
+  migrations: [{ from: 1, migrate: (document) => document }],
+};
 
 /**
  * Brings a document up to the schema this release reads, one migration after another.

@@ -4,56 +4,147 @@ import type { StateHead } from "./head.js";
 /** A part of the head that plugins and the engine write. */
 export type SectionName = Exclude<keyof StateHead, "sessionId" | "userId" | "unknown">;
 
-const openStates = new Set<unknown>(["pending", "asking", "allowed", "started"]);
+/** Returns the problem of a value, naming its place and what is accepted there, never its contents; or null. */
+type Check = (value: unknown, path: string) => string | null;
 
-/** Returns whether a stored value has the form of its head section. Fields and words of a newer release pass. */
-export const sectionChecks: { readonly [S in SectionName]: (value: unknown) => boolean } = {
-  permissionContext: (value: unknown) =>
-    isRecord(value) &&
-    isString(value["mode"]) &&
-    [value["allow"], value["deny"], value["ask"]].every((rules) => isListOf(rules, isRule)) &&
-    isListOf(value["workingDirectories"], isString),
-  planModeContext: (value: unknown) =>
-    isRecord(value) &&
-    typeof value["active"] === "boolean" &&
-    (value["planFile"] === null || isString(value["planFile"])),
-  tasksContext: (value: unknown) => isRecord(value) && isListOf(value["tasks"], isTask),
-  toolContext: (value: unknown) =>
-    isRecord(value) &&
-    (value["activatedGroups"] === null || isListOf(value["activatedGroups"], isString)),
-  extensions: isRecord,
-  openCalls: (value: unknown) =>
-    isRecord(value) && Object.values(value).every((state) => openStates.has(state)),
-  shutdownInterrupted: (value: unknown) => typeof value === "boolean",
-  finishedCalls: (value: unknown) => isListOf(value, isFinishedCall),
-  unfinishedRun: (value: unknown) =>
-    value === null ||
-    (isRecord(value) &&
-      isString(value["callId"]) &&
-      isListOf(value["messageIds"], isString) &&
-      isRecord(value["before"])),
+const text: Check = accepts("a string", (value) => typeof value === "string");
+const flag: Check = accepts("true or false", (value) => typeof value === "boolean");
+const object: Check = accepts("an object", isRecord);
+const openState: Check = accepts(
+  '"pending", "asking", "allowed" or "started"',
+  (value) =>
+    value === "pending" || value === "asking" || value === "allowed" || value === "started",
+);
+
+const rule: Check = withFields({ tool: text, pattern: absentOr(text), source: absentOr(text) });
+const task: Check = withFields({ content: text, status: text });
+const runRecord: Check = withFields({
+  callId: text,
+  messageId: text,
+  reason: text,
+  runId: absentOr(text),
+  inputHash: absentOr(text),
+  lastId: absentOr(text),
+  at: absentOr(text),
+  inputIds: absentOr(listOf(text)),
+});
+
+/**
+ * Checks of the head's sections: what passes here can be stored and loaded again. Fields and words of a newer release pass,
+ * so that releases can share a store.
+ */
+const sections: { readonly [S in SectionName]: Check } = {
+  permissionContext: withFields({
+    mode: text,
+    allow: listOf(rule),
+    deny: listOf(rule),
+    ask: listOf(rule),
+    workingDirectories: listOf(text),
+  }),
+  planModeContext: withFields({ active: flag, planFile: nullOr(text) }),
+  tasksContext: withFields({ tasks: listOf(task) }),
+  toolContext: withFields({ activatedGroups: nullOr(listOf(text)) }),
+  extensions: object,
+  openCalls: valuesOf(openState),
+  shutdownInterrupted: flag,
+  finishedCalls: listOf(runRecord),
+  unfinishedRun: nullOr(
+    withFields({
+      callId: text,
+      messageIds: listOf(text),
+      before: object,
+      runId: absentOr(text),
+      inputHash: absentOr(text),
+      inputIds: absentOr(listOf(text)),
+      input: absentOr(object),
+    }),
+  ),
+  lastEnds: listOf(text),
+  resumableRun: nullOr(runRecord),
 };
 
-function isListOf(value: unknown, check: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(check);
+/** Sections that tools, hooks, guards and programs write. The engine keeps the others. */
+export const openSections: readonly SectionName[] = [
+  "permissionContext",
+  "planModeContext",
+  "tasksContext",
+  "toolContext",
+  "extensions",
+  "openCalls",
+  "shutdownInterrupted",
+];
+
+/** Tells whether a key of a document is the name of a section. */
+export function isSectionName(key: string): key is SectionName {
+  return Object.hasOwn(sections, key);
 }
 
-function isString(value: unknown): value is string {
-  return typeof value === "string";
+/** Returns the problem of a value that should be a section, or null. */
+export function sectionProblem(name: SectionName, value: unknown): string | null {
+  return sections[name](value, name);
 }
 
-function isRule(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    isString(value["tool"]) &&
-    [value["pattern"], value["source"]].every((text) => text === undefined || isString(text))
-  );
+/** Returns the problem of a value that should be a list of permission rules, or null. */
+export function rulesProblem(value: unknown, path: string): string | null {
+  return listOf(rule)(value, path);
 }
 
-function isTask(value: unknown): boolean {
-  return isRecord(value) && isString(value["content"]) && isString(value["status"]);
+function accepts(wanted: string, fits: (value: unknown) => boolean): Check {
+  return (value, path) => (fits(value) ? null : `${path} must be ${wanted}, got ${kindOf(value)}`);
 }
 
-function isFinishedCall(value: unknown): boolean {
-  return isRecord(value) && [value["callId"], value["messageId"], value["reason"]].every(isString);
+function withFields(fields: Readonly<Record<string, Check>>): Check {
+  const entries = Object.entries(fields);
+  return (value, path) => {
+    if (!isRecord(value)) return object(value, path);
+    for (const [name, check] of entries) {
+      const problem = check(value[name], `${path}.${name}`);
+      if (problem !== null) return problem;
+    }
+    return null;
+  };
+}
+
+function listOf(item: Check): Check {
+  return (value, path) => {
+    if (!Array.isArray(value)) return `${path} must be a list, got ${kindOf(value)}`;
+    for (let index = 0; index < value.length; index++) {
+      const problem = item(value[index], `${path}[${index}]`);
+      if (problem !== null) return problem;
+    }
+    return null;
+  };
+}
+
+function valuesOf(item: Check): Check {
+  return (value, path) => {
+    if (!isRecord(value)) return object(value, path);
+    // Its keys are contents.
+    for (const one of Object.values(value)) {
+      const problem = item(one, `${path}[…]`);
+      if (problem !== null) return problem;
+    }
+    return null;
+  };
+}
+
+function nullOr(check: Check): Check {
+  return (value, path) => {
+    const problem = value === null ? null : check(value, path);
+    return problem?.startsWith(`${path} must be`)
+      ? problem.replace(", got", " or null, got")
+      : problem;
+  };
+}
+
+function absentOr(check: Check): Check {
+  return (value, path) => (value === undefined ? null : check(value, path));
+}
+
+/** Returns the kind of a value in words, never its contents. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -59,16 +59,39 @@ export type OpenCalls = { [toolCallId: string]: OpenCallState };
 /** State of one plugin, by plugin name. */
 export type Extensions = { [plugin: string]: JsonValue };
 
-/** Record of a finished call, from which it is answered again when its `callId` is repeated. */
-export interface FinishedCall {
+/**
+ * Record of a run: a finished one is answered from it when its `callId` is repeated, an unfinished one is continued.
+ */
+export type RunRecord = {
   readonly callId: string;
+  /** Absent in records of earlier releases. */
+  readonly runId?: string;
+  /** Id of the last message of the reply; empty when there is none. */
   readonly messageId: string;
+  /** Reason of the reply; `error` when the run failed or died. */
   readonly reason: string;
-}
+  /** Hash of the input that the call came with. */
+  readonly inputHash?: string;
+  /** Ids of the input's messages, in a run without a reply. */
+  readonly inputIds?: readonly string[];
+  /** Id of the last message of a run without a reply. */
+  readonly lastId?: string;
+  /** Time of the record, ISO 8601. */
+  readonly at?: string;
+};
 
 /** The run a step save belongs to; what a successor needs to take it back after a crash. */
 export interface UnfinishedRun {
+  /** Absent in states of earlier releases. */
+  readonly runId?: string | undefined;
   readonly callId: string;
+  /** The caller chose the `callId`, and may repeat it. */
+  readonly named?: boolean | undefined;
+  readonly inputHash?: string | undefined;
+  /** Ids of the input's messages. */
+  readonly inputIds?: readonly string[] | undefined;
+  /** The input, until it is among the messages. */
+  readonly input?: JsonObject | undefined;
   /** Ids of the messages the run added so far. */
   readonly messageIds: readonly string[];
   /** The head sections as they were before the run. */

@@ -15,6 +15,34 @@ export function storedMessages(value: unknown): Message[] {
   return Array.from(value, storedMessage);
 }
 
+/**
+ * The messages in a stored document that can be read, checked and frozen in place.
+ *
+ * @param damage - receives a sentence about each of the others
+ * @returns the messages, and how many of them the store holds in the same place
+ */
+export function soundMessages(
+  value: unknown,
+  damage: string[],
+): { readonly messages: Message[]; readonly sound: number } {
+  if (!Array.isArray(value)) {
+    damage.push("context is not a list");
+    return { messages: [], sound: 0 };
+  }
+  const messages: Message[] = [];
+  let sound = 0;
+  for (const [index, stored] of value.entries()) {
+    try {
+      messages.push(storedMessage(stored, index));
+      if (messages.length === index + 1) sound = messages.length;
+    } catch (error) {
+      if (!StateCorruptError.is(error)) throw error;
+      damage.push(error.message);
+    }
+  }
+  return { messages, sound };
+}
+
 function storedMessage(stored: unknown, index: number): Message {
   const value = upgradeMessage(stored);
   // Depth first: freezing takes recursion.

@@ -81,15 +81,16 @@ export function leaseLost(slot: Slot): LeaseLostError {
 }
 
 /**
- * Refuses a write with a lease or log records, for stores that do not fuse gate and log: ignoring them would lose log
- * records or let a stale holder write.
+ * Refuses a write with a lease, log records or inbox entries to take, for stores that do not fuse gate and log: ignoring them
+ * would lose log records, let a stale holder write or have entries taken in twice.
  *
  * @throws InvalidInputError
  */
 export function refuseFusedParts(slot: Slot, write: StateWrite): void {
-  if (write.lease === undefined && write.release !== true && write.log === undefined) return;
+  const { lease, release, log, takes = [] } = write;
+  if (lease === undefined && release !== true && log === undefined && takes.length === 0) return;
   throw new InvalidInputError(
-    `${describeSlot(slot)} was not saved: the save carries a lease or log records, but this store fuses neither gate nor log; append and release separately`,
+    `${describeSlot(slot)} was not saved: the save carries a lease, log records or inbox entries to take, but this store fuses neither gate nor log; append, remove and release separately`,
   );
 }
 

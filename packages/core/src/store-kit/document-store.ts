@@ -12,6 +12,7 @@ import type {
 } from "../ports/agent-state-store.js";
 import { checkSlot, describeSlot, type Slot, slotKey } from "../slot/slot.js";
 import { applyWrite, refuseFusedParts, stateConflict } from "./apply-write.js";
+import { withCallRecord } from "./beside-head.js";
 import { boundedRead, boundedWrite } from "./deadline.js";
 import { listDocuments } from "./list-documents.js";
 import { nextRevision, revisionOfOp, withOp } from "./revision.js";
@@ -49,7 +50,11 @@ const MAX_ATTEMPTS = 10;
  * Turns a plain key-value client into a conforming store: one JSON document per slot, written whole with every save.
  *
  * - For sessions of moderate size: the cost of a save grows with the session, not with the change.
- * - A listing reads the documents it lists. It is sorted up to 1,000 sessions, and beyond that in blocks of 1,000.
+ * - A listing reads the documents it lists, and for one page at most 10 blocks of 1,000 of which it selects none: such a page
+ *   is empty and has a cursor. It is sorted up to 1,000 sessions, and beyond that in blocks of 1,000. Sessions
+ *   saved since the first page of their block come at its end. A listing under way can miss a session when the clocks of
+ *   writers differ, or when sessions are deleted from a block of 1,000 that others follow.
+ * - It keeps call records and listing facts in the document, and has no inbox.
  * - A listing leaves out documents that cannot be read; loading one throws the reason.
  *
  * @throws ConfigurationError when an option is wrong
@@ -72,6 +77,7 @@ class DocumentStore implements AgentStateStore {
   readonly contract = 1;
   readonly kind: string;
   readonly reach: Reach;
+  readonly keepsCallRecords = true;
   readonly #client: DocumentClient;
   readonly #options: z.infer<typeof optionsSchema>;
 
@@ -85,8 +91,9 @@ class DocumentStore implements AgentStateStore {
   async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
     const { document } = await this.#get(checkSlot(slot), "loading");
     if (document === null) return null;
-    const { revision, head, messages } = document;
-    return revision === known ? "unchanged" : { revision, head, messages };
+    const { revision, head, messages, callRecords = [], info } = document;
+    if (revision === known) return "unchanged";
+    return { revision, head, messages, callRecords, ...(info && { info }) };
   }
 
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
@@ -144,6 +151,8 @@ class DocumentStore implements AgentStateStore {
 
   #next(slot: Slot, document: StateDocument | null, write: StateWrite): StateDocument {
     const revision = write.revision ?? nextRevision(document?.revision ?? null);
+    const { callRecords = [], info } = document ?? {};
+    const { callRecord } = write;
     return {
       v: 1,
       slot,
@@ -152,6 +161,10 @@ class DocumentStore implements AgentStateStore {
       updatedAt: this.#options.clock().toISOString(),
       head: write.head,
       messages: applyWrite(document?.messages ?? [], write, slot),
+      callRecords: callRecord
+        ? withCallRecord(callRecords, callRecord.record, callRecord.keep)
+        : callRecords,
+      info: write.info ?? info,
     };
   }
 }

@@ -2,7 +2,13 @@ export { DEFAULT_MAX_QUEUE } from "../in-memory/in-process-gate.js";
 export { deepFreeze } from "../json/json.js";
 export { messageProblem } from "../message/message-problem.js";
 export { upgradeMessage } from "../message/upgrade-message.js";
-export type { LoadedState, StateWrite } from "../ports/agent-state-store.js";
+export type {
+  CallRecord,
+  CallRecordWrite,
+  LoadedState,
+  SessionExpiry,
+  StateWrite,
+} from "../ports/agent-state-store.js";
 export type {
   BlobReference,
   LogDraft,
@@ -16,6 +22,8 @@ export type {
   LogSessionQuery,
 } from "../ports/conversation-log.js";
 export { storeParts } from "../ports/distributed-store.js";
+export type { Inbox, InboxEntry } from "../ports/inbox.js";
+export { MAX_INBOX_BYTES, MAX_INBOX_ENTRIES } from "../ports/inbox.js";
 export type {
   KeyPage,
   KeyQuery,
@@ -44,6 +52,7 @@ export {
   refuseFusedParts,
   stateConflict,
 } from "./apply-write.js";
+export { listedInfo, withCallRecord } from "./beside-head.js";
 export {
   checkKey,
   checkNamespace,
@@ -56,10 +65,21 @@ export {
 export { checkLimit, matchSlot } from "./check-query.js";
 export { boundedRead, boundedWrite, longestTimerMs, sleep, withDeadline } from "./deadline.js";
 export { type DocumentStoreOptions, documentStore } from "./document-store.js";
+export { ExpirySweep } from "./expiry-sweep.js";
+export { checkInboxUse, type InboxUse, inboxFull } from "./inbox-bounds.js";
+export { Heartbeat } from "./lease/heartbeat.js";
+export type { Claim, EnterAnswer, EnterTerms, LeaseBackend } from "./lease/lease-backend.js";
+export { LeaseGate } from "./lease/lease-gate.js";
 export { blobRef, type ExtractedBlobs, extractBlobs, MAX_INLINE_BYTES } from "./log/blobs.js";
-export { CallOutcomes, isDiscarded } from "./log/call-outcomes.js";
+export {
+  CallOutcomes,
+  isDiscarded,
+  type OutcomeSources,
+  type RunOutcome,
+} from "./log/call-outcomes.js";
 export { DEFAULT_LOG_LIMIT, sliceLog } from "./log/log-range.js";
 export { checkLogDraft, logRecordText, readLogRecord } from "./log/log-record.js";
+export { runIdOf } from "./log/outcome-signs.js";
 export {
   checkLogQuery,
   checkSessionQuery,

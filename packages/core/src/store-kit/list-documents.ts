@@ -10,6 +10,8 @@ import { type DocumentClient, parseStateDocument, type StateDocument } from "./s
 /** Keys that are read and sorted together: this many sessions are exactly in order. */
 const WINDOW = 1_000;
 const PARALLEL_READS = 16;
+/** Windows that one page reads without finding a session before it ends empty, with a cursor. */
+const MAX_WINDOWS = 10;
 
 /** Client and keys of the documents. */
 export interface DocumentSource {
@@ -23,21 +25,44 @@ export async function listDocuments(source: DocumentSource, query: SlotQuery): P
   const limit = checkLimit(query.limit, 100);
   const matches = matchSlot(query);
   let at = readListingCursor(query.cursor);
-  for (;;) {
-    const { after, keys } = at;
+  for (let windows = 1; ; windows++) {
+    const { keys } = at;
     const window = await readWindow(source, keys ?? undefined);
-    const found = window.documents
-      .filter(({ info }) => matches(info.slot))
-      .filter(({ position }) => after === null || comparePositions(after, position) < 0)
-      .sort((a, b) => comparePositions(a.position, b.position));
+    const pin = at.pin ?? newestPosition(window.documents);
+    const found = remaining(window.documents, { ...at, pin }).filter(
+      ({ info }) =>
+        matches(info.slot) && (query.unfinished !== true || info.info?.unfinished === true),
+    );
     const page = found.slice(0, limit);
     const last = page.at(-1);
-    if (found.length > limit && last !== undefined) at = { keys, after: last.position };
-    else if (window.next !== undefined) at = { keys: window.next, after: null };
+    if (found.length > limit && last !== undefined)
+      at = isNewer(last.position, pin)
+        ? { keys, pin, after: at.after, savedSince: last.position[2] }
+        : { keys, pin, after: last.position, savedSince: null };
+    else if (window.next !== undefined) at = { ...startOfListing, keys: window.next };
     else return { slots: page.map(({ info }) => info) };
-    if (last !== undefined)
+    if (last !== undefined || windows === MAX_WINDOWS)
       return { slots: page.map(({ info }) => info), cursor: writeListingCursor(at) };
   }
+}
+
+/**
+ * Returns the sessions of a window that are still to come: first those in their place since the first page, newest first,
+ * then those saved since, by key, an order that no save changes.
+ */
+function remaining(
+  documents: readonly ListedDocument[],
+  { pin, after, savedSince }: ListingCursor,
+): ListedDocument[] {
+  const inPlace = documents
+    .filter(({ position }) => savedSince === null && !isNewer(position, pin))
+    .filter(({ position }) => after === null || isNewer(after, position))
+    .sort((a, b) => comparePositions(a.position, b.position));
+  const moved = documents
+    .filter(({ position }) => isNewer(position, pin))
+    .filter(({ position }) => savedSince === null || position[2] > savedSince)
+    .sort((a, b) => (a.position[2] < b.position[2] ? -1 : 1));
+  return [...inPlace, ...moved];
 }
 
 /** Reads the sessions of the client's next keys, at least {@link WINDOW} of them if there are. */
@@ -93,18 +118,27 @@ interface ListedDocument {
   readonly position: Position;
 }
 
-/** Start of the next page: the client's cursor, and the position after which to go on among the sessions found there. */
+/** Start of the next page. */
 interface ListingCursor {
+  /** The client's cursor, at which the window starts. */
   readonly keys: string | null;
+  /** Newest position when the first page of the window was read; `null` when it was not read yet. */
+  readonly pin: Position | null;
+  /** Position after which to go on among the sessions that were not saved since. */
   readonly after: Position | null;
+  /** Key after which to go on among the sessions that were; `null` before the first of them. */
+  readonly savedSince: string | null;
 }
+
+const startOfListing: ListingCursor = { keys: null, pin: null, after: null, savedSince: null };
 
 /** Returns the entry of a document. */
 function listedDocument(key: string, document: StateDocument): ListedDocument {
-  const { slot, updatedAt, messages, ops } = document;
+  const { slot, updatedAt, messages, ops, info } = document;
   const { agentId, userId, sessionId } = slot;
+  const listed = { slot: { agentId, userId, sessionId }, updatedAt, messages: messages.length };
   return {
-    info: { slot: { agentId, userId, sessionId }, updatedAt, messages: messages.length },
+    info: info === undefined ? listed : { ...listed, info },
     position: [updatedAt, ops.at(-1)?.[0] ?? "", key],
   };
 }
@@ -118,9 +152,20 @@ function comparePositions(a: Position, b: Position): number {
   return 0;
 }
 
+function isNewer(position: Position, than: Position | null): boolean {
+  return than !== null && comparePositions(position, than) < 0;
+}
+
+function newestPosition(documents: readonly ListedDocument[]): Position | null {
+  let newest: Position | null = null;
+  for (const { position } of documents)
+    if (newest === null || isNewer(position, newest)) newest = position;
+  return newest;
+}
+
 /** Returns the text form of a cursor. */
-function writeListingCursor({ keys, after }: ListingCursor): string {
-  return Buffer.from(JSON.stringify({ keys, after }), "utf8").toString("base64url");
+function writeListingCursor(cursor: ListingCursor): string {
+  return Buffer.from(JSON.stringify(cursor), "utf8").toString("base64url");
 }
 
 /**
@@ -129,18 +174,21 @@ function writeListingCursor({ keys, after }: ListingCursor): string {
  * @throws InvalidInputError
  */
 function readListingCursor(text: string | undefined): ListingCursor {
-  if (text === undefined) return { keys: null, after: null };
+  if (text === undefined) return startOfListing;
   try {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-    if (isRecord(value) && isKeys(value["keys"]) && isPosition(value["after"]))
-      return { keys: value["keys"], after: value["after"] };
+    if (isRecord(value)) {
+      const { keys, after, pin = after, savedSince = null } = value;
+      if (isText(keys) && isPosition(after) && isPosition(pin) && isText(savedSince))
+        return { keys, after, pin, savedSince };
+    }
   } catch {
     // Refused below.
   }
   throw new InvalidInputError("the cursor does not come from a listing of this store");
 }
 
-function isKeys(value: unknown): value is string | null {
+function isText(value: unknown): value is string | null {
   return value === null || typeof value === "string";
 }
 

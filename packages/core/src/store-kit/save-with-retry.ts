@@ -75,7 +75,7 @@ function backoff(attempt: number, baseDelayMs: number, maxDelayMs: number): numb
 
 function unknownOutcome(slot: Slot, what: string, cause?: StoreError): UnknownOutcomeError {
   return new UnknownOutcomeError(
-    `${describeSlot(slot)} may or may not have been saved: ${what}. Repeat the save with the same op`,
+    `${describeSlot(slot)} may or may not have been saved: ${what}`,
     cause === undefined ? undefined : { cause },
   );
 }

@@ -2,7 +2,7 @@ import { StateTooNewError } from "../errors/errors.js";
 import { StateCorruptError } from "../errors/store-errors.js";
 import { isRecord, type JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
-import type { Revision } from "../ports/agent-state-store.js";
+import type { CallRecord, Revision, SessionInfo } from "../ports/agent-state-store.js";
 import { describeSlot, type Slot } from "../slot/slot.js";
 import type { OpLedger } from "./revision.js";
 
@@ -51,6 +51,9 @@ export interface StateDocument {
   readonly updatedAt: string;
   readonly head: JsonObject;
   readonly messages: readonly Message[];
+  /** Newest first; absent in documents of earlier releases. */
+  readonly callRecords?: readonly CallRecord[] | undefined;
+  readonly info?: SessionInfo | undefined;
 }
 
 /**
@@ -103,6 +106,10 @@ function documentProblem(value: unknown): string | null {
   if (!isRecord(value["head"])) return "head is not an object";
   if (!Array.isArray(value["messages"]) || !value["messages"].every(isRecord))
     return "messages is not a list of objects";
+  const { callRecords = [], info = {} } = value;
+  if (!Array.isArray(callRecords) || !callRecords.every(isCallRecord))
+    return "callRecords is not a list of objects with a callId";
+  if (!isRecord(info)) return "info is not an object";
   return null;
 }
 
@@ -113,6 +120,10 @@ function isSlot(value: unknown): boolean {
     (value["userId"] === null || typeof value["userId"] === "string") &&
     typeof value["sessionId"] === "string"
   );
+}
+
+function isCallRecord(value: unknown): boolean {
+  return isRecord(value) && typeof value["callId"] === "string";
 }
 
 function isLedger(value: unknown): boolean {

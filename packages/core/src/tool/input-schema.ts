@@ -50,7 +50,9 @@ export async function validateInput(schema: ToolInputSchema, value: unknown): Pr
 export function jsonSchemaOf(schema: ToolInputSchema, where: string): JsonObject {
   if (!isToolInputSchema(schema))
     throw new ConfigurationError(
-      `the input of ${where} is neither a Standard Schema nor { schema, jsonSchema }`,
+      isShape(schema)
+        ? `the input of ${where} is a plain object of schemas; wrap it in z.object({…})`
+        : `the input of ${where} is neither a Standard Schema nor { schema, jsonSchema }`,
     );
   try {
     const described = "~standard" in schema ? describe(schema) : schema.jsonSchema;
@@ -79,6 +81,13 @@ function isToolInputSchema(value: unknown): boolean {
     isStandardSchema(value) ||
     (isRecord(value) && isStandardSchema(value["schema"]) && isRecord(value["jsonSchema"]))
   );
+}
+
+/** Tells whether a value holds a schema per key, as what `z.object` takes does. */
+function isShape(value: unknown): boolean {
+  // With a key "schema" it may as well be a { schema, jsonSchema } that lacks the latter.
+  const fields = isRecord(value) && !("schema" in value) ? Object.values(value) : [];
+  return fields.length > 0 && fields.every(isStandardSchema);
 }
 
 /** Accepts functions too: schemas of some libraries are functions. */

@@ -1,12 +1,13 @@
 import { z } from "zod";
-import type { RuntimeContext } from "../context/runtime-context.js";
 import { ConfigurationError } from "../errors/errors.js";
 import type { JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";
+import { nearestName } from "../plugin-kit/unknown-names.js";
 import { type InferInput, jsonSchemaOf, type ToolInputSchema } from "./input-schema.js";
+import type { ToolCallContext } from "./tool-call-context.js";
 
 /** Options of {@link tool}. */
-export interface ToolOptions<S extends ToolInputSchema> {
+export interface ToolOptions<S extends ToolInputSchema, Output = unknown> {
   /** Letters, digits, `_` and `-`, at most 64 of them. */
   readonly name: string;
   /** Description for the model. */
@@ -22,17 +23,20 @@ export interface ToolOptions<S extends ToolInputSchema> {
   /**
    * Runs the tool.
    *
-   * - The return value becomes the result: text and blocks unchanged, anything else as JSON; see also {@link toolResult} and
-   *   {@link suspend}.
-   * - An error becomes an error result that the model can read.
+   * - The return value becomes the result: text and blocks unchanged, anything else as JSON, in words where JSON has none
+   *   (a `Map` as an object, a cycle as a note); see also {@link toolResult} and {@link suspend}.
+   * - An error, thrown or returned, becomes an error result that the model can read; its stack is in the event `tool_result`.
    * - Without `execute` the tool runs outside: the call ends with `reason: "tool_suspended"` and is resumed with
    *   `{ results }`.
    */
-  execute?(input: InferInput<S>, ctx: RuntimeContext): unknown;
+  execute?(input: InferInput<S>, ctx: ToolCallContext): Output;
 }
 
-/** Tool as the engine uses it; made with {@link tool}. */
-export interface Tool {
+/**
+ * Tool as the engine uses it; made with {@link tool}, which keeps the types of input and output. Any tool fits `Tool`, whose
+ * input and output are unknown.
+ */
+export interface Tool<Input = never, Output = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: ToolInputSchema;
@@ -40,7 +44,8 @@ export interface Tool {
   readonly readOnly: boolean;
   readonly group?: string | undefined;
   readonly timeoutMs?: number | undefined;
-  readonly execute?: ((input: never, ctx: RuntimeContext) => unknown) | undefined;
+  /** Runs the tool with an input that its schema has validated. */
+  execute?(input: Input, ctx: ToolCallContext): Output;
 }
 
 const definition = z.object({
@@ -63,13 +68,20 @@ const definition = z.object({
  *   execute: ({ a, b }) => a + b,
  * });
  */
-export function tool<S extends ToolInputSchema>(options: ToolOptions<S>): Tool {
+export function tool<S extends ToolInputSchema, Output = unknown>(
+  options: ToolOptions<S, Output>,
+): Tool<InferInput<S>, Output> {
   const problems = (definition.safeParse(options).error?.issues ?? []).map(
     (issue) => `tool ${JSON.stringify(options.name)}: ${issue.path.join(".")}: ${issue.message}`,
   );
   let inputSchema: JsonObject = {};
   let cause: unknown;
   try {
+    const misnamed = options.input === undefined ? misnamedInput(options) : undefined;
+    if (misnamed !== undefined)
+      throw new ConfigurationError(
+        `tool ${JSON.stringify(options.name)}: unknown option ${JSON.stringify(misnamed)}; did you mean input?`,
+      );
     inputSchema = jsonSchemaOf(options.input, `tool ${JSON.stringify(options.name)}`);
   } catch (error) {
     if (!ConfigurationError.is(error)) throw error;
@@ -85,8 +97,19 @@ export function tool<S extends ToolInputSchema>(options: ToolOptions<S>): Tool {
     readOnly: options.readOnly ?? false,
     group: options.group,
     timeoutMs: options.timeoutMs,
-    execute: options.execute?.bind(options) as Tool["execute"],
+    ...(options.execute && { execute: options.execute.bind(options) }),
   });
+}
+
+/** Returns the key under which a definition has its input by mistake; other libraries have other names for it. */
+function misnamedInput(options: object): string | undefined {
+  const known = [...Object.keys(definition.shape), "input"];
+  return Object.keys(options).find(
+    (key) =>
+      !known.includes(key) &&
+      (["parameters", "inputSchema", "schema"].includes(key) ||
+        nearestName(key, ["input"]) !== undefined),
+  );
 }
 
 const suspendedBrand: unique symbol = Symbol.for("holdfast.suspended");

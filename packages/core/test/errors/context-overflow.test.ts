@@ -132,7 +132,7 @@ const overflows: readonly [string, unknown, number | undefined][] = [
   [
     "Cohere",
     new Error("too many tokens: total number of tokens in the prompt cannot exceed 4081"),
-    undefined,
+    4_081,
   ],
   ["Qwen", new Error("Range of input length should be [1, 30720]"), undefined],
   ["z.ai", new Error("Prompt exceeds max length"), undefined],
@@ -193,6 +193,107 @@ const overflows: readonly [string, unknown, number | undefined][] = [
     ),
     1_048_576,
   ],
+  ["a gateway", new Error("input exceeds the token limit"), undefined],
+  ["a gateway in two words", new Error("token limit exceeded"), undefined],
+  [
+    "a gateway with its limit",
+    apiCallError(400, openAi("Your request exceeds the token limit of 128000")),
+    128_000,
+  ],
+  ["a gateway with both figures", new Error("Token limit exceeded: 9000 > 8192 tokens"), 8_192],
+  [
+    "a gateway on the whole",
+    new Error("the request exceeds the maximum allowed token limit"),
+    undefined,
+  ],
+  [
+    "a prompt over its limit",
+    new Error("prompt exceeds token limit (9000 tokens > 8192 token limit)"),
+    8_192,
+  ],
+  [
+    "OpenAI with a configured limit",
+    apiCallError(
+      400,
+      openAi(
+        "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 289650 tokens.",
+      ),
+    ),
+    272_000,
+  ],
+  [
+    "GitHub Models",
+    apiCallError(413, {
+      error: {
+        code: "tokens_limit_reached",
+        message: "Request body too large for gpt-4o model. Max size: 8000 tokens.",
+      },
+    }),
+    8_000,
+  ],
+  [
+    "GitHub Copilot",
+    apiCallError(400, openAi("too long", "model_max_prompt_tokens_exceeded")),
+    undefined,
+  ],
+  [
+    "Bedrock with its count",
+    new Error(
+      "ValidationException: Too many input tokens. Max input tokens: 8192, request input token count: 9411",
+    ),
+    8_192,
+  ],
+  [
+    "Bedrock Nova",
+    new Error(
+      "ValidationException: Input Tokens Exceeded: Number of input tokens exceeds maximum length.",
+    ),
+    undefined,
+  ],
+  [
+    "Vertex",
+    new Error(
+      "Unable to submit request because the input token count is 36000 but model only supports up to 32768. Reduce the input token count and try again.",
+    ),
+    32_768,
+  ],
+  [
+    "Cohere in bulk",
+    new Error(
+      "too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs.",
+    ),
+    undefined,
+  ],
+  ["Databricks", new Error("BAD_REQUEST: prompt token count (9052) cannot exceed 4096."), 4_096],
+  [
+    "watsonx",
+    new Error(
+      "the number of input tokens 9000 cannot exceed the total tokens limit 8192 for this model",
+    ),
+    8_192,
+  ],
+  [
+    "Perplexity",
+    new Error("Messages have 17034 tokens, which exceeds the max limit of 16384 tokens."),
+    16_384,
+  ],
+  [
+    "TensorRT-LLM",
+    new Error(
+      "The sum of prompt length (9000.0), query length (0) should not exceed max_num_tokens (8192)",
+    ),
+    8_192,
+  ],
+  ["ExLlama", new Error("Prompt length 40000 is greater than max_seq_len 32768"), 32_768],
+  ["Doubao", new Error("Total tokens of image and text exceed max message tokens"), undefined],
+  [
+    "Cerebras",
+    new Error(
+      "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192",
+    ),
+    8_192,
+  ],
+  ["llama-cpp-python", new Error("Requested tokens (2065) exceed context window of 1800"), 1_800],
   ["status 413 and no body", apiCallError(413, undefined, "413 status code (no body)"), undefined],
   [
     "inside the cause of the cause",
@@ -248,6 +349,46 @@ const others: readonly [string, unknown][] = [
   [
     "a limit on a field",
     apiCallError(400, openAi("Invalid 'metadata': it exceeds the maximum allowed length of 512.")),
+  ],
+  ["a daily limit", new Error("Daily token limit exceeded")],
+  [
+    "a monthly limit",
+    apiCallError(403, {
+      error: "Token limit exceeded",
+      message: "You have reached your monthly token limit. Please upgrade to Pro.",
+    }),
+  ],
+  ["what an account may use", new Error("You have exceeded your token limit for this model")],
+  ["a limit per hour", new Error("Your request exceeds the token limit of 100000 tokens per hour")],
+  ["a limit on keys", new Error("API token limit exceeded: delete one of your 10 tokens first")],
+  [
+    "a limit on the reply",
+    new Error("The maximum tokens you requested exceeds the model limit of 32768"),
+  ],
+  [
+    "a limit on the reply, in other words",
+    new Error("max_tokens exceeds the output token limit of 8192"),
+  ],
+  [
+    "a reply that is too long to ask for",
+    apiCallError(
+      400,
+      anthropic(
+        "invalid_request_error",
+        "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens",
+      ),
+    ),
+  ],
+  ["throttling without its name", new Error("Too many tokens, please wait before trying again.")],
+  ["throttling of the day", new Error("Too many tokens per day, please wait before trying again.")],
+  ["input tokens that come too fast", new Error("Too many input tokens per minute")],
+  ["a token that expired", new Error("The access token exceeded its lifetime")],
+  [
+    "too many tools",
+    apiCallError(
+      400,
+      openAi("Invalid 'tools': array too long. Expected an array with maximum length 128."),
+    ),
   ],
   ["nothing", undefined],
 ];

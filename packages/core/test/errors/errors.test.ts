@@ -27,6 +27,16 @@ const cases: Case[] = [
     make: (c) => new c.InvalidInputError("m", options),
   },
   {
+    name: "CallIdReusedError",
+    code: "CALL_ID_REUSED",
+    make: (c) => new c.CallIdReusedError("m", options),
+  },
+  {
+    name: "MiddlewareError",
+    code: "MIDDLEWARE",
+    make: (c) => new c.MiddlewareError("m", { middleware: "pii", hook: "onCall" }, options),
+  },
+  {
     name: "StateTooNewError",
     code: "STATE_TOO_NEW",
     make: (c) => new c.StateTooNewError("m", options),

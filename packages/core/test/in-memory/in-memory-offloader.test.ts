@@ -7,6 +7,7 @@ import {
   RuntimeContext,
   type Slot,
   type TextBlock,
+  type ToolCallContext,
   type ToolResultBlock,
   userMessage,
 } from "../../src/index.js";
@@ -19,9 +20,14 @@ beforeEach(() => {
   offloader = new InMemoryOffloader();
 });
 
+function toolContext(fields: Partial<Slot>): ToolCallContext {
+  const { agentId } = slot;
+  return Object.assign(RuntimeContext.of(fields), { slot, agentId, toolCallId: "c" });
+}
+
 /** Runs the read-back tool as the engine would, for a call of that slot. */
 async function readBack(input: object, of: Omit<Slot, "agentId"> = slot): Promise<unknown> {
-  const ctx = RuntimeContext.of({ userId: of.userId, sessionId: of.sessionId });
+  const ctx = toolContext({ userId: of.userId, sessionId: of.sessionId });
   ctx.agentState = AgentState.create(of);
   const { readBackTool } = offloader;
   const checked = await validateInput(readBackTool.input, input);
@@ -125,10 +131,7 @@ describe("a reference", () => {
 
   test("cannot be used outside a session", async () => {
     const { reference } = await offloader.offloadContext(slot, [userMessage("x")]);
-    const answer = await offloader.readBackTool.execute?.(
-      { reference } as never,
-      RuntimeContext.empty(),
-    );
+    const answer = await offloader.readBackTool.execute?.({ reference } as never, toolContext({}));
     expect(isExplicitToolResult(answer) && answer.state).toBe("error");
   });
 });

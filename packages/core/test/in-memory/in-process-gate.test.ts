@@ -257,3 +257,27 @@ test("under random holds and aborts no two calls overlap, order is kept and noth
     { numRuns: long ? 5_000 : 200 },
   );
 }, 300_000);
+
+test("a grant that fails rejects its call and passes the slot on, however many fail in a row", async () => {
+  const gate = new InProcessSessionGate();
+  const holder = await gate.acquire(slot, { callId: "holder" });
+  const failing = Array.from({ length: 20_000 }, (_, index) =>
+    gate.acquire(slot, { callId: `failing-${index}`, maxQueue: 30_000 }, () => {
+      throw new Error(`grant ${index}`);
+    }),
+  );
+  const last = gate.acquire(slot, { callId: "last", maxQueue: 30_000 });
+  const refused = Promise.all(
+    failing.map((lease, index) => expect(lease).rejects.toThrow(`grant ${index}`)),
+  );
+  await holder.release();
+  await refused;
+  const lease = await last;
+  expect(await gate.calls(slot)).toEqual(["last"]);
+  await lease.release();
+  const first = gate.acquire(slot, { callId: "first" }, () => {
+    throw new Error("at once");
+  });
+  await expect(first).rejects.toThrow("at once");
+  expect(gate.size).toBe(0);
+});

@@ -173,3 +173,12 @@ test("isRecord says no to null and to lists", () => {
   expect([{}, Object.create(null)].every(isRecord)).toBe(true);
   expect([null, undefined, [], "a", 1, () => 1].some(isRecord)).toBe(false);
 });
+
+test.each([new Map([["a", 1]]), new Set([1])])(
+  "refuses a %s, of which JSON would keep nothing",
+  (value) => {
+    expect(() => toJsonValue({ value }, "x")).toThrow(
+      /x\.value is a (Map|Set), which JSON cannot hold/,
+    );
+  },
+);

@@ -121,9 +121,9 @@ describe("a failure", () => {
   const overloaded = new ModelError("overloaded", { retryable: true });
 
   test.each([
-    ["that may pass", [text("half an"), overloaded], "ModelError", none],
-    ["at the end of the stream", [text("half an"), finish("error")], "ModelError", usage],
-    ["by a stream that just ends", [text("half an")], "ModelError", none],
+    ["that may pass", [text("half an"), overloaded], "MODEL", none],
+    ["at the end of the stream", [text("half an"), finish("error")], "MODEL", usage],
+    ["by a stream that just ends", [text("half an")], "MODEL", none],
   ] as const)("%s is tried again once, from the beginning", async (_, failing, error, spent) => {
     const { model, requests } = modelOf([...failing], [text("whole"), finish()]);
     const { question, events } = questionTo(model);
@@ -139,14 +139,14 @@ describe("a failure", () => {
   });
 
   test.each([
-    ["that would come again", new ModelError("no such model")],
-    ["that is not the model's", new TypeError("a bug")],
-  ])("%s is thrown at once", async (_, failure) => {
+    ["that would come again", new ModelError("no such model"), "MODEL"],
+    ["that is not the model's", new TypeError("a bug"), "TypeError"],
+  ])("%s is thrown at once", async (_, failure, error) => {
     const { model, requests } = modelOf([failure], [text("late"), finish()]);
     const { question, events } = questionTo(model);
     await expect(askModel(question)).rejects.toBe(failure);
     expect(requests).toHaveLength(1);
-    expect(events).toEqual([start(1), end({ usage: none, error: failure.name })]);
+    expect(events).toEqual([start(1), end({ usage: none, error })]);
   });
 
   test("without an end says which model and what for", async () => {
@@ -168,7 +168,7 @@ describe("a signal", () => {
     controller.abort(reason);
     await expect(asking).rejects.toBe(reason);
     expect(requests).toHaveLength(1);
-    expect(events).toEqual([start(1), end({ usage: none, error: "ModelError" })]);
+    expect(events).toEqual([start(1), end({ usage: none, error: "MODEL" })]);
   });
 
   test("that was aborted before keeps the model from being asked", async () => {

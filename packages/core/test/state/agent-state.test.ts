@@ -17,7 +17,7 @@ describe("a new state", () => {
     const state = AgentState.create({ sessionId: "s" });
     expect(state.toJSON()).toEqual({
       format: "holdfast.state",
-      schemaVersion: 1,
+      schemaVersion: 2,
       minReader: 1,
       sessionId: "s",
       userId: null,
@@ -31,6 +31,7 @@ describe("a new state", () => {
       shutdownInterrupted: false,
       finishedCalls: [],
       unfinishedRun: null,
+      resumableRun: null,
     });
     expect(state.summary).toBe(null);
     expect(state.contextDelta()).toEqual({ keep: 0, replace: [], append: [] });

@@ -174,6 +174,16 @@ describe("a wrong form is refused by the name of its field", () => {
         { callId: canary, messageIds: [], before: [] },
       ],
     ],
+    [
+      "resumableRun",
+      [
+        [],
+        canary,
+        { callId: canary, messageId: "" },
+        { callId: 1, messageId: "", reason: "error" },
+        { callId: canary, messageId: "", reason: "error", inputIds: [1] },
+      ],
+    ],
   ];
 
   test.each(wrong)("%s", (field, values) => {
@@ -228,7 +238,7 @@ describe("a wrong form is refused by the name of its field", () => {
 
 describe("a document of a newer release", () => {
   test("that needs a newer reader is StateTooNewError, whatever else it holds", () => {
-    const newer = { ...document(), schemaVersion: 2, minReader: 2 };
+    const newer = { ...document(), schemaVersion: 3, minReader: 3 };
     const unreadable = { ...newer, permissionContext: canary, context: [{ kind: canary }] };
     for (const value of [newer, unreadable])
       for (const error of refusals(value)) {
@@ -238,7 +248,7 @@ describe("a document of a newer release", () => {
   });
 
   test("that says it can be read is read", () => {
-    const newer = { ...document(), schemaVersion: 2, minReader: 1 };
+    const newer = { ...document(), schemaVersion: 3, minReader: 1 };
     expect(AgentState.fromJson(newer).toJSON()).toEqual(newer);
   });
 });

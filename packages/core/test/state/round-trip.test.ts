@@ -47,7 +47,7 @@ describe("a round trip", () => {
         const names = [
           ...["sessionId", "userId", "context", "permissionContext", "planModeContext"],
           ...["tasksContext", "toolContext", "extensions", "openCalls", "shutdownInterrupted"],
-          ...["finishedCalls", "unfinishedRun"],
+          ...["finishedCalls", "unfinishedRun", "resumableRun"],
         ] as (keyof AgentState)[];
         for (const name of names)
           expect(isDeepStrictEqual(state[name], document[name]), name).toBe(true);

@@ -68,7 +68,7 @@ test("wrong options are refused when the store is made", () => {
 test("a save that asks for what only a fused store can do is refused, not half done", async () => {
   const client = new MapClient();
   const store = documentStore(client);
-  for (const more of [{ lease: "token" }, { release: true }, { log: [] }])
+  for (const more of [{ lease: "token" }, { release: true }, { log: [] }, { takes: ["i"] }])
     await expect(store.save(newSlot(), appendWrite(null, 0, [], more))).rejects.toSatisfy(
       InvalidInputError.is,
     );
@@ -100,6 +100,8 @@ describe("a damaged document is an error, never an absent state:", () => {
     ["without messages", (document) => ({ ...document, messages: undefined })],
     ["with a message that is none", (document) => ({ ...document, messages: [1] })],
     ["with a ledger that is none", (document) => ({ ...document, ops: [["op"]] })],
+    ["with call records that are none", (document) => ({ ...document, callRecords: [{}] })],
+    ["with facts that are none", (document) => ({ ...document, info: "unfinished" })],
     ["without ids", (document) => ({ ...document, slot: {} })],
     ["another user's", (document) => ({ ...document, slot: { ...newSlot(), userId: "eve" } })],
     ["an anonymous one", (document) => ({ ...document, slot: { ...newSlot(), userId: null } })],
@@ -316,6 +318,42 @@ describe("a listing", () => {
     expect(listed.sort()).toEqual(names.sort());
   }, 300_000);
 
+  test("goes over blocks of sessions that are saved meanwhile, and misses none", async () => {
+    let now = 0;
+    const client = new MapClient();
+    client.pageSize = 700;
+    const store = documentStore(client, { clock: () => new Date(now++) });
+    const slots = Array.from({ length: 1_600 }, () => newSlot());
+    const revisions = new Map<Slot, string>();
+    const save = async (slot: Slot) => {
+      const before = revisions.get(slot) ?? null;
+      revisions.set(slot, await store.save(slot, appendWrite(before, 0, [])));
+    };
+    for (const slot of slots) await save(slot);
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await store.list({ limit: 300, cursor });
+      for (const { slot } of page.slots) seen.add(slot.sessionId);
+      const missing = slots.filter(({ sessionId }) => !seen.has(sessionId));
+      for (const slot of [...missing.slice(0, 40), ...missing.slice(-40)]) await save(slot);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(seen.size).toBe(slots.length);
+  }, 300_000);
+
+  test("goes on from a cursor of the release before, and misses none", async () => {
+    let now = 0;
+    const client = new MapClient();
+    const store = documentStore(client, { clock: () => new Date(now++) });
+    const slots = Array.from({ length: 6 }, () => newSlot());
+    for (const slot of slots) await store.save(slot, appendWrite(null, 0, [], { op: "op" }));
+    const after = [new Date(3).toISOString(), "op", slotKey(slots[3] as Slot)];
+    const old = Buffer.from(JSON.stringify({ keys: null, after })).toString("base64url");
+    const { slots: page } = await store.list({ cursor: old });
+    expect(page.slice(0, 3).map(({ slot }) => slot)).toEqual(slots.slice(0, 3).reverse());
+  });
+
   test("of a page whose sessions are all somebody else's goes on to the next keys", async () => {
     const client = new MapClient();
     client.pageSize = 1_000;
@@ -327,6 +365,41 @@ describe("a listing", () => {
     while (slotKey(slot) < (keys.at(1_100) ?? "")) slot = newSlot();
     await store.save(slot, appendWrite(null, 0, []));
     expect((await store.list({ userId: "user" })).slots.map((info) => info.slot)).toEqual([slot]);
+  }, 300_000);
+
+  test("of few among very many ends a page early, and its cursor leads on to them", async () => {
+    const client = new MapClient();
+    const store = documentStore(client);
+    await store.save(newSlot(), appendWrite(null, 0, []));
+    const [template] = [...client.values.values()];
+    const finished = JSON.parse(template?.value ?? "{}");
+    for (let index = 0; index < 12_500; index++) {
+      const slot = newSlot();
+      client.values.set(slotKey(slot), {
+        value: JSON.stringify({ ...finished, slot, info: { unfinished: index % 6_000 === 0 } }),
+        version: "1",
+      });
+    }
+    let pages = 0;
+    let most = 0;
+    const found: Slot[] = [];
+    let cursor: string | undefined;
+    do {
+      client.commands.length = 0;
+      const page = await store.list({ unfinished: true, userId: "nobody", cursor });
+      most = Math.max(most, client.commands.length);
+      found.push(...page.slots.map(({ slot }) => slot));
+      cursor = page.cursor;
+      pages++;
+    } while (cursor !== undefined);
+    expect({ pages, found }).toEqual({ pages: 2, found: [] });
+    expect(most).toBeLessThanOrEqual(10 * 1_001);
+    do {
+      const page = await store.list({ unfinished: true, limit: 1, cursor });
+      found.push(...page.slots.map(({ slot }) => slot));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(found).toHaveLength(3);
   }, 300_000);
 
   test("leaves out a document that lies under another session's key", async () => {

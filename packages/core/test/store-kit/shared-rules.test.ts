@@ -8,7 +8,12 @@ import {
   StateCorruptError,
   StateTooLargeError,
 } from "../../src/index.js";
-import { checkDirectoryPath, checkFilePath, parseOptions } from "../../src/plugin-kit/index.js";
+import {
+  checkDirectoryPath,
+  checkFilePath,
+  nearestName,
+  parseOptions,
+} from "../../src/plugin-kit/index.js";
 import {
   applyWrite,
   checkKey,
@@ -241,4 +246,48 @@ test("wrong options are all reported, each with its name, value and what is acce
     expect.stringMatching(/^part: option mode is "c": .*"a"\|"b"/),
     expect.stringMatching(/^part: .*other/),
   ]);
+});
+
+test("an unknown option is named with the nearest there is, at every depth", () => {
+  const inner = z.strictObject({ maxBytes: z.int().optional() });
+  const schema = z
+    .strictObject({
+      model: z.string().optional(),
+      one: inner.prefault({}),
+      list: z.array(inner).readonly().optional(),
+      named: z.record(z.string(), inner).optional(),
+      read: z.preprocess((value) => value, inner.nullable()).optional(),
+    })
+    .superRefine(({ model }, context) => {
+      if (model === "") context.addIssue({ code: "custom", message: "set a model or none" });
+    });
+  const problems = (options: object): readonly string[] => {
+    try {
+      parseOptions(schema, options, "part");
+    } catch (error) {
+      if (ConfigurationError.is(error)) return error.problems;
+    }
+    return [];
+  };
+  expect(problems({ modle: "m", zzz: 1 })).toEqual([
+    'part: unknown option "modle"; did you mean model?',
+    'part: unknown option "zzz"; there are model, one, list, named, read',
+  ]);
+  const wrong = { maxByte: 1 };
+  expect(problems({ one: wrong, list: [wrong], named: { a: wrong }, read: wrong })).toEqual(
+    ["one", "list.0", "named.a", "read"].map(
+      (path) => `part: ${path}: unknown option "maxByte"; did you mean maxBytes?`,
+    ),
+  );
+  expect(problems({ model: "" })).toEqual(["part: set a model or none"]);
+});
+
+test.each([
+  ["modle", "model"],
+  ["mdoel", "model"],
+  ["MODEL", "model"],
+  ["max_iteration", "maxIterations"],
+  ["temperature", undefined],
+])("the name nearest to %s is %s", (name, nearest) => {
+  expect(nearestName(name, ["name", "model", "maxIterations", "tools"])).toBe(nearest);
 });

@@ -9,7 +9,7 @@ import {
   StateConflictError,
   userMessage,
 } from "../../src/index.js";
-import type { StateWrite } from "../../src/store-kit/index.js";
+import type { CallRecord, StateWrite } from "../../src/store-kit/index.js";
 
 /** A slot nobody else uses. */
 export function newSlot(): Slot {
@@ -69,6 +69,7 @@ export async function behavesLikeAList(
       let messages: Message[] = [];
       let revision: Revision | null = null;
       let head = {};
+      let callRecords: CallRecord[] = [];
       let done: { write: StateWrite; revision: Revision }[] = [];
       for (const current of steps) {
         if (current.kind === "save") {
@@ -77,7 +78,17 @@ export async function behavesLikeAList(
             .filter((index) => index < keep)
             .map((index) => [index, userMessage(`replaced ${index}`)] as const);
           const append = Array.from({ length: current.append }, (_, n) => userMessage(`new ${n}`));
-          const write = appendWrite(revision, keep, append, { replace, head: { n: done.length } });
+          const record = { callId: `call ${append.length}`, n: done.length };
+          const write = appendWrite(revision, keep, append, {
+            replace,
+            head: { n: done.length },
+            callRecord: replace.length > 0 ? undefined : { record, keep: 2 },
+          });
+          if (write.callRecord !== undefined)
+            callRecords = [
+              record,
+              ...callRecords.filter(({ callId }) => callId !== record.callId),
+            ].slice(0, 2);
           messages = messages.slice(0, keep);
           for (const [index, message] of replace) messages[index] = message;
           messages.push(...append);
@@ -92,10 +103,12 @@ export async function behavesLikeAList(
             expect(await store.save(slot, earlier.write)).toBe(earlier.revision);
         } else {
           expect(await store.delete(slot)).toBe(revision !== null);
-          [messages, revision, done] = [[], null, []];
+          [messages, callRecords, revision, done] = [[], [], null, []];
         }
         const loaded = await store.load(slot);
-        expect(loaded).toEqual(revision === null ? null : { revision, head, messages });
+        expect(loaded).toEqual(
+          revision === null ? null : { revision, head, messages, callRecords },
+        );
         if (revision !== null) expect(await store.load(slot, revision)).toBe("unchanged");
       }
     }),

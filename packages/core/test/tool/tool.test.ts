@@ -7,6 +7,7 @@ import {
   RuntimeContext,
   suspend,
   type Tool,
+  type ToolCallContext,
   tool,
   toolResult,
 } from "../../src/index.js";
@@ -24,6 +25,12 @@ const bare: StandardSchemaV1<string, number> = {
   },
 };
 const textSchema = { type: "object", properties: { text: { type: "string" } } } as const;
+
+const toolCtx: ToolCallContext = Object.assign(RuntimeContext.empty(), {
+  slot: { agentId: "a", userId: null, sessionId: "s" },
+  agentId: "a",
+  toolCallId: "c",
+});
 
 function problemsOf(make: () => unknown): readonly string[] {
   try {
@@ -75,6 +82,20 @@ describe("tool", () => {
     const { inputSchema } = tool({ name: "t", description: "d", input: older as typeof schema });
     expect(inputSchema).toMatchObject({ type: "object", properties: { limit: { default: 10 } } });
     expect(inputSchema).not.toHaveProperty("required");
+  });
+
+  test.each(["parameters", "inputs", "inputSchema"])("says that %s is named input", (key) => {
+    const options = { name: "t", description: "d", [key]: z.object({}) };
+    expect(problemsOf(() => tool(options as never))).toEqual([
+      `tool "t": unknown option "${key}"; did you mean input?`,
+    ]);
+  });
+
+  test("says how to make a schema of a plain object of schemas", () => {
+    const input = { a: z.number() } as never;
+    expect(problemsOf(() => tool({ name: "t", description: "d", input }))).toEqual([
+      'the input of tool "t" is a plain object of schemas; wrap it in z.object({…})',
+    ]);
   });
 
   test("takes { schema, jsonSchema } for the others, and copies it", () => {
@@ -165,7 +186,7 @@ describe("tool", () => {
       },
     };
     const { execute } = tool(options);
-    expect(execute?.({} as never, RuntimeContext.empty())).toBe("kept");
+    expect(execute?.({}, toolCtx)).toBe("kept");
   });
 
   test("the type of execute's input is what the schema validates to", () => {
@@ -175,7 +196,7 @@ describe("tool", () => {
       input: z.object({ a: z.string(), b: z.number().default(1), c: z.string().optional() }),
       execute(input, ctx) {
         expectTypeOf(input).toEqualTypeOf<{ a: string; b: number; c?: string | undefined }>();
-        expectTypeOf(ctx).toEqualTypeOf<RuntimeContext>();
+        expectTypeOf(ctx).toEqualTypeOf<ToolCallContext>();
       },
     });
     tool({
@@ -185,7 +206,34 @@ describe("tool", () => {
       execute: (input) => expectTypeOf(input).toEqualTypeOf<number>(),
     });
     expectTypeOf<InferInput<typeof bare>>().toEqualTypeOf<number>();
-    expectTypeOf(tool({ name: "t", description: "d", input: z.object({}) })).toEqualTypeOf<Tool>();
+  });
+
+  test("a tool keeps the types of its input and output, and any tool is a Tool", async () => {
+    const add = tool({
+      name: "add",
+      description: "d",
+      input: z.object({ a: z.number(), b: z.number().default(1) }),
+      execute: ({ a, b }) => a + b,
+    });
+    expectTypeOf(add).toEqualTypeOf<Tool<{ a: number; b: number }, number>>();
+    expectTypeOf(add.execute?.({ a: 1, b: 2 }, toolCtx)).toEqualTypeOf<number | undefined>();
+    expect(add.execute?.({ a: 1, b: 2 }, toolCtx)).toBe(3);
+    // @ts-expect-error -- b is a number
+    add.execute?.({ a: 1, b: "2" }, toolCtx);
+    const later = tool({
+      name: "later",
+      description: "d",
+      input: { schema: bare, jsonSchema: textSchema },
+      async execute(input, ctx) {
+        return { input, of: ctx.slot.sessionId, by: ctx.toolCallId };
+      },
+    });
+    const result = await later.execute?.(7, toolCtx);
+    expectTypeOf(result).toEqualTypeOf<{ input: number; of: string; by: string } | undefined>();
+    const outside = tool({ name: "outside", description: "d", input: z.object({}) });
+    const made: ReturnType<typeof tool> = add;
+    const tools: readonly Tool[] = [add, later, outside, made];
+    expect(tools.map(({ name }) => name)).toEqual(["add", "later", "outside", "add"]);
   });
 });
 

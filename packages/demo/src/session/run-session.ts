@@ -70,7 +70,8 @@ class SessionRun {
   #worker: WorkerProcess | undefined;
   #turn = 0;
   #tokens = 0;
-  #tools: string[] = [];
+  /** Names of the tools that the turn has called, by the id of the call. */
+  readonly #tools = new Map<string, string>();
   #sentTokens = 0;
   #promptTokens = 0;
   readonly #evictedToolCallIds: string[] = [];
@@ -87,7 +88,7 @@ class SessionRun {
     const { says, expects, asksFor } = turn;
     this.#options.signal.throwIfAborted();
     this.#turn = number;
-    this.#tools = [];
+    this.#tools.clear();
     this.#options.observer.onAsk(number, says);
     if (asksFor !== undefined && (await isInContext(this.#options.files.store, asksFor)))
       this.#problems.push(`turn ${number} asks for what is still in the context`);
@@ -97,9 +98,10 @@ class SessionRun {
     const worker = await this.#currentWorker();
     const { text, promptTokens } = await worker.ask({ callId, says, isKilled: false });
     this.#promptTokens ||= promptTokens;
+    const tools = [...this.#tools.values()];
     const record = {
       ...turn,
-      ...{ turn: number, callId, answer: text, tokens: this.#tokens, tools: this.#tools },
+      ...{ turn: number, callId, answer: text, tokens: this.#tokens, tools },
     };
     this.#turns.push(record);
     if (expects !== undefined && !expects.holds.every((part) => text.includes(part)))
@@ -108,7 +110,7 @@ class SessionRun {
       this.#report({
         turn: number,
         kind: "found",
-        text: `in turn 3, by ${this.#tools.join(", ")}`,
+        text: `in turn 3, by ${tools.join(", ")}`,
       });
     this.#options.observer.onAnswer(record, worker.pid);
   }
@@ -185,7 +187,9 @@ class SessionRun {
         this.#tokens = event.usage.inputTokens;
     }
     if (event.type === "tool_result_evicted") this.#evictedToolCallIds.push(event.toolCallId);
-    if (event.type === "tool_call_end") this.#tools.push(event.name);
+    if (event.type === "tool_call_end") this.#tools.set(event.toolCallId, event.name);
+    if (event.type === "attempt_discarded")
+      for (const toolCallId of event.toolCallIds) this.#tools.delete(toolCallId);
     if (event.type === "state_loaded" && this.#kills > 0 && !this.#isResumed) {
       this.#isResumed = true;
       const text = `process ${this.#worker?.pid}, ${event.messages} messages loaded, same call`;

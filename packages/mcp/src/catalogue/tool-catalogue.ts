@@ -48,6 +48,7 @@ export class ToolCatalogue {
     const leftOut: McpToolLeftOut[] = [];
     if (listed.malformed > 0)
       leftOut.push({ name: `(${listed.malformed})`, reason: "not a valid MCP tool definition" });
+    if (listed.cut !== undefined) leftOut.push({ name: "(the rest)", reason: listed.cut });
     const made = new Map<string, { definition: string; tool: Tool }>();
     for (const one of chosen(settings, listed.tools, leftOut)) {
       try {

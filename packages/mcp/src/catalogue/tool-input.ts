@@ -15,6 +15,9 @@ const named = new Set([
 ]);
 const texts = new Set(["description", "title", "$comment"]);
 
+/** Deepest schema that is shown to a model; those of real tools have fewer than twenty levels. */
+const maxDepth = 64;
+
 /** A tool cannot be offered because of its schema; the message says why. */
 export class UnusableSchema extends Error {
   override readonly name = "UnusableSchema";
@@ -32,11 +35,22 @@ export function toolInput(
 ): ToolInputSchema<Record<string, unknown>> {
   if (schema["type"] !== undefined && schema["type"] !== "object")
     throw new UnusableSchema("its input is not an object");
-  const json = toJsonValue(schema, "the schema") as JsonObject;
+  const json = plainSchema(schema);
   const clean = cleaned({ properties: {}, ...json, type: "object" }, limits.maxDescriptionChars);
   if (JSON.stringify(clean).length > limits.maxSchemaChars)
     throw new UnusableSchema(`its input schema has more than ${limits.maxSchemaChars} characters`);
   return objectInput(clean as JsonObject);
+}
+
+function plainSchema(schema: Readonly<Record<string, unknown>>): JsonObject {
+  try {
+    return toJsonValue(schema, "the schema", maxDepth) as JsonObject;
+  } catch (error) {
+    // It came as JSON: nothing else can be wrong with it.
+    throw new UnusableSchema(`its input schema is nested deeper than ${maxDepth} levels`, {
+      cause: error,
+    });
+  }
 }
 
 function cleaned(value: unknown, maxChars: number): unknown {

@@ -1,20 +1,26 @@
-import { AnswerLost } from "./failure.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { longestTimerMs } from "@holdfast/core/store-kit";
+import { AnswerLost, tooLargeWords } from "./failure.js";
+import { type ReadLimits, ReadRate } from "./read-rate.js";
 
 type Fetch = typeof fetch;
 
-/** Failure of a message that is too large, to follow "the server". */
-export const tooLargeWords = "sent a message larger than maxMessageBytes";
+/** Limits of what is read from a server. */
+export interface FetchLimits extends ReadLimits {
+  readonly maxMessageBytes: number;
+}
 
 /**
- * Returns a `fetch` that aborts a response when a message in it has more than `maxBytes`: the whole body, or one event of an
- * event stream.
+ * Returns a `fetch` that aborts a response when a message in it has more than `maxMessageBytes`: the whole body, or one event
+ * of an event stream. All responses together are read no faster than the limits allow.
  *
  * @param onTooLarge - called with the request before the response is aborted
  */
 export function boundedFetch(
-  maxBytes: number,
+  limits: FetchLimits,
   onTooLarge: (sent: RequestInit | undefined) => void,
 ): Fetch {
+  const rate = new ReadRate(limits);
   return async (input, init) => {
     const response = await fetch(input, init);
     if (response.body === null) return response;
@@ -23,12 +29,15 @@ export function boundedFetch(
     const size = isStream ? new EventSize() : new WholeSize();
     const counted = response.body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          if (size.after(chunk) > maxBytes) {
+        async transform(chunk, controller) {
+          const before = size.messages;
+          if (size.after(chunk) > limits.maxMessageBytes) {
             onTooLarge(init);
             throw new AnswerLost(tooLargeWords);
           }
+          const waitMs = rate.after(size.messages - before, chunk.byteLength);
           controller.enqueue(chunk);
+          if (waitMs > 0) await sleep(Math.min(waitMs, longestTimerMs), undefined, { ref: false });
         },
       }),
     );
@@ -37,6 +46,7 @@ export function boundedFetch(
 }
 
 class WholeSize {
+  readonly messages = 0;
   #bytes = 0;
 
   after(chunk: Uint8Array): number {
@@ -50,6 +60,8 @@ const carriageReturn = 0x0d;
 
 /** Counts the bytes of the current event, which ends with an empty line. */
 class EventSize {
+  /** Events that have ended. */
+  messages = 0;
   #event = 0;
   #line = 0;
   #lastByte: number | undefined;
@@ -64,7 +76,10 @@ class EventSize {
       this.#line += at - from - (before === carriageReturn ? 1 : 0);
       this.#event += at + 1 - from;
       largest = Math.max(largest, this.#event);
-      if (this.#line === 0) this.#event = 0;
+      if (this.#line === 0) {
+        this.#event = 0;
+        this.messages++;
+      }
       this.#line = 0;
       from = at + 1;
     }

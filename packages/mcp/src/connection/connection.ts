@@ -2,8 +2,7 @@ import { longestTimerMs } from "@holdfast/core/store-kit";
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { backoffMs } from "./backoff.js";
-import { tooLargeWords } from "./bounded-fetch.js";
-import { AnswerLost, type Failure, failureOf } from "./failure.js";
+import { AnswerLost, type Failure, failureOf, LimitExceeded, tooLargeWords } from "./failure.js";
 import { type ListedTools, listTools } from "./list-tools.js";
 
 /** Parts of a connection. */
@@ -16,6 +15,8 @@ export interface ConnectionParts {
   readonly listTimeoutMs: number;
   /** True if an error outside a request may mean that the server is gone; the end of a process is detected anyway. */
   readonly overHttp: boolean;
+  /** Characters of all pages of a list of tools together. */
+  readonly maxListChars: number;
   /** Called with every list after the first; returns whether it has changed. */
   onTools(listed: ListedTools): boolean;
 }
@@ -63,8 +64,8 @@ export class Connection {
     const { client } = parts;
     client.onclose = () => this.fail(endedWords);
     client.onerror = (error) => {
-      if (error instanceof AnswerLost || error.message.startsWith("ReadBuffer exceeded"))
-        this.fail(tooLargeWords);
+      if (error instanceof LimitExceeded) this.fail(error.message);
+      else if (error instanceof AnswerLost) this.fail(tooLargeWords);
       // Some errors outside a request mean that the server is gone: a refresh finds out.
       else if (parts.overHttp) this.#scheduleRefresh();
       // A broken pipe is useless, even if the process is still running.
@@ -190,7 +191,7 @@ export class Connection {
   }
 
   #list(signal: AbortSignal): Promise<ListedTools> {
-    const timeout = this.#parts.listTimeoutMs;
-    return this.#guarded(() => listTools(this.#parts.client, { signal, timeout }));
+    const { client, listTimeoutMs: timeout, maxListChars } = this.#parts;
+    return this.#guarded(() => listTools(client, { signal, timeout, maxListChars }));
   }
 }

@@ -1,5 +1,6 @@
 import {
   InsufficientScopeError,
+  type JSONRPCErrorResponse,
   ProtocolError,
   SdkError,
   SdkErrorCode,
@@ -21,10 +22,25 @@ export interface Failure {
 }
 
 const maxMessageChars = 2_000;
+/** Failure of a message that is too large, to follow "the server". */
+export const tooLargeWords = "sent a message larger than maxMessageBytes";
+const malformedWords = "answered with something that is not MCP";
+/** Code of {@link malformedAnswer}; outside of those that the protocol reserves. */
+const malformedCode = -39_999;
+
+/** Returns the error response that takes the place of an answer which is no JSON-RPC response. */
+export function malformedAnswer(id: string | number): JSONRPCErrorResponse {
+  return { jsonrpc: "2.0", id, error: { code: malformedCode, message: malformedWords } };
+}
 
 /** Thrown by the HTTP transport when an answer will not come; the message is safe to show. */
 export class AnswerLost extends Error {
   override readonly name = "AnswerLost";
+}
+
+/** A limit of the connection was exceeded, which ends it; the message, to follow "the server", is safe to show. */
+export class LimitExceeded extends Error {
+  override readonly name = "LimitExceeded";
 }
 
 /** Codes of errors that occur only before a request is sent: DNS failure, refused connection, invalid certificate. */
@@ -37,6 +53,8 @@ const neverConnected =
  * @param redact - removes secrets from the server's message
  */
 export function failureOf(error: unknown, redact: (text: string) => string): Failure {
+  if (error instanceof ProtocolError && error.code === malformedCode)
+    return { kind: "unknown", words: malformedWords };
   if (error instanceof ProtocolError)
     return {
       kind: "refused",
@@ -44,6 +62,8 @@ export function failureOf(error: unknown, redact: (text: string) => string): Fai
     };
   if (error instanceof SdkHttpError) return httpFailure(error);
   if (error instanceof InsufficientScopeError) return notLetIn(403);
+  // Thrown in place of sending; what was sent before is lost with the connection.
+  if (error instanceof LimitExceeded) return { kind: "not_sent", words: error.message };
   if (error instanceof AnswerLost) return { kind: "unknown", words: error.message };
   if (error instanceof SdkError) return sdkFailure(error);
   const { code, syscall = "" } = systemError(error);
@@ -58,6 +78,9 @@ export function failureOf(error: unknown, redact: (text: string) => string): Fai
     return { kind: "not_sent", words: "is not connected" };
   if (error instanceof Error && /protocol version is not supported/.test(error.message))
     return { kind: "refused", words: "speaks a version of MCP that is not supported" };
+  // The client checks messages with Zod, of which there may be several copies.
+  if (error instanceof Error && error.name === "ZodError")
+    return { kind: "unknown", words: malformedWords };
   return { kind: "unknown", words: "did something the MCP client does not understand" };
 }
 
@@ -86,7 +109,7 @@ function sdkFailure(error: SdkError): Failure {
     case SdkErrorCode.RequestTimeout:
       return { kind: "unknown", words: "did not answer in time" };
     case SdkErrorCode.InvalidResult:
-      return { kind: "unknown", words: "answered with something that is not MCP" };
+      return { kind: "unknown", words: malformedWords };
     default:
       return { kind: "unknown", words: `did not answer according to MCP (${error.code})` };
   }

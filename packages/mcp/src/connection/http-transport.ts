@@ -1,20 +1,24 @@
-import { isRecord } from "@holdfast/core/plugin-kit";
+import { isRecord, timeLimit } from "@holdfast/core/plugin-kit";
 import { longestTimerMs } from "@holdfast/core/store-kit";
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
   type JSONRPCRequest,
+  type JSONRPCResponse,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import type { Endpoint } from "../options/server-settings.js";
-import { boundedFetch, tooLargeWords } from "./bounded-fetch.js";
-import { AnswerLost } from "./failure.js";
+import { boundedFetch, type FetchLimits } from "./bounded-fetch.js";
+import type { WriteLimits } from "./bounded-writer.js";
+import { AnswerLost, LimitExceeded, tooLargeWords } from "./failure.js";
 
 type Send = StreamableHTTPClientTransport["send"];
 
 /** Time limit for telling the server that a call or the session is over; it may not respond. */
 const terminateMs = 2_000;
+/** Answers to requests of the server that may wait for it to take them. */
+const maxAnswers = 32;
 /** Shortest delay before a stream is reopened, whatever the server asks for. */
 const minReconnectMs = 100;
 
@@ -35,13 +39,17 @@ interface Unanswered {
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #unanswered = new Map<string | number, Unanswered>();
   readonly #timers: Set<NodeJS.Timeout>;
+  readonly #writeTimeoutMs: number;
+  /** Answers to requests of the server that it has not taken yet. */
+  #answers = 0;
+  #exceeded: LimitExceeded | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(endpoint: Extract<Endpoint, { kind: "http" }>, maxMessageBytes: number) {
+  constructor(endpoint: Extract<Endpoint, { kind: "http" }>, limits: FetchLimits & WriteLimits) {
     const timers = new Set<NodeJS.Timeout>();
     super(endpoint.url, {
       requestInit: { headers: { ...endpoint.headers } },
-      fetch: boundedFetch(maxMessageBytes, (sent) => this.#onTooLarge(sent)),
+      fetch: boundedFetch(limits, (sent) => this.#onTooLarge(sent)),
       reconnectionOptions: {
         initialReconnectionDelay: 1_000,
         maxReconnectionDelay: 30_000,
@@ -60,6 +68,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       },
     });
     this.#timers = timers;
+    this.#writeTimeoutMs = limits.writeTimeoutMs;
     this.onmessage = (message) => {
       if (isJSONRPCResponse(message) && message.id !== undefined)
         this.#unanswered.get(message.id)?.done();
@@ -69,13 +78,43 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   override async send(...[message, options]: Parameters<Send>): Promise<void> {
     if (Array.isArray(message)) return super.send(message, options);
     if (isJSONRPCRequest(message)) return this.#request(message, options);
+    if (isJSONRPCResponse(message)) return this.#answer(message, options);
     if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled")
       return super.send(message, options);
+    using limit = timeLimit(terminateMs, { keepsAlive: false });
     try {
-      await super.send(message, { ...options, requestSignal: AbortSignal.timeout(terminateMs) });
+      await super.send(message, { ...options, requestSignal: limit.signal });
     } finally {
       this.#unanswered.get(message.params?.["requestId"] as number)?.stream.abort();
     }
+  }
+
+  /** Limit for which the connection was given up; undefined while none was exceeded. */
+  get exceeded(): LimitExceeded | undefined {
+    return this.#exceeded;
+  }
+
+  /** Answers a request of the server, which may ask without end and never take the answers. */
+  async #answer(message: JSONRPCResponse, options: Parameters<Send>[1]): Promise<void> {
+    if (this.#answers >= maxAnswers)
+      throw this.#exceed(`does not take the answers to its requests: ${maxAnswers} wait for it`);
+    this.#answers++;
+    const words = `has not taken an answer to its request for writeTimeoutMs, ${this.#writeTimeoutMs} ms`;
+    using limit = timeLimit(this.#writeTimeoutMs, { keepsAlive: false });
+    try {
+      await super.send(message, { ...options, requestSignal: limit.signal });
+    } catch (error) {
+      throw limit.signal.aborted ? this.#exceed(words) : error;
+    } finally {
+      this.#answers--;
+    }
+  }
+
+  #exceed(words: string): LimitExceeded {
+    const error = new LimitExceeded(words);
+    this.#exceeded ??= error;
+    this.onerror?.(error);
+    return error;
   }
 
   async #request(message: JSONRPCRequest, options: Parameters<Send>[1]): Promise<void> {

@@ -68,6 +68,7 @@ export async function openConnection(
       redact,
       listTimeoutMs: connectTimeoutMs,
       overHttp: endpoint.kind === "http",
+      maxListChars: settings.maxMessageBytes,
       onTools,
     });
     try {
@@ -80,7 +81,8 @@ export async function openConnection(
     const closed = close();
     // A process that ends by itself has written all of its stderr then; one that does not end is not waited for.
     await Promise.race([closed, over(deadline).catch(() => {})]);
-    const words = error instanceof RequestFailed ? error.message : failureOf(error, redact).words;
+    const failed = transport.exceeded ?? (error instanceof RequestFailed ? error : null);
+    const words = failed?.message ?? failureOf(error, redact).words;
     const said = (stderr?.last ?? []).map((line) => cleanText(redact(line), maxStderrChars));
     throw new ConnectFailed(words, said.join("\n"), closed);
   }
@@ -100,22 +102,23 @@ function over(deadline: AbortSignal): Promise<never> {
   });
 }
 
-function makeTransport({ endpoint, maxMessageBytes }: ServerSettings): {
+function makeTransport(settings: ServerSettings): {
   transport: StdioTransport | HttpTransport;
   stderr: StderrLines | undefined;
 } {
+  const { endpoint } = settings;
   if (endpoint.kind === "http")
-    return { transport: new HttpTransport(endpoint, maxMessageBytes), stderr: undefined };
+    return { transport: new HttpTransport(endpoint, settings), stderr: undefined };
   const { command, args, env, cwd, onStderr } = endpoint;
-  const transport = new StdioTransport({
+  const parameters = {
     command,
     args: [...args],
     // The transport adds PATH, HOME and the like, but no other variable of this process.
     env: { ...env },
-    stderr: "pipe",
-    maxBufferSize: maxMessageBytes,
+    stderr: "pipe" as const,
     ...(cwd !== undefined && { cwd }),
-  });
+  };
+  const transport = new StdioTransport(parameters, settings);
   const stderr = transport.stderr as Readable;
   return { transport, stderr: new StderrLines(stderr, onStderr) };
 }

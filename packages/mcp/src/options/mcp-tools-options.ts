@@ -45,6 +45,14 @@ export interface McpServerCommonOptions {
   readonly maxResultChars?: number | undefined;
   /** Maximum bytes of one message from the server; a larger one fails its call, or over stdio the connection. @default 10_485_760 */
   readonly maxMessageBytes?: number | undefined;
+  /** Messages that are read from the server per second; if it sends more, it waits. @default 1_000 */
+  readonly maxMessagesPerSecond?: number | undefined;
+  /** Bytes that are read from the server per second, and from its stderr; if it sends more, it waits. @default 20_971_520 */
+  readonly maxBytesPerSecond?: number | undefined;
+  /** Bytes that may wait for a server process to read them; with more, the connection is closed. @default 8_388_608 */
+  readonly maxUnsentBytes?: number | undefined;
+  /** Time the server may take to read a message that it is sent, before the connection is closed. @default 30_000 */
+  readonly writeTimeoutMs?: number | undefined;
   /** Backoff between attempts to reach the server. */
   readonly retry?: McpRetryOptions | undefined;
 }

@@ -50,6 +50,10 @@ const common = z.strictObject({
   maxSchemaChars: count.default(32_000),
   maxResultChars: count.default(4_000_000),
   maxMessageBytes: count.default(10_485_760),
+  maxMessagesPerSecond: count.default(1_000),
+  maxBytesPerSecond: count.default(20_971_520),
+  maxUnsentBytes: count.default(8_388_608),
+  writeTimeoutMs: milliseconds.default(30_000),
   retry: z
     .strictObject({
       baseDelayMs: milliseconds.default(500),

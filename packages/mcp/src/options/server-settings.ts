@@ -34,5 +34,9 @@ export interface ServerSettings {
   readonly maxSchemaChars: number;
   readonly maxResultChars: number;
   readonly maxMessageBytes: number;
+  readonly maxMessagesPerSecond: number;
+  readonly maxBytesPerSecond: number;
+  readonly maxUnsentBytes: number;
+  readonly writeTimeoutMs: number;
   readonly retry: { readonly baseDelayMs: number; readonly maxDelayMs: number };
 }

@@ -8,9 +8,14 @@ const maxLabelChars = 500;
 const notBase64 = /[^A-Za-z0-9+/]/;
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
 
+/** Items of a result that are shown; each makes one block, or two. */
+const maxItems = 1_000;
+
 /** Converts the `content` of a server's answer to blocks of a tool result. */
-export function contentBlocks(content: unknown): readonly Block[] {
-  return Array.isArray(content) ? content.flatMap(blocksOf) : [];
+export function contentBlocks(content: readonly unknown[]): readonly Block[] {
+  const blocks = content.slice(0, maxItems).flatMap(blocksOf);
+  const more = content.length - maxItems;
+  return more > 0 ? [...blocks, note(`${more} items of content more`)] : blocks;
 }
 
 function blocksOf(item: unknown): readonly Block[] {

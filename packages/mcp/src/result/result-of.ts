@@ -22,24 +22,34 @@ export function resultOf(
   origin: ResultOrigin,
   maxResultChars: number,
 ): ExplicitToolResult {
-  if (!isRecord(answer))
-    return toolResult({
-      output: `The MCP server ${origin.server} answered with something that is not a result.`,
+  const wrong = (what: string): ExplicitToolResult =>
+    toolResult({
+      output: `The MCP server ${origin.server} answered with ${what}. The tool may have done its work; look before you call it again.`,
       state: "error",
       metadata: metadataOf(origin),
     });
-  const blocks = [...contentBlocks(answer["content"])];
-  const structured = answer["structuredContent"];
+  if (!isRecord(answer)) return wrong("something that is not a result");
+  const { content = [], structuredContent: structured } = answer;
+  if (!Array.isArray(content)) return wrong("a result whose content is not a list");
+  const blocks = [...contentBlocks(content)];
   const texts = blocks.filter((block) => block.type === "text");
   // The protocol asks servers to repeat structured content as text; if they did, once is enough.
   if (structured !== undefined && structured !== null && !texts.some(says(structured)))
-    blocks.push({ type: "text", text: JSON.stringify(structured) });
+    blocks.push({ type: "text", text: jsonOf(structured) });
   if (blocks.length === 0) blocks.push({ type: "text", text: "(no output)" });
   return toolResult({
     output: fitBlocks(blocks, maxResultChars),
     state: answer["isError"] === true ? "error" : "success",
     metadata: metadataOf(origin),
   });
+}
+
+function jsonOf(structured: unknown): string {
+  try {
+    return JSON.stringify(structured);
+  } catch {
+    return "[The server sent structured content that is nested too deep; it was left out.]";
+  }
 }
 
 /** Returns the metadata of every result of an MCP tool. */

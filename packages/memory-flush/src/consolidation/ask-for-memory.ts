@@ -1,5 +1,11 @@
-import type { EventBody, Usage } from "@holdfast/core";
-import { addUsage, isContextOverflow, type ModelAnswer, noUsage } from "@holdfast/core/plugin-kit";
+import type { Usage } from "@holdfast/core";
+import {
+  addUsage,
+  isContextOverflow,
+  type ModelAnswer,
+  noUsage,
+  type QuestionOrigin,
+} from "@holdfast/core/plugin-kit";
 import { askInTime, type TimedQuestion } from "../ask-in-time.js";
 import { MEMORY_FILE } from "../files/memory-files.js";
 import type { MemoryParts } from "../memory-parts.js";
@@ -14,7 +20,7 @@ export interface MemoryQuestion {
   readonly memory: string;
   readonly pages: readonly NotesPage[];
   readonly stops: readonly AbortSignal[];
-  emit(event: EventBody): void;
+  readonly from: QuestionOrigin;
 }
 
 /** A new memory within its limit, and the tokens it cost. */
@@ -78,9 +84,9 @@ async function mergeNotes(parts: MemoryParts, question: MemoryQuestion): Promise
   // Several times what fits: a longer text is no longer an answer.
   const maxChars = Math.max(20_000, parts.settings.consolidation.maxTokens * 20);
   const ask = async (request: TimedQuestion["request"]): Promise<ModelAnswer> => {
-    const { stops, emit } = question;
+    const { stops, from } = question;
     const answer = await askInTime(parts, {
-      ...{ request, purpose: "consolidation", maxChars, stops, emit },
+      ...{ from, request, purpose: "consolidation", maxChars, stops },
     });
     usage = addUsage(usage, answer.usage);
     return answer;

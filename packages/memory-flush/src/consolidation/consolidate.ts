@@ -149,7 +149,7 @@ class Consolidation {
     const base = await files.readMemory(this.#namespace);
     const merged = await askForMemory(this.#parts, {
       ...{ memory: base, pages: notes.pages, stops: this.#stops },
-      emit: (event) => this.#parts.emit({ ...this.#namespace }, this.#callId, event),
+      from: { slot: { ...this.#namespace }, callId: this.#callId },
     });
     this.#usage = addUsage(this.#usage, merged.usage);
     await this.#checkStillMine(stored, notes);

@@ -1,10 +1,4 @@
-import {
-  type EventBody,
-  InvalidInputError,
-  type Slot,
-  StateTooLargeError,
-  type Usage,
-} from "@holdfast/core";
+import { InvalidInputError, type Slot, StateTooLargeError, type Usage } from "@holdfast/core";
 import { cutIndex, type ModelAnswer } from "@holdfast/core/plugin-kit";
 import { askInTime } from "../ask-in-time.js";
 import {
@@ -30,10 +24,11 @@ const ITEM = /^\s*(?:[-*•+–]|\d{1,3}[.)])\s+(\S.*)$/su;
 /** A part of a conversation to pick facts from. */
 export interface FactQuestion {
   readonly slot: Slot;
+  /** Id of the flush, for its events. */
+  readonly callId: string;
   /** Quoted messages. */
   readonly messages: readonly string[];
   readonly signal: AbortSignal;
-  emit(event: EventBody): void;
 }
 
 /** New facts, without those that are known word for word, and the tokens they cost. */
@@ -49,7 +44,7 @@ export interface Facts {
  */
 export async function askForFacts(parts: MemoryParts, question: FactQuestion): Promise<Facts> {
   const { settings, files, model } = parts;
-  const { slot, messages, signal, emit } = question;
+  const { slot, callId, messages, signal } = question;
   const counter = parts.counter();
   const now = parts.now();
   const shares = tokenShares(model.contextWindow, settings.consolidation.maxTokens);
@@ -64,7 +59,8 @@ export async function askForFacts(parts: MemoryParts, question: FactQuestion): P
     notes: tailOf(notes, shares.notes, counter),
   });
   const answer = await askInTime(parts, {
-    ...{ request, purpose: "memory_flush", maxChars: MAX_ANSWER_CHARS, stops: [signal], emit },
+    ...{ from: { slot, callId }, request, purpose: "memory_flush", stops: [signal] },
+    maxChars: MAX_ANSWER_CHARS,
   });
   const known = new Set(`${memory}\n${notes}`.split("\n").map((line) => line.trim()));
   const facts = readFacts(answer).filter((fact) => !known.has(`- ${fact}`));

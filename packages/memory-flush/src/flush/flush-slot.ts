@@ -139,12 +139,12 @@ class Flush {
   /** Reads what is new; null when the session has no log. */
   async #read(): Promise<Unflushed | null> {
     const { log } = this.#parts;
-    const found = await readUnflushed(log, this.#slot, this.#claim.seq);
+    const found = await readUnflushed(this.#parts, this.#slot, this.#claim.seq);
     if (found.through > this.#claim.seq) return found;
     const [last] = await log.read(this.#slot, { limit: 1 });
     if (last === undefined) return null;
     // A log that was deleted and started again counts from the beginning.
-    if (last.seq < this.#claim.seq) return readUnflushed(log, this.#slot, 0);
+    if (last.seq < this.#claim.seq) return readUnflushed(this.#parts, this.#slot, 0);
     return found;
   }
 
@@ -184,9 +184,9 @@ class Flush {
   async #ask(messages: readonly RenderedRecord[]): Promise<string[]> {
     const { facts, usage } = await askForFacts(this.#parts, {
       slot: this.#slot,
+      callId: this.#callId,
       messages: messages.map(({ text }) => text),
       signal: this.#signal,
-      emit: (event) => this.#emit(event),
     });
     this.#usage = addUsage(this.#usage, usage);
     return facts;

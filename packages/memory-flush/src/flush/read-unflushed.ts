@@ -1,4 +1,4 @@
-import type { ConversationLog, LogRecord, Slot } from "@holdfast/core";
+import type { AgentStateStore, ConversationLog, LogRecord, Slot } from "@holdfast/core";
 import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
 import { renderMessage } from "./render-message.js";
 
@@ -17,6 +17,11 @@ export interface Unflushed {
   readonly hasMore: boolean;
 }
 
+/** Tells which of the ends that a log names were saved. */
+interface StateSource {
+  readonly stateStore: Pick<AgentStateStore, "load">;
+}
+
 const PAGE = 100;
 /** Limits of one read; both are more than a flush of an ordinary conversation needs. */
 const MAX_RECORDS = 2_000;
@@ -27,7 +32,7 @@ const MAX_CHARS = 1_000_000;
  * a call that has not ended, the messages so far count.
  */
 export async function readUnflushed(
-  log: ConversationLog,
+  { log, stateStore }: { readonly log: ConversationLog } & StateSource,
   slot: Slot,
   after: number,
 ): Promise<Unflushed> {
@@ -47,10 +52,16 @@ export async function readUnflushed(
     isWhole = page.length < PAGE;
     if (isWhole) break;
   }
-  const outcomes = new CallOutcomes(log);
+  const outcomes = new CallOutcomes(log, { stateStore });
   const messages: RenderedRecord[] = [];
-  for (const { record, text } of said)
-    if (!isDiscarded(await outcomes.of(slot, record))) messages.push({ seq: record.seq, text });
+  let read = after;
+  for (const { record, text } of said) {
+    const outcome = await outcomes.of(slot, record);
+    // It may become part of the session: the next flush reads it again.
+    if (outcome === "unsettled") return { messages, through: read, hasMore: false };
+    if (!isDiscarded(outcome)) messages.push({ seq: record.seq, text });
+    read = record.seq;
+  }
   return { messages, through, hasMore: !isWhole };
 }
 

@@ -2,10 +2,10 @@ import {
   characterEstimate,
   type Filesystem,
   InMemoryFilesystem,
-  RuntimeContext,
   type TextBlock,
 } from "@holdfast/core";
 import { type FileNamespace, isExplicitToolResult } from "@holdfast/core/plugin-kit";
+import { toolCallContext } from "@holdfast/testing";
 import { MemoryFiles } from "../../src/files/memory-files.js";
 import { memoryGetTool } from "../../src/tools/memory-get.js";
 import { memorySaveTool } from "../../src/tools/memory-save.js";
@@ -51,7 +51,7 @@ export function memoryBench({
   const use = async (name: string, input: object, caller: Caller = ada): Promise<Answer> => {
     const tool = tools.find((each) => each.name === name);
     const { userId, sessionId, signal } = caller;
-    const ctx = RuntimeContext.of({ userId, sessionId, signal });
+    const ctx = toolCallContext({ userId, sessionId, signal });
     const result: unknown = await tool?.execute?.(input as never, ctx);
     const output = isExplicitToolResult(result) ? result.output : result;
     const blocks =

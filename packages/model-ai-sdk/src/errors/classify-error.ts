@@ -1,5 +1,6 @@
 import { ContextOverflowError, HoldfastError, ModelError } from "@holdfast/core";
 import { asContextOverflow } from "@holdfast/core/plugin-kit";
+import { StalledError } from "../stream/read-parts.js";
 import { type ErrorFacts, errorFacts, hasSdkMarker } from "./error-facts.js";
 import { errorKind } from "./error-kind.js";
 import { withoutQuotations } from "./provider-words.js";
@@ -33,8 +34,10 @@ export function classifyError(error: unknown, call: FailedCall): HoldfastError {
       limitTokens: overflow.limitTokens,
     });
   const { kind, retryable, advice } = errorKind(facts);
+  // Our own words, which quote nothing.
+  const hung = error instanceof StalledError ? `model ${call.model} hung: ${error.message}` : null;
   const status = statusCode === undefined ? "" : ` (HTTP ${statusCode})`;
-  return new ModelError(`model ${call.model} failed: ${kind}${status}; ${advice}`, {
+  return new ModelError(hung ?? `model ${call.model} failed: ${kind}${status}; ${advice}`, {
     kind,
     retryable,
     statusCode,

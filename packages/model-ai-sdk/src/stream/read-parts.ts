@@ -34,8 +34,8 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
   let reader: AiSdkPartReader | undefined;
   let isDone = false;
   let hasFinished = false;
-  let limitMs = firstChunkTimeoutMs;
-  const within = <T>(work: PromiseLike<T>): Promise<T> => before(work, limitMs, signal);
+  let limit: Limit = { option: "firstChunkTimeoutMs", ms: firstChunkTimeoutMs };
+  const within = <T>(work: PromiseLike<T>): Promise<T> => before(work, limit, signal);
   try {
     reader = await within(opened(source, connection.signal));
     for (;;) {
@@ -43,12 +43,12 @@ export async function* readParts(source: PartSource): AsyncGenerator<unknown> {
       isDone = done;
       if (done) return;
       // The package sends `stream-start` itself, as soon as it has the headers.
-      if (!isPart(value, "stream-start")) limitMs = idleTimeoutMs;
+      if (!isPart(value, "stream-start")) limit = { option: "idleTimeoutMs", ms: idleTimeoutMs };
       hasFinished = isPart(value, "finish");
       yield value;
       if (hasFinished) break;
     }
-    isDone = await before(ended(reader), lingerMs, signal);
+    isDone = await before(ended(reader), { ms: lingerMs }, signal);
   } catch (error) {
     // The reply is complete, so it does not matter how its connection ends.
     if (!hasFinished || signal.aborted) throw error;
@@ -84,11 +84,23 @@ export function isPart(value: unknown, type: string): boolean {
   return typeof value === "object" && value !== null && "type" in value && value.type === type;
 }
 
-function before<T>(work: PromiseLike<T>, limitMs: number, signal: AbortSignal): Promise<T> {
+/** Time limit, and the option that sets it. */
+interface Limit {
+  readonly ms: number;
+  readonly option?: "firstChunkTimeoutMs" | "idleTimeoutMs" | undefined;
+}
+
+function stall({ ms, option }: Limit): StalledError {
+  const what =
+    option === "firstChunkTimeoutMs" ? "it did not begin to answer" : "its reply stopped";
+  const advice = option === undefined ? "" : `; if it may take longer, raise ${option}`;
+  return new StalledError(`${what}, nothing arrived for ${ms} ms${advice}`);
+}
+
+function before<T>(work: PromiseLike<T>, limit: Limit, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
-    const stalled = (): void => reject(new StalledError(`nothing arrived for ${limitMs} ms`));
-    const timer = setTimeout(stalled, Math.min(limitMs, longestTimerMs));
+    const timer = setTimeout(() => reject(stall(limit)), Math.min(limit.ms, longestTimerMs));
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
     const settle = (): void => {

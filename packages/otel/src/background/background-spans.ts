@@ -11,6 +11,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { currentCall } from "../call/current-call.js";
+import { countEvent } from "../event-counts.js";
 import { OTHER_ERROR } from "../names.js";
 import { SpanClock } from "../span-clock.js";
 import { loadSpan, recordLoad, recordSave, saveSpan } from "../store-spans.js";
@@ -51,6 +52,7 @@ export class BackgroundSpans {
 
   observe(event: AgentEvent): void {
     if (event.background !== true) return;
+    countEvent(this.#telemetry, event);
     switch (event.type) {
       case "memory_flush_start":
         this.#begin("memory_flush", event);

@@ -9,6 +9,7 @@ import {
 } from "@opentelemetry/api";
 import { messagesJson } from "../content/messages-json.js";
 import { asErrorType, errorType } from "../error-type.js";
+import { countEvent } from "../event-counts.js";
 import { attribute, OTHER_ERROR } from "../names.js";
 import { quietly } from "../quietly.js";
 import { SpanClock } from "../span-clock.js";
@@ -41,6 +42,7 @@ export class CallTrace {
   #wait: { readonly span: Span; readonly began: number } | undefined;
   #stopKind: string | undefined;
   #failure: string | undefined;
+  #hasLostLease = false;
   #ended = false;
 
   constructor(telemetry: Telemetry, { slot, callId, ctx }: RunStep, model: string | undefined) {
@@ -111,26 +113,27 @@ export class CallTrace {
       case "interrupted":
         this.#stopKind = event.kind;
         this.span.setAttribute(attribute.interruptKind, event.kind);
-        this.telemetry.instruments.interrupts.add(1, {
-          ...this.#labels(),
-          [attribute.interruptKind]: event.kind,
-        });
-        break;
-      case "tool_result_evicted":
-        this.telemetry.instruments.evictions.add(1, {
-          ...this.#labels(),
-          [attribute.toolName]: event.name,
-        });
+        if (event.kind === "lease_lost") this.#leaseLost();
         break;
       case "error":
         this.#failure ??= asErrorType(event.code);
+        if (event.code === "LEASE_LOST") this.#leaseLost();
         break;
       case "call_end":
         this.#end(event);
         return;
     }
+    countEvent(this.telemetry, event);
     this.work.observe(event);
     addMilestone(this.span, event, this.owner.clock);
+  }
+
+  /** Once per call: it learns of the loss from its heartbeat, or from a save that is refused. */
+  #leaseLost(): void {
+    if (this.#hasLostLease) return;
+    this.#hasLostLease = true;
+    this.telemetry.instruments.lostLeases.add(1, this.#labels());
+    this.span.addEvent("holdfast.lease_lost", {}, this.#now());
   }
 
   #show(name: string, messages: readonly Message[]): void {
@@ -169,6 +172,10 @@ export class CallTrace {
     this.work.endAll(cut);
     if (this.#wait) {
       fail(this.#wait.span, cut);
+      this.telemetry.instruments.queueWait.record((this.#now() - this.#wait.began) / 1_000, {
+        ...this.#labels(),
+        [attribute.errorType]: cut,
+      });
       endSpan(this.#wait.span, this.#now());
     }
     this.span.setAttributes({ [attribute.reason]: reason, ...usageAttributes(usage) });

@@ -26,6 +26,34 @@ export function addMilestone(span: Span, event: AgentEvent, clock: SpanClock): v
         clock.now(),
       );
       break;
+    case "tool_suspended":
+      span.addEvent(
+        "holdfast.tool_suspended",
+        { "holdfast.pending_calls": event.pending.length },
+        clock.now(),
+      );
+      break;
+    case "takeover":
+      span.addEvent("holdfast.takeover", { [attribute.rolledBack]: event.rolledBack }, clock.now());
+      break;
+    case "run_resumed":
+      span.addEvent(
+        "holdfast.run_resumed",
+        { [attribute.resumedReason]: event.reason },
+        clock.now(),
+      );
+      break;
+    case "attempt_discarded":
+      span.addEvent(
+        "holdfast.attempt_discarded",
+        {
+          [attribute.discardReason]: event.reason,
+          [attribute.attempt]: event.attempt,
+          "holdfast.chars": event.textChars + event.thinkingChars,
+        },
+        clock.now(),
+      );
+      break;
     case "interrupted":
       span.addEvent("holdfast.interrupted", { [attribute.interruptKind]: event.kind }, clock.now());
       break;

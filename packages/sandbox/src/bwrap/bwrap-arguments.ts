@@ -2,6 +2,7 @@ import { lstat, readlink } from "node:fs/promises";
 import { ConfigurationError } from "@holdfast/core";
 import { hasIoCode } from "@holdfast/workspace/filesystem-kit";
 import type { SandboxSettings } from "../options.js";
+import { syscallFilter } from "./syscall-filter.js";
 import { INNER_ID, INNER_NAME, USER_FILES } from "./user-files.js";
 
 const systemDirectories = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -29,6 +30,10 @@ const firstProcess =
 
 /** File descriptor on which bubblewrap reports the pid of the first process and its exit code. */
 export const STATUS_FD = 3;
+/** File descriptor from which bubblewrap reads its options. */
+export const OPTIONS_FD = 4;
+/** File descriptor from which bubblewrap reads the filter of system calls, where there is one. */
+export const FILTER_FD = 5;
 
 /** Directories of this machine that a sandbox mounts. */
 export interface SandboxMounts {
@@ -109,6 +114,7 @@ export function bwrapOptions(
     ...["--bind", root, "/workspace", "--remount-ro", "/"],
     ...variables.flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--chdir", "/", "--json-status-fd", String(STATUS_FD)],
+    ...(syscallFilter() === undefined ? [] : ["--seccomp", String(FILTER_FD)]),
   ];
 }
 

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { ConfigurationError } from "@holdfast/core";
 import { ioReason } from "@holdfast/workspace/filesystem-kit";
+import type { ScratchTree } from "../files/scratch-tree.js";
 import type { SandboxSettings, SandboxUser } from "../options.js";
 import { bwrapOptions, firstCommand, type SandboxMounts } from "./bwrap-arguments.js";
 import { runBwrap } from "./run-bwrap.js";
@@ -14,19 +15,20 @@ const howToAllow =
 /**
  * Checks that sandboxes can be created on this machine, by creating one.
  *
- * @param root - directory to mount as `/workspace`
+ * @param tree - files to mount as `/workspace`
  * @throws ConfigurationError that says what is missing
  */
 export async function checkBwrap(
   settings: SandboxSettings,
   mounts: SandboxMounts,
-  root: string,
+  tree: ScratchTree,
   user: SandboxUser | undefined,
 ): Promise<void> {
   await checkVersion(settings.bwrap);
   const { result, wasSetUp } = await runBwrap({
     bwrap: settings.bwrap,
-    options: bwrapOptions(settings, mounts, root),
+    options: bwrapOptions(settings, mounts, tree.mountedFrom),
+    volume: tree.volume,
     command: firstCommand(settings, { directory: "", line: "exit 0" }),
     user,
     timeoutMs: 60_000,

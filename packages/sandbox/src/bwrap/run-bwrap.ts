@@ -4,9 +4,11 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import type { CommandResult } from "@holdfast/core/plugin-kit";
 import { CappedOutput, LONGEST_TIMER_MS, startFailure } from "@holdfast/workspace/filesystem-kit";
+import type { MemoryVolume } from "../files/memory-volume.js";
 import type { SandboxUser } from "../options.js";
-import { STATUS_FD } from "./bwrap-arguments.js";
+import { FILTER_FD, OPTIONS_FD, STATUS_FD } from "./bwrap-arguments.js";
 import { BwrapStatus } from "./bwrap-status.js";
+import { syscallFilter } from "./syscall-filter.js";
 
 /** Sandbox to start, and the command to run in it. */
 export interface BwrapRun {
@@ -14,11 +16,15 @@ export interface BwrapRun {
   /** Options that bubblewrap reads from a pipe. */
   readonly options: readonly string[];
   readonly command: readonly string[];
+  /** Memory volume that the workspace is in; undefined = it is on the disk. */
+  readonly volume?: MemoryVolume | undefined;
   /** User that bubblewrap runs as; undefined = the user of this process. */
   readonly user?: SandboxUser | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly outputBytes: number;
+  /** Called with the pid of the sandbox's first process on this machine. */
+  readonly onStarted?: ((firstProcess: number) => void) | undefined;
 }
 
 /** Outcome of a run. */
@@ -28,7 +34,6 @@ export interface BwrapOutcome {
   readonly wasSetUp: boolean;
 }
 
-const optionsFd = 4;
 /** Time that the kernel may take to end a whole sandbox before bubblewrap itself is killed too. */
 const graceMs = 5_000;
 
@@ -47,6 +52,10 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   const stderr = collect(readable(child, 2), run.outputBytes);
   const closed = once(child, "close");
   const termination = new Termination(child, status);
+  status.whenStarted(() => {
+    const first = child.pid === undefined ? undefined : status.firstProcess(child.pid);
+    if (first !== undefined) run.onStarted?.(first);
+  });
   let timedOut = false;
   const timer = setTimeout(
     () => {
@@ -78,22 +87,20 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   }
 }
 
-function start({ bwrap, options, command, user }: BwrapRun): ChildProcess {
+function start({ bwrap, options, command, user, volume }: BwrapRun): ChildProcess {
   const nothing = openSync("/dev/null", "r");
+  const program = [bwrap, "--args", String(OPTIONS_FD), "--", ...command];
+  const [file = bwrap, ...args] = volume?.enter(program) ?? program;
   try {
-    const child = spawn(bwrap, ["--args", String(optionsFd), "--", ...command], {
+    const child = spawn(file, args, {
       cwd: "/",
       // Not in the terminal's process group: Ctrl-C there interrupts a call, it does not kill commands.
       detached: true,
       stdio: stdio(nothing),
-      ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
+      ...(user === undefined || volume !== undefined ? {} : { uid: user.uid, gid: user.gid }),
     });
-    const pipe = child.stdio[optionsFd];
-    if (pipe instanceof Writable) {
-      // It breaks when bubblewrap exits early, which its exit code reports.
-      pipe.on("error", () => {});
-      pipe.end(options.map((option) => `${option}\0`).join(""));
-    }
+    send(child, OPTIONS_FD, options.map((option) => `${option}\0`).join(""));
+    send(child, FILTER_FD, syscallFilter() ?? "");
     return child;
   } catch (error) {
     throw startFailure("bubblewrap", error);
@@ -102,10 +109,19 @@ function start({ bwrap, options, command, user }: BwrapRun): ChildProcess {
   }
 }
 
-/** Three streams, the two pipes of bubblewrap, and `/dev/null` in place of every inherited file. */
+function send(child: ChildProcess, fd: number, content: string | Buffer): void {
+  const pipe = child.stdio[fd];
+  if (!(pipe instanceof Writable)) return;
+  // It breaks when bubblewrap exits early, which its exit code reports.
+  pipe.on("error", () => {});
+  pipe.end(content);
+}
+
+/** Three streams, the pipes of bubblewrap, and `/dev/null` in place of every inherited file. */
 function stdio(nothing: number): ("ignore" | "pipe" | number)[] {
   const streams: ("ignore" | "pipe" | number)[] = ["ignore", "pipe", "pipe", "pipe", "pipe"];
-  for (const fd of inheritedFiles(optionsFd).sort((a, b) => a - b)) {
+  streams.push(syscallFilter() === undefined ? "ignore" : "pipe");
+  for (const fd of inheritedFiles(FILTER_FD).sort((a, b) => a - b)) {
     while (streams.length < fd) streams.push("ignore");
     streams.push(nothing);
   }

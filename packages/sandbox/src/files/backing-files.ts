@@ -28,15 +28,19 @@ export class BackingFiles {
     this.#namespace = namespace;
   }
 
+  /** Lists the files that commands may see. */
+  async list(): Promise<readonly FileInfo[]> {
+    const listed = await this.#files.list(this.#namespace);
+    return listed.filter(({ kind, path }) => kind === "file" && !isHidden(path));
+  }
+
   /**
    * Brings a tree up to date with the backing filesystem, except for files that were changed in the tree: those win when
    * they are written back.
    *
-   * @returns the files of the backing filesystem
+   * @param found - files of the backing filesystem
    */
-  async fetch(tree: ScratchTree): Promise<readonly FileInfo[]> {
-    const listed = await this.#files.list(this.#namespace);
-    const found = listed.filter(({ kind, path }) => kind === "file" && !isHidden(path));
+  async fetch(tree: ScratchTree, found: readonly FileInfo[]): Promise<void> {
     const paths = new Set(found.map(({ path }) => path));
     for (const path of [...this.#known.keys()])
       if (!paths.has(path)) await this.#forget(tree, path);
@@ -46,7 +50,6 @@ export class BackingFiles {
     };
     const workers = await Promise.allSettled(Array.from({ length: CONCURRENCY }, worker));
     for (const each of workers) if (each.status === "rejected") throw each.reason;
-    return found;
   }
 
   /**

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, opendir } from "node:fs/promises";
 import { StateTooLargeError } from "@holdfast/core";
 import { tooManyFiles } from "./list-tree.js";
@@ -7,10 +7,12 @@ import { unlessGone, withAccess } from "./permissions.js";
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Directories held open at a time; only a tree that is deep and branches at every level needs more. */
 const MAX_OPEN = 200;
+const BLOCK_BYTES = 512;
 
 /**
- * Adds up the sizes of all files below a directory, including those that no path can name and no listing shows. Commands
- * may be changing them. Links are not followed.
+ * Adds up what all files below a directory take, including those that no path can name and no listing shows: their size,
+ * or the blocks allocated to them where that is more. A file with several names counts once. Commands may be changing
+ * them. Links are not followed.
  *
  * @throws StateTooLargeError for more than `maxFiles` files and directories, or directories nested too deep
  */
@@ -24,6 +26,7 @@ export async function diskUsage(root: string, maxFiles: number): Promise<number>
 class DiskUsage {
   bytes = 0;
   readonly #maxFiles: number;
+  readonly #linked = new Set<number>();
   #entries = 0;
   #open = 0;
 
@@ -47,8 +50,8 @@ class DiskUsage {
       for (const name of await this.#names(here)) {
         const entry = Buffer.concat([Buffer.from(`${here}/`), name]);
         const stats = await unlessGone(lstat(entry));
-        if (stats?.isFile()) this.bytes += stats.size;
         if (stats?.isDirectory()) directories.push(entry);
+        else if (stats !== null) this.#count(stats);
       }
       for (const [index, entry] of directories.entries()) {
         const child = await openDirectory(entry);
@@ -61,6 +64,12 @@ class DiskUsage {
     }
     // After its parent was closed, so that a long chain of directories needs one handle at a time.
     if (last !== null) await this.add(last);
+  }
+
+  #count({ ino, nlink, size, blocks }: Stats): void {
+    if (nlink > 1 && this.#linked.has(ino)) return;
+    if (nlink > 1) this.#linked.add(ino);
+    this.bytes += Math.max(size, blocks * BLOCK_BYTES);
   }
 
   /** Returns names as bytes: one that is not UTF-8 would be changed by decoding. */

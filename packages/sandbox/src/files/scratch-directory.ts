@@ -5,10 +5,14 @@ import { ConfigurationError } from "@holdfast/core";
 import { hasIoCode, ioReason } from "@holdfast/workspace/filesystem-kit";
 import { writeUserFiles } from "../bwrap/user-files.js";
 import type { SandboxUser } from "../options.js";
+import { MemoryVolume, type MemoryVolumeOptions } from "./memory-volume.js";
 import { canTraverse } from "./permissions.js";
 import { removeTree } from "./remove-tree.js";
 import { isDead, ownScratchOwner, scratchOwnerIn, scratchPrefix } from "./scratch-owner.js";
 import { ScratchTree } from "./scratch-tree.js";
+
+/** Bytes and entries that a tree may hold. */
+export type TreeSpace = Pick<MemoryVolumeOptions, "bytes" | "entries">;
 
 /** Directory in which one sandbox filesystem of this process keeps its working copies. */
 export class ScratchDirectory {
@@ -51,12 +55,26 @@ export class ScratchDirectory {
     return join(this.#path, "etc");
   }
 
-  /** Creates an empty tree. */
-  async newTree(maxFileBytes: number): Promise<ScratchTree> {
-    const root = join(this.#path, randomUUID());
-    await mkdir(root, { mode: 0o700 });
-    if (this.#owner !== undefined) await chown(root, this.#owner.uid, this.#owner.gid);
-    return new ScratchTree({ root, maxFileBytes, owner: this.#owner });
+  /**
+   * Creates an empty tree.
+   *
+   * @param space - size of the filesystem in memory that holds it; undefined = it is on the disk
+   * @throws ConfigurationError when such a filesystem cannot be mounted
+   */
+  async newTree(maxFileBytes: number, space: TreeSpace | undefined): Promise<ScratchTree> {
+    const owner = this.#owner;
+    const directory = join(this.#path, randomUUID());
+    await mkdir(directory, { mode: 0o700 });
+    if (owner !== undefined) await chown(directory, owner.uid, owner.gid);
+    if (space === undefined) return new ScratchTree({ root: directory, maxFileBytes, owner });
+    try {
+      const volume = await MemoryVolume.create({ ...space, directory, owner });
+      const { path: root } = volume;
+      return new ScratchTree({ root, mountedFrom: directory, volume, maxFileBytes, owner });
+    } catch (error) {
+      await removeTree(directory);
+      throw error;
+    }
   }
 
   /** Removes the directory with everything in it. */

@@ -1,23 +1,30 @@
 import { chmod, chown } from "node:fs/promises";
-import { InvalidInputError } from "@holdfast/core";
+import { InvalidInputError, StateTooLargeError } from "@holdfast/core";
 import type { FileInfo } from "@holdfast/core/plugin-kit";
 import {
   closeDirectoryChain,
   DirectoryTree,
   directoryTreePath,
   fileTreePath,
+  hasIoCode,
   type OpenDirectory,
   openDirectoryChain,
   statEntry,
 } from "@holdfast/workspace/filesystem-kit";
 import type { SandboxUser } from "../options.js";
 import { type ListTreeOptions, listTree } from "./list-tree.js";
+import type { MemoryVolume } from "./memory-volume.js";
 import { withPinnedPath } from "./permissions.js";
+import { removeTree } from "./remove-tree.js";
 
 /** Options of a {@link ScratchTree}. */
 export interface ScratchTreeOptions {
-  /** Directory that commands see as `/workspace`. */
+  /** Directory that commands see as `/workspace`, by the path that this process reaches it by. */
   readonly root: string;
+  /** Path of the same directory for bubblewrap. @default root */
+  readonly mountedFrom?: string | undefined;
+  /** Filesystem of fixed size that holds the files; undefined = they are on the disk. */
+  readonly volume?: MemoryVolume | undefined;
   readonly maxFileBytes: number;
   /** Owner of the files; undefined = the user of this process. */
   readonly owner?: SandboxUser | undefined;
@@ -29,11 +36,15 @@ export interface ScratchTreeOptions {
  */
 export class ScratchTree {
   readonly root: string;
+  readonly mountedFrom: string;
+  readonly volume: MemoryVolume | undefined;
   readonly #owner: SandboxUser | undefined;
   readonly #tree: DirectoryTree;
 
-  constructor({ root, maxFileBytes, owner }: ScratchTreeOptions) {
+  constructor({ root, maxFileBytes, owner, volume, mountedFrom = root }: ScratchTreeOptions) {
     this.root = root;
+    this.mountedFrom = mountedFrom;
+    this.volume = volume;
     this.#owner = owner;
     this.#tree = new DirectoryTree({ root, maxFileBytes });
   }
@@ -45,7 +56,7 @@ export class ScratchTree {
 
   /** Replaces a file atomically. */
   async write(path: string, bytes: Uint8Array): Promise<void> {
-    await this.#tree.write(fileTreePath([], path), bytes);
+    await unlessFull(this.#tree.write(fileTreePath([], path), bytes));
     await this.#giveToOwner(path, false);
   }
 
@@ -66,7 +77,7 @@ export class ScratchTree {
    */
   async restore(path: string, bytes: Uint8Array): Promise<boolean> {
     try {
-      await this.#tree.write(fileTreePath([], path), bytes);
+      await unlessFull(this.#tree.write(fileTreePath([], path), bytes));
     } catch (error) {
       if (InvalidInputError.is(error)) return false;
       throw error;
@@ -77,7 +88,7 @@ export class ScratchTree {
 
   /** Appends to a file. */
   async append(path: string, bytes: Uint8Array): Promise<void> {
-    await this.#tree.append(fileTreePath([], path), bytes);
+    await unlessFull(this.#tree.append(fileTreePath([], path), bytes));
     await this.#giveToOwner(path, false);
   }
 
@@ -98,6 +109,12 @@ export class ScratchTree {
   /** Returns true when the directory exists. */
   async hasDirectory(path: string): Promise<boolean> {
     return this.#tree.has(directoryTreePath([], path));
+  }
+
+  /** Removes the tree with everything in it. */
+  async remove(): Promise<void> {
+    await this.volume?.close();
+    await removeTree(this.mountedFrom);
   }
 
   /** Makes the user that commands run as the owner of a file and of the directories it is in. */
@@ -122,6 +139,20 @@ export class ScratchTree {
     } finally {
       await closeDirectoryChain(chain);
     }
+  }
+}
+
+/** @throws StateTooLargeError in place of the error of a filesystem without space */
+async function unlessFull(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (!hasIoCode(cause, "ENOSPC", "EDQUOT")) throw error;
+    throw new StateTooLargeError(
+      "the workspace is full, or the disk that it is on; nothing was changed: delete files and try again",
+      { cause: error },
+    );
   }
 }
 

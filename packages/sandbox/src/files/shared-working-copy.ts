@@ -1,16 +1,11 @@
-import { type Filesystem, StoreError } from "@holdfast/core";
-import type { FileNamespace, FileVisit } from "@holdfast/core/plugin-kit";
-import type { SandboxSettings } from "../options.js";
+import { StoreError } from "@holdfast/core";
+import type { FileVisit } from "@holdfast/core/plugin-kit";
 import type { Sandbox } from "../sandbox.js";
 import { ReadWriteLock } from "./read-write-lock.js";
-import { WorkingCopy } from "./working-copy.js";
+import { WorkingCopy, type WorkingCopyOptions } from "./working-copy.js";
 
 /** Options of a {@link SharedWorkingCopy}. */
-export interface SharedWorkingCopyOptions
-  extends Pick<SandboxSettings, "maxTotalBytes" | "maxFiles"> {
-  /** Backing filesystem. */
-  readonly files: Filesystem;
-  readonly namespace: FileNamespace;
+export interface SharedWorkingCopyOptions extends Omit<WorkingCopyOptions, "newTree"> {
   /** Called when nothing uses the namespace and there is no working copy. */
   readonly onIdle: () => void;
 }
@@ -99,15 +94,14 @@ export class SharedWorkingCopy {
 
   async #acquire(sandbox: Sandbox, isCall: boolean): Promise<WorkingCopy> {
     return this.#lock.exclusive(async () => {
-      const { files, namespace, maxTotalBytes, maxFiles } = this.#options;
       const current = this.#copy;
       // A command within a call sees the files that its call sees.
       if (current !== undefined && (isCall || current.holders === 0)) await current.refresh();
       const copy =
         current ??
         (await WorkingCopy.create({
-          ...{ files, namespace, maxTotalBytes, maxFiles },
-          tree: await sandbox.newTree(),
+          ...this.#options,
+          newTree: (space) => sandbox.newTree(space),
         }));
       this.#copy = copy;
       copy.holders++;

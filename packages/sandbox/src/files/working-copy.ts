@@ -1,26 +1,27 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Filesystem, StateTooLargeError } from "@holdfast/core";
 import type { FileInfo, FileNamespace } from "@holdfast/core/plugin-kit";
 import { parentsOf } from "@holdfast/workspace/filesystem-kit";
+import type { SandboxSettings } from "../options.js";
+import { UsageChecks } from "../watch/usage-checks.js";
+import { whileWatched } from "../watch/while-watched.js";
 import { BackingFiles, contentHash, isHidden } from "./backing-files.js";
-import { diskUsage } from "./disk-usage.js";
-import { removeTree } from "./remove-tree.js";
+import type { TreeSpace } from "./scratch-directory.js";
 import type { ScratchTree } from "./scratch-tree.js";
 
 /** Options of a {@link WorkingCopy}. */
-export interface WorkingCopyOptions {
+export interface WorkingCopyOptions
+  extends Pick<SandboxSettings, "maxTotalBytes" | "maxFiles" | "memoryBytes" | "maxProcesses"> {
   /** Backing filesystem. */
   readonly files: Filesystem;
   readonly namespace: FileNamespace;
-  /** Empty tree for the copy. */
-  readonly tree: ScratchTree;
-  readonly maxTotalBytes: number;
-  readonly maxFiles: number;
+  /** Creates an empty tree for the copy. */
+  readonly newTree: (space: TreeSpace) => Promise<ScratchTree>;
 }
 
 /** Factor by which a running command may exceed the limits: its temporary files are not written back. */
 const RUNNING_SLACK = 2;
-const USAGE_CHECK_MS = 500;
+/** Unit in which disks and memory are allocated. */
+const PAGE = 4_096;
 
 /** Copy of a namespace's files on the local disk, for commands to work on. */
 export class WorkingCopy {
@@ -31,18 +32,25 @@ export class WorkingCopy {
   readonly #options: WorkingCopyOptions;
   #maxTotalBytes = 0;
   #maxFiles = 0;
+  #space: TreeSpace = { bytes: 0, entries: 0 };
 
-  private constructor(options: WorkingCopyOptions) {
-    this.tree = options.tree;
-    this.#backing = new BackingFiles(options.files, options.namespace);
+  private constructor(options: WorkingCopyOptions, backing: BackingFiles, tree: ScratchTree) {
+    this.tree = tree;
+    this.#backing = backing;
     this.#options = options;
   }
 
   /** Fetches the files; after a failure nothing is left behind. */
   static async create(options: WorkingCopyOptions): Promise<WorkingCopy> {
-    const copy = new WorkingCopy(options);
+    const backing = new BackingFiles(options.files, options.namespace);
+    const found = await backing.list();
+    const copy = new WorkingCopy(
+      options,
+      backing,
+      await options.newTree(runningSpace(found, options)),
+    );
     try {
-      await copy.refresh();
+      await copy.#fetch(found);
       return copy;
     } catch (error) {
       await copy.remove();
@@ -52,11 +60,7 @@ export class WorkingCopy {
 
   /** Fetches what others have changed in the backing filesystem. */
   async refresh(): Promise<void> {
-    const found = await this.#backing.fetch(this.tree);
-    const entries = new Set(found.flatMap(({ path }) => [path, ...parentsOf(path)]));
-    // A call that adds nothing must not fail because of what was there before.
-    this.#maxTotalBytes = Math.max(this.#options.maxTotalBytes, totalOf(found));
-    this.#maxFiles = Math.max(this.#options.maxFiles, entries.size);
+    await this.#fetch(await this.#backing.list());
   }
 
   /**
@@ -67,7 +71,11 @@ export class WorkingCopy {
   async writeBack(): Promise<void> {
     const listed = await this.tree.list("", { maxFiles: this.#maxFiles, isComplete: true });
     const found = listed.filter(({ kind, path }) => kind === "file" && !isHidden(path));
-    checkTotal(totalOf(found), this.#maxTotalBytes);
+    const total = totalOf(found);
+    if (total > this.#maxTotalBytes)
+      throw new StateTooLargeError(
+        `the files in the workspace have ${total} bytes; at most ${this.#maxTotalBytes} are accepted (maxTotalBytes), delete some`,
+      );
     const hashes = new Map<string, string>();
     for (const { path } of found) {
       const bytes = await this.tree.readIfFile(path);
@@ -87,50 +95,56 @@ export class WorkingCopy {
   }
 
   /**
-   * Runs `work` and aborts it once the files take twice the limits, which no limit of a process prevents.
+   * Runs `work` and aborts it when its command exceeds a limit.
    *
-   * @throws StateTooLargeError when it was aborted for that reason
+   * @throws HoldfastError that names the limit when it was aborted for that reason
    */
   async whileWithinLimits<T>(
     signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (signal: AbortSignal, onStarted: (firstProcess: number) => void) => Promise<T>,
   ): Promise<T> {
-    const stop = new AbortController();
-    const done = new AbortController();
-    const watching = this.#watchUsage(done.signal).catch((error: unknown) => stop.abort(error));
-    try {
-      return await work(AbortSignal.any([signal, stop.signal]));
-    } finally {
-      done.abort();
-      await watching;
-    }
+    const { memoryBytes, maxProcesses } = this.#options;
+    const { bytes, entries } = this.#space;
+    // The first process of a sandbox and the one that limits are set in are not the command's.
+    const checks = new UsageChecks(this.tree, {
+      ...{ totalBytes: bytes, files: entries, memoryBytes, processes: maxProcesses + 2 },
+    });
+    return whileWatched(signal, checks.all(), (either) =>
+      work(either, (firstProcess) => {
+        checks.firstProcess = firstProcess;
+      }),
+    );
   }
 
-  /** Removes the copy from the disk. */
+  /** Removes the copy. */
   async remove(): Promise<void> {
-    await removeTree(this.tree.root);
+    await this.tree.remove();
   }
 
-  async #watchUsage(done: AbortSignal): Promise<void> {
-    while (!done.aborted) {
-      await sleep(USAGE_CHECK_MS, undefined, { signal: done }).catch(() => {});
-      if (done.aborted) return;
-      try {
-        const bytes = await diskUsage(this.tree.root, RUNNING_SLACK * this.#maxFiles);
-        checkTotal(bytes, RUNNING_SLACK * this.#maxTotalBytes);
-      } catch (error) {
-        // Any other error comes from files that change while they are looked at; the next check sees more.
-        if (StateTooLargeError.is(error)) throw error;
-      }
-    }
+  async #fetch(found: readonly FileInfo[]): Promise<void> {
+    await this.#backing.fetch(this.tree, found);
+    const { maxTotalBytes, maxFiles } = this.#options;
+    // A call that adds nothing must not fail because of what was there before.
+    this.#maxTotalBytes = Math.max(maxTotalBytes, totalOf(found));
+    this.#maxFiles = Math.max(maxFiles, entriesOf(found));
+    this.#space = runningSpace(found, this.#options);
   }
 }
 
-function checkTotal(total: number, limit: number): void {
-  if (total > limit)
-    throw new StateTooLargeError(
-      `the files in the workspace have ${total} bytes; at most ${limit} are accepted (maxTotalBytes), delete some`,
-    );
+/** Returns the space that a running command may use, for files that are there before it. */
+function runningSpace(
+  found: readonly FileInfo[],
+  { maxTotalBytes, maxFiles }: Pick<WorkingCopyOptions, "maxTotalBytes" | "maxFiles">,
+): TreeSpace {
+  const blocks = found.reduce((sum, { bytes }) => sum + Math.ceil(bytes / PAGE) * PAGE, 0);
+  return {
+    bytes: RUNNING_SLACK * Math.max(maxTotalBytes, blocks),
+    entries: RUNNING_SLACK * Math.max(maxFiles, entriesOf(found)),
+  };
+}
+
+function entriesOf(found: readonly FileInfo[]): number {
+  return new Set(found.flatMap(({ path }) => [path, ...parentsOf(path)])).size;
 }
 
 function totalOf(found: readonly FileInfo[]): number {

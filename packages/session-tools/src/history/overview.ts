@@ -1,5 +1,6 @@
 import { type LogRecord, StateCorruptError } from "@holdfast/core";
 import { isMessage, type MessageRecord, records } from "../log-records.js";
+import { refuseMissingSession } from "../missing-session.js";
 import { BlobReader } from "../render/blob-reader.js";
 import { readPage } from "../render/read-page.js";
 import { renderMessage } from "../render/render-message.js";
@@ -31,6 +32,8 @@ export async function overview(reading: Reading, request: OverviewRequest): Prom
   const around = AROUND_CHARS + session.length + 2 * more({}).length;
   const page = await collect(reading, request, reading.settings.maxPageChars - around);
   const { items, messages, stopped, reached } = page;
+  if (items.length === 0 && stopped === undefined)
+    await refuseMissingSession(reading.log, reading.caller, reading.slot);
   const notes: string[] = [];
   if (stopped === "time") notes.push("Time was up.");
   if (after === undefined) {

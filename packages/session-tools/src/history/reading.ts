@@ -3,6 +3,7 @@ import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import type { CallRemarks } from "../call-remarks.js";
 import type { Caller } from "../caller.js";
 import { isMessage, type MessageRecord } from "../log-records.js";
+import { refuseMissingSession } from "../missing-session.js";
 import type { SessionToolsSettings } from "../session-tools-options.js";
 import { type Arguments, describeCall, HISTORY, sessionArguments } from "../tool-calls.js";
 
@@ -48,10 +49,11 @@ export interface FoundMessage {
  * @throws InvalidInputError when there is none that may be shown
  */
 export async function findMessage(
-  { log, slot, remarks }: Reading,
+  { log, slot, caller, remarks }: Reading,
   at: number,
 ): Promise<FoundMessage> {
   const [record] = await log.read(slot, { before: at + 1, limit: 1 });
+  if (record === undefined) await refuseMissingSession(log, caller, slot);
   if (record === undefined || record.seq !== at || !isMessage(record))
     throw new InvalidInputError(
       `there is no message at position ${at}; a call without \`at\` shows the positions`,

@@ -52,7 +52,7 @@ export function sessionHistoryTool(parts: SessionToolParts): Tool {
     input,
     async run(request, caller, clock) {
       const slot = requestedSlot(caller, request);
-      const remarks = new CallRemarks(log, caller, clock, request.includeDiscarded);
+      const remarks = new CallRemarks(parts, caller, clock, request.includeDiscarded);
       const reading = { log, slot, caller, clock, remarks, settings };
       if (request.at === undefined) return overview(reading, request);
       const found = await findMessage(reading, request.at);

@@ -37,7 +37,7 @@ export function sessionListTool(parts: SessionToolParts): Tool {
     input,
     async run({ agentId, limit, cursor }, caller, clock) {
       const { userId, ...scope } = requestedScope(caller, { agentId });
-      const remarks = new CallRemarks(log, caller, clock, false);
+      const remarks = new CallRemarks(parts, caller, clock, false);
       const row = ({ slot, lastAt }: LogSession) =>
         sessionRow({ log, slot, remarks, clock }, caller, lastAt);
       if (userId === null) {

@@ -4,6 +4,7 @@ import { CallRemarks } from "../call-remarks.js";
 import { type Caller, isSameSession, requestedScope } from "../caller.js";
 import { historyCall } from "../history/reading.js";
 import { messageHead } from "../history/record-head.js";
+import { refuseMissingSession } from "../missing-session.js";
 import { type SessionToolParts, sessionTool } from "../session-tool.js";
 import { describeCall, SEARCH } from "../tool-calls.js";
 import { literalHits } from "./literal-hits.js";
@@ -58,7 +59,7 @@ export function sessionSearchTool(parts: SessionToolParts): Tool {
     async run(request, caller, clock) {
       const { query, maxResults, includeDiscarded } = request;
       const scope = requestedScope(caller, request);
-      const remarks = new CallRemarks(log, caller, clock, includeDiscarded);
+      const remarks = new CallRemarks(parts, caller, clock, includeDiscarded);
       const from = request.cursor === undefined ? undefined : readPosition(request.cursor, scope);
       const search: Search = { log, scope, query, from, remarks, clock, signal: caller.signal };
       const next = (cursor: string): string =>
@@ -78,6 +79,9 @@ export function sessionSearchTool(parts: SessionToolParts): Tool {
         maxRows: maxResults,
         maxChars: settings.maxPageChars - AROUND_CHARS - next("").length,
       });
+      const { sessionId } = scope;
+      if (rows.length === 0 && stoppedAt === undefined && sessionId !== undefined)
+        await refuseMissingSession(log, caller, { ...scope, sessionId });
       const found = rows.length === 0 ? "Nothing found" : `${rows.length} found`;
       const how =
         stoppedAt === undefined

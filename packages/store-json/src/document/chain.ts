@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JsonValue, Revision } from "@holdfast/core";
 import { REMEMBERED_OPS } from "@holdfast/core/store-kit";
-import type { EndRecord, SaveRecord } from "./record.js";
+import type { CallEntry, EndRecord, SaveRecord } from "./record.js";
 
 /** Digest and size that stand for a field of the head. */
 export interface HeadField {
@@ -27,6 +27,11 @@ export interface Chain {
   updatedAt: string;
   count: number;
   messageBytes: number;
+  /** Number of the calls remembered, and the size of their records. */
+  callCount: number;
+  callBytes: number;
+  /** Facts for listings, as JSON. */
+  info: string | undefined;
   head: Map<string, HeadField>;
   /** Revisions of this generation that records may still name, newest last; null is where a document starts. */
   past: Set<Revision | null>;
@@ -45,6 +50,9 @@ export function emptyChain(): Chain {
     updatedAt: "",
     count: 0,
     messageBytes: 0,
+    callCount: 0,
+    callBytes: 0,
+    info: undefined,
     head: new Map(),
     past: new Set([null]),
   };
@@ -52,8 +60,12 @@ export function emptyChain(): Chain {
 
 /** The part of a save that a chain needs: sizes, not contents. */
 export interface SaveStep
-  extends Pick<SaveRecord, "kind" | "prev" | "rev" | "op" | "at" | "messageBytes" | "keep"> {
+  extends Pick<
+    SaveRecord,
+    "kind" | "prev" | "rev" | "op" | "at" | "messageBytes" | "keep" | "info"
+  > {
   readonly append: { readonly length: number };
+  readonly call?: Pick<CallEntry, "keep" | "bytes"> | undefined;
 }
 
 /** The part of a record that a chain needs. */
@@ -81,6 +93,9 @@ export function follow(chain: Chain, step: ChainStep): Verdict {
     chain.revision = null;
     chain.count = 0;
     chain.messageBytes = 0;
+    chain.callCount = 0;
+    chain.callBytes = 0;
+    chain.info = undefined;
     chain.head.clear();
   }
   return "accepted";
@@ -91,11 +106,20 @@ function advanceBy(chain: Chain, step: SaveStep): void {
   const kept = chain.count === 0 ? 0 : (chain.messageBytes * step.keep) / chain.count;
   chain.messageBytes = Math.round(kept) + step.messageBytes;
   chain.count = step.keep + step.append.length;
+  if (step.call !== undefined) addCall(chain, step.call);
+  if (step.info !== undefined) chain.info = step.info;
   chain.revision = step.rev;
   chain.newest = step.rev;
   chain.past.add(step.rev);
   chain.ops.push([step.op, step.rev]);
   if (chain.ops.length > REMEMBERED_OPS) chain.ops.shift();
+}
+
+function addCall(chain: Chain, { keep, bytes }: Pick<CallEntry, "keep" | "bytes">): void {
+  const count = chain.callCount + 1;
+  // Exact until the first is dropped; from then on the average size stands in for the dropped ones.
+  chain.callCount = Math.max(0, Math.min(count, keep));
+  chain.callBytes = Math.round(((chain.callBytes + bytes) * chain.callCount) / count);
 }
 
 /** Applies the head of an accepted record. */
@@ -121,7 +145,7 @@ export function revisionOf(chain: Chain, op: string): Revision | undefined {
 
 /** Estimates the size of the document if it were written again whole. */
 export function liveBytes(chain: Chain): number {
-  let bytes = chain.messageBytes;
+  let bytes = chain.messageBytes + chain.callBytes + Buffer.byteLength(chain.info ?? "", "utf8");
   for (const field of chain.head.values()) bytes += field.bytes;
   return bytes;
 }

@@ -3,9 +3,11 @@ import {
   type JsonObject,
   type Message,
   type Revision,
+  type SessionInfo,
   StateCorruptError,
   StateTooLargeError,
 } from "@holdfast/core";
+import type { CallRecordWrite } from "@holdfast/core/store-kit";
 import { type Chain, headField } from "./chain.js";
 import type { Place } from "./place.js";
 import type { SaveRecord, SaveTexts } from "./record.js";
@@ -20,6 +22,8 @@ export interface Change {
   readonly keep: number;
   readonly replace: readonly (readonly [index: number, message: Message])[];
   readonly append: readonly Message[];
+  readonly callRecord?: CallRecordWrite | undefined;
+  readonly info?: SessionInfo | undefined;
 }
 
 /** Size limits in bytes of JSON. */
@@ -27,6 +31,9 @@ export interface SizeLimits {
   readonly headBytes: number;
   readonly messageBytes: number;
 }
+
+/** The facts for listings are written with every save and cached for every open document. */
+const MAX_INFO_BYTES = 65_536;
 
 /** A save as text: taken from the caller's values once, before anything is awaited. */
 export interface PreparedChange {
@@ -38,6 +45,8 @@ export interface PreparedChange {
   readonly head: ReadonlyMap<string, string>;
   readonly replace: SaveTexts["replace"];
   readonly append: SaveTexts["append"];
+  readonly call: SaveTexts["call"];
+  readonly info: SaveTexts["info"];
 }
 
 /**
@@ -47,10 +56,14 @@ export interface PreparedChange {
  */
 export function prepareChange(place: Place, change: Change, limits: SizeLimits): PreparedChange {
   let messageBytes = 0;
-  const messageText = (message: Message): string => {
-    const json = toJson(place, message);
+  const textOf = (what: string, value: unknown): { json: string; bytes: number } => {
+    const json = toJson(place, value);
     const bytes = Buffer.byteLength(json, "utf8");
-    if (bytes > limits.messageBytes) throw tooLarge(place, "a message", bytes, limits.messageBytes);
+    if (bytes > limits.messageBytes) throw tooLarge(place, what, bytes, limits.messageBytes);
+    return { json, bytes };
+  };
+  const messageText = (message: Message): string => {
+    const { json, bytes } = textOf("a message", message);
     messageBytes += bytes;
     return json;
   };
@@ -62,9 +75,17 @@ export function prepareChange(place: Place, change: Change, limits: SizeLimits):
     headBytes += Buffer.byteLength(key, "utf8") + Buffer.byteLength(json, "utf8");
     head.set(key, json);
   }
+  const info = change.info && toJson(place, change.info);
+  const infoBytes = Buffer.byteLength(info ?? "", "utf8");
+  if (infoBytes > MAX_INFO_BYTES)
+    throw tooLarge(place, "the info for listings", infoBytes, MAX_INFO_BYTES);
   if (headBytes > limits.headBytes) throw tooLarge(place, "the head", headBytes, limits.headBytes);
   const replace = change.replace.map(([index, message]) => [index, messageText(message)] as const);
   const append = change.append.map(messageText);
+  const call = change.callRecord && {
+    keep: change.callRecord.keep,
+    ...textOf("a call record", change.callRecord.record),
+  };
   return {
     op: change.op,
     expected: change.expected,
@@ -74,6 +95,8 @@ export function prepareChange(place: Place, change: Change, limits: SizeLimits):
     head,
     replace,
     append,
+    call,
+    info,
   };
 }
 
@@ -106,7 +129,8 @@ export function headChanges(
   return { set, unset };
 }
 
-function toJson(place: Place, value: unknown): string {
+/** Returns a value as JSON. @throws InvalidInputError */
+export function toJson(place: Place, value: unknown): string {
   let json: string | undefined;
   try {
     json = JSON.stringify(value);

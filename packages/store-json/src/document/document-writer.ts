@@ -103,16 +103,17 @@ export class DocumentWriter {
     const { position } = journal;
     const { chain } = position;
     const { set, unset } = headChanges(change, chain);
-    const { op, keep, messageBytes, replace, append } = change;
+    const { op, keep, messageBytes, replace, append, call, info = chain.info } = change;
     const prev = chain.revision;
     const rev = change.revision ?? nextRevision(chain.newest);
     const ids = prev === null ? place.ids : undefined;
     const record = { prev, rev, op, at: new Date().toISOString(), messageBytes, keep, unset };
-    const line = encodeSave({ ...record, ids }, { set, replace, append });
+    const texts = { set, replace, append, call, info };
+    const line = encodeSave({ ...record, ids }, texts, journal.size);
     const fields = set.map(([key, json]) => [key, headField(json)] as const);
     const addition = {
       line,
-      step: { ...record, kind: "save", append } as const,
+      step: { ...record, kind: "save", append, call, info } as const,
       applyHead: () => changeHead(chain, unset, fields),
     };
     const verdict = await appendRecord(place, journal, addition, this.#report);

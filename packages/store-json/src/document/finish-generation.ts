@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { type Disk, removeFile, removeStaleTemporaries } from "../io/disk.js";
+import { type Disk, removeFile } from "../io/disk.js";
 import { ioReason } from "../io/io-error.js";
+import { removeStaleTemporaries } from "../io/stale-temporaries.js";
 import type { ReportSink } from "../report.js";
 import { emptyChain } from "./chain.js";
 import { emptyContents } from "./contents.js";

@@ -65,6 +65,8 @@ export async function startJournal(
   return keepOpen(handle, async () => {
     if (!(await isStillCurrent(place, generation))) return null;
     position.inode = (await handle.stat({ bigint: true })).ino;
+    // The name of the snapshot may be durable; that of this file is not.
+    position.namesSynced = false;
     const size = await catchUp(place, position, handle, report);
     return size === null ? null : { position, handle, size };
   });

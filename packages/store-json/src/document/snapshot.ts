@@ -2,7 +2,7 @@ import type { JsonValue, Message, Revision } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
 import type { Chain } from "./chain.js";
 import type { Contents } from "./contents.js";
-import type { DocumentIds } from "./record.js";
+import { type DocumentIds, isCallRecord } from "./record.js";
 import { checksum } from "./record-line.js";
 
 const FORMAT = "holdfast.snapshot";
@@ -16,6 +16,8 @@ export interface SnapshotTitle {
   readonly revision: Revision | null;
   /** Set where a document was deleted: the generation starts from nothing. */
   readonly deleted: boolean;
+  /** Facts for listings, as JSON. */
+  readonly info: string | undefined;
 }
 
 /** Start of a generation. The chain does not know the head yet. */
@@ -36,6 +38,7 @@ export function encodeSnapshot(
   contents: Contents,
 ): Buffer {
   const messages = contents.messages.map((message) => JSON.stringify(message));
+  const calls = contents.calls.map((record) => JSON.stringify(record));
   const title = JSON.stringify({
     format: FORMAT,
     v: 1,
@@ -47,10 +50,14 @@ export function encodeSnapshot(
     updatedAt: chain.updatedAt,
     ops: chain.ops,
     count: messages.length,
-    messageBytes: messages.reduce((sum, json) => sum + Buffer.byteLength(json, "utf8"), 0),
+    messageBytes: byteLength(messages),
+    callBytes: calls.length === 0 ? undefined : byteLength(calls),
+    info: chain.info === undefined ? undefined : (JSON.parse(chain.info) as JsonValue),
   });
   const head = JSON.stringify(Object.fromEntries(contents.head), null, 2);
-  const text = `${title.slice(0, -1)},\n"head":${head},\n"messages":[\n${messages.join(",\n")}\n],`;
+  const list = `"messages":[\n${messages.join(",\n")}\n],`;
+  const remembered = calls.length === 0 ? "" : `"calls":[\n${calls.join(",\n")}\n],\n`;
+  const text = `${title.slice(0, -1)},\n"head":${head},\n${remembered}${list}`;
   const body = Buffer.from(text, "utf8");
   return Buffer.concat([body, Buffer.from(`\n"crc":"${checksum(body)}"}\n`)]);
 }
@@ -71,8 +78,10 @@ export function decodeSnapshot(bytes: Buffer): Snapshot | "too_new" | null {
   const title = titleIn(value);
   if (title === null) return null;
   const { head, messages, ops, newest, updatedAt, count, messageBytes } = value;
+  const { calls = [], callBytes = 0 } = value;
   if (!isRecord(head) || !Array.isArray(messages) || messages.length !== count) return null;
   if (!Array.isArray(ops) || typeof messageBytes !== "number") return null;
+  if (!Array.isArray(calls) || !calls.every(isCallRecord)) return null;
   return {
     ...title,
     chain: {
@@ -83,12 +92,16 @@ export function decodeSnapshot(bytes: Buffer): Snapshot | "too_new" | null {
       updatedAt: typeof updatedAt === "string" ? updatedAt : "",
       count,
       messageBytes,
+      callCount: calls.length,
+      callBytes: typeof callBytes === "number" ? callBytes : 0,
+      info: title.info,
       head: new Map(),
       past: new Set([title.revision]),
     },
     contents: {
       head: new Map(Object.entries(head as { [key: string]: JsonValue })),
       messages: messages as Message[],
+      calls,
     },
   };
 }
@@ -105,8 +118,13 @@ export function decodeSnapshotTitle(start: Buffer): SnapshotTitle | null {
 
 function titleIn(value: unknown): SnapshotTitle | null {
   if (!isRecord(value) || value["format"] !== FORMAT || value["v"] !== 1) return null;
-  const { ids, generation, revision, deleted } = value;
+  const { ids, generation, revision, deleted, info } = value;
   if (!Array.isArray(ids) || typeof generation !== "number") return null;
   if (revision !== null && typeof revision !== "string") return null;
-  return { ids, generation, revision, deleted: deleted === true };
+  const infoText = info === undefined ? undefined : JSON.stringify(info);
+  return { ids, generation, revision, deleted: deleted === true, info: infoText };
+}
+
+function byteLength(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text, "utf8"), 0);
 }

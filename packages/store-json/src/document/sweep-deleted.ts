@@ -1,7 +1,9 @@
 import { rename, rmdir, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { removeFile, removeStaleTemporaries } from "../io/disk.js";
+import { dirname, join } from "node:path";
+import { removeFile } from "../io/disk.js";
+import { isOlderThan } from "../io/file-time.js";
 import { ioCode, isMissing } from "../io/io-error.js";
+import { removeStaleTemporaries } from "../io/stale-temporaries.js";
 import { listGenerations, snapshotName, sweptName } from "./generation.js";
 
 /** Age at which a tombstone, the directory of a deleted document, is removed; until then late writers notice the delete. */
@@ -25,7 +27,9 @@ export async function sweepDeleted(directory: string): Promise<boolean> {
     const state = join(directory, snapshotName(current.number));
     const swept = join(directory, sweptName(current.number));
     const marker = current.snapshot === "state" ? state : swept;
-    if (Date.now() - (await stat(marker)).mtimeMs < SWEEP_AFTER_MS) return false;
+    const { mtimeMs } = await stat(marker);
+    // Measured beside the directory, which must hold nothing but the marker.
+    if (!(await isOlderThan(dirname(directory), mtimeMs, SWEEP_AFTER_MS))) return false;
     if (marker === state) await rename(state, swept);
     const after = await listGenerations(directory);
     if (after?.names.length !== 1) {

@@ -1,4 +1,9 @@
-import { type Revision, StateCorruptError, StoreUnavailableError } from "@holdfast/core";
+import {
+  type Revision,
+  type SessionInfo,
+  StateCorruptError,
+  StoreUnavailableError,
+} from "@holdfast/core";
 import { BoundedMap, KeyedQueue } from "@holdfast/core/plugin-kit";
 import type { LoadedState } from "@holdfast/core/store-kit";
 import type { Disk } from "../io/disk.js";
@@ -58,20 +63,24 @@ export class VersionedDocuments {
       if (position !== undefined && isSameFile(position, read.position))
         read.position.namesSynced = position.namesSynced;
       this.#remember(place, read.position);
-      const { revision } = read.position.chain;
+      const { revision, info } = read.position.chain;
       if (revision === null) return null;
       if (revision === known) return "unchanged";
-      return { revision, head: headObject(read.contents), messages: read.contents.messages };
+      const { messages, calls: callRecords } = read.contents;
+      const loaded = { revision, head: headObject(read.contents), messages, callRecords };
+      return info === undefined ? loaded : { ...loaded, info: JSON.parse(info) as SessionInfo };
     });
   }
 
   /**
    * Saves a change; resolves to the new revision once it is durable.
    *
+   * @param before - done before the first write, once the change was copied; an error of it is passed on
    * @throws StateConflictError | StateTooLargeError | StateCorruptError | StoreUnavailableError | UnknownOutcomeError
    */
-  async write(place: Place, change: Change): Promise<Revision> {
+  async write(place: Place, change: Change, before?: () => Promise<void>): Promise<Revision> {
     const prepared = prepareChange(place, change, this.#options.limits);
+    await before?.();
     return this.#attempt(place, "save", (document) => this.#writer.save(place, document, prepared));
   }
 

@@ -1,54 +1,59 @@
-import { link, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
+import { link, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type Disk, removeFile, removeStaleTemporaries } from "../io/disk.js";
+import { Disk, namesIn, removeFile } from "../io/disk.js";
+import { isOlderThan, touchFile } from "../io/file-time.js";
 import { ioCode, isMissing } from "../io/io-error.js";
-import { decodeTicket, encodeTicket, type Ticket, ticketName, ticketNumber } from "./ticket.js";
+import { removeStaleTemporaries } from "../io/stale-temporaries.js";
+import {
+  decodeTicket,
+  encodeTicket,
+  RELEASED_TICKET,
+  TICKET_START,
+  type Ticket,
+  ticketName,
+  ticketNumber,
+} from "./ticket.js";
 
-/** A ticket and its last sign of life. */
+/** Nothing here has to survive a power loss: no holder does either. */
+const disk = new Disk("os");
+
+/** A ticket as it was read. */
 export interface SeenTicket {
   readonly ticket: Ticket;
+  /** Time of its last renewal, by the clock of the file system. */
   readonly renewedMs: number;
+  /** Moment before it was read, on the clock of `performance.now()`. */
+  readonly readAt: number;
 }
 
 /** The tickets of one slot, as files of one directory. */
 export class TicketDirectory {
-  readonly #disk: Disk;
-  readonly #directory: string;
+  readonly path: string;
   readonly #root: string;
 
-  constructor(disk: Disk, directory: string, root: string) {
-    this.#disk = disk;
-    this.#directory = directory;
+  /** @param root - created with everything below it when the first ticket is taken */
+  constructor(path: string, root: string) {
+    this.path = path;
     this.#root = root;
   }
 
-  get path(): string {
-    return this.#directory;
-  }
-
-  /** Numbers of all tickets, ascending; given back ones among them. */
+  /** Returns the numbers of all tickets, ascending; given back ones among them. */
   async numbers(): Promise<number[]> {
-    let names: string[];
-    try {
-      names = await readdir(this.#directory);
-    } catch (error) {
-      if (isMissing(error)) return [];
-      throw error;
-    }
-    return names
+    return (await namesIn(this.path))
       .map(ticketNumber)
       .filter((number) => number !== null)
       .sort((a, b) => a - b);
   }
 
-  /** The ticket with this number; null when it was given back or removed. */
+  /** Returns the ticket with this number; null when it was given back or removed. */
   async read(number: number): Promise<SeenTicket | null> {
+    const readAt = performance.now();
     try {
       const path = this.#pathOf(number);
-      // The time first: a sign of life in between is then seen next time, and none is made up.
+      // The time first: a renewal in between is then seen next time, and none is made up.
       const { mtimeMs } = await stat(path);
       const ticket = decodeTicket(number, await readFile(path, "utf8"));
-      return ticket === null ? null : { ticket, renewedMs: mtimeMs };
+      return ticket === null ? null : { ticket, renewedMs: mtimeMs, readAt };
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;
@@ -59,13 +64,12 @@ export class TicketDirectory {
    * Takes the next number.
    *
    * A number counts only if it is the highest when looked at again. Between looking and taking, others may have come and
-   * gone past it; it is then free again, but lower than that of whoever holds the lease.
+   * gone past it; it is then free again, but lower than that of the call that holds the lease.
    */
-  async take(ticket: Omit<Ticket, "number" | "released">): Promise<Ticket> {
-    await this.#disk.makeDirectory(this.#directory, this.#root);
-    const bytes = encodeTicket({ ...ticket, number: 0, released: false });
-    return this.#disk.withTemporary(this.#directory, bytes, async (temporary) => {
-      // Every further round means that somebody else took a number: there is progress, so this ends.
+  async take(ticket: Omit<Ticket, "number">): Promise<Ticket> {
+    await disk.makeDirectory(this.path, this.#root);
+    return disk.withTemporary(this.path, encodeTicket(ticket), async (temporary) => {
+      // Every further round means that another process took a number: there is progress, so this ends.
       for (;;) {
         const number = ((await this.numbers()).at(-1) ?? 0) + 1;
         try {
@@ -74,17 +78,16 @@ export class TicketDirectory {
           if (ioCode(error) === "EEXIST") continue;
           throw error;
         }
-        if ((await this.numbers()).at(-1) === number) return { ...ticket, number, released: false };
+        if ((await this.numbers()).at(-1) === number) return { ...ticket, number };
         await this.remove(number);
       }
     });
   }
 
-  /** A sign of life; false when the ticket was taken away. */
+  /** Renews a ticket; false when it was taken away. */
   async renew({ number }: Ticket): Promise<boolean> {
     try {
-      const now = new Date();
-      await utimes(this.#pathOf(number), now, now);
+      await touchFile(this.#pathOf(number), TICKET_START);
       return true;
     } catch (error) {
       if (isMissing(error)) return false;
@@ -92,19 +95,23 @@ export class TicketDirectory {
     }
   }
 
+  /** Tells whether a ticket was last renewed longer ago than its lease, by the clock of the file system. */
+  isOverdue({ ticket, renewedMs }: SeenTicket): Promise<boolean> {
+    return isOlderThan(this.path, renewedMs, ticket.leaseMs);
+  }
+
   /** Gives a ticket back. The highest stays as a mark, so that numbers go on from it. */
-  async giveBack(ticket: Ticket): Promise<void> {
+  async giveBack({ number }: Ticket): Promise<void> {
     const numbers = await this.numbers();
-    if (!numbers.includes(ticket.number)) return;
-    if (numbers.at(-1) !== ticket.number) {
-      await this.remove(ticket.number);
+    if (!numbers.includes(number)) return;
+    if (numbers.at(-1) !== number) {
+      await this.remove(number);
       return;
     }
-    const bytes = encodeTicket({ ...ticket, released: true });
-    await this.#disk.withTemporary(this.#directory, bytes, (temporary) =>
-      rename(temporary, this.#pathOf(ticket.number)),
+    await disk.withTemporary(this.path, RELEASED_TICKET, (temporary) =>
+      rename(temporary, this.#pathOf(number)),
     );
-    await removeStaleTemporaries(this.#directory);
+    await removeStaleTemporaries(this.path);
   }
 
   /** Removes a ticket that is not the highest. */
@@ -113,6 +120,6 @@ export class TicketDirectory {
   }
 
   #pathOf(number: number): string {
-    return join(this.#directory, ticketName(number));
+    return join(this.path, ticketName(number));
   }
 }

@@ -1,38 +1,42 @@
 import { isRecord } from "@holdfast/core/plugin-kit";
 import type { ProcessIdentity } from "../process/process-identity.js";
 
-/** A place in the line for a slot. The lowest number whose holder lives has the lease. */
+/** A place in the queue for a slot. The lowest number that counts has the lease. */
 export interface Ticket extends ProcessIdentity {
   readonly number: number;
   readonly callId: string;
   readonly token: string;
-  /** Which gate object took it. */
+  /** Id of the gate object that took it. */
   readonly gate: string;
-  /** Without a sign of life for that long it counts no more. */
+  /** Time without a renewal after which it counts no more. */
   readonly leaseMs: number;
-  /** Given back. Kept while it is the highest, so that numbers never repeat. */
-  readonly released: boolean;
 }
+
+/** First byte of every ticket. */
+export const TICKET_START = "{";
+
+/** Contents of a ticket that was given back. */
+export const RELEASED_TICKET: Buffer = Buffer.from('{"released":true}\n');
 
 const NAME = /^([1-9][0-9]{0,14})\.json$/;
 
-/** File name of a ticket. */
+/** Returns the file name of a ticket. */
 export function ticketName(number: number): string {
   return `${number}.json`;
 }
 
-/** The number in a file name, or null when it is no ticket's. */
+/** Returns the number in a file name; null when it is not a ticket's. */
 export function ticketNumber(name: string): number | null {
   const number = NAME.exec(name)?.[1];
   return number === undefined ? null : Number(number);
 }
 
-/** A ticket as file contents; a released one says no more than that. */
-export function encodeTicket({ number: _, ...ticket }: Ticket): Buffer {
-  return Buffer.from(`${JSON.stringify(ticket.released ? { released: true } : ticket)}\n`);
+/** Encodes a ticket; its number is the name of the file. */
+export function encodeTicket(ticket: Omit<Ticket, "number">): Buffer {
+  return Buffer.from(`${JSON.stringify({ ...ticket, released: false })}\n`);
 }
 
-/** The ticket in a file; null when it was given back, or is none (a power loss may empty it: nobody holds it then). */
+/** Decodes a ticket; null when it was given back, or is empty, as a power loss may leave it. */
 export function decodeTicket(number: number, text: string): Ticket | null {
   let value: unknown;
   try {
@@ -46,5 +50,5 @@ export function decodeTicket(number: number, text: string): Ticket | null {
   if (typeof host !== "string" || typeof callId !== "string" || typeof token !== "string")
     return null;
   if (typeof gate !== "string" || typeof leaseMs !== "number") return null;
-  return { number, pid, start, host, callId, token, gate, leaseMs, released: false };
+  return { number, pid, start, host, callId, token, gate, leaseMs };
 }

@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, type WatchListener, watch } from "node:fs";
 
 /** Polling interval: `firstMs`, doubled each time up to `lastMs`. */
 export interface PollInterval {
@@ -19,7 +19,7 @@ export class DirectoryChange {
   constructor(directory: string, poll: PollInterval) {
     this.#poll = poll;
     this.#pollMs = poll.firstMs;
-    this.#watcher = watchOrNot(directory, () => {
+    this.#watcher = watchDirectory(directory, () => {
       this.#changed = true;
       this.#wake();
     });
@@ -47,7 +47,11 @@ export class DirectoryChange {
   }
 }
 
-function watchOrNot(directory: string, onChange: () => void): FSWatcher | undefined {
+/** Watches a directory, where the system can; `onChange` gets the kind of change and the name of the file, if known. */
+export function watchDirectory(
+  directory: string,
+  onChange: WatchListener<string>,
+): FSWatcher | undefined {
   try {
     const watcher = watch(directory, { persistent: false }, onChange);
     watcher.on("error", () => watcher.close());

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, link, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ReportSink } from "../report.js";
-import { ioCode, ioReason, isMissing } from "./io-error.js";
+import { ioCode, isMissing } from "./io-error.js";
 
 /**
  * Moment at which a write counts as done: `"fsync"`, when the device has it (survives power loss); `"os"`, when the
@@ -18,9 +17,13 @@ const DIRECTORY_MODE = 0o700;
 /** Like the flag `a+`, but fails when the file does not exist. */
 const APPEND_EXISTING = constants.O_RDWR | constants.O_APPEND;
 
-const TEMPORARY = /^tmp\.\d+\.[0-9a-f]+$/;
-/** A temporary file older than this was left by a process that died: writing one takes milliseconds. */
-const STALE_AFTER_MS = 3_600_000;
+/** Paths of the temporary files that this process uses right now. */
+const ownTemporaries = new Set<string>();
+
+/** Tells whether a temporary file with the pid of this process is in use; otherwise a process before it left it. */
+export function isOwnTemporary(path: string): boolean {
+  return ownTemporaries.has(path);
+}
 
 /** Attempts at creating directories that other processes keep removing. */
 const ATTEMPTS = 20;
@@ -91,6 +94,7 @@ export class Disk {
     use: (path: string) => Promise<T>,
   ): Promise<T> {
     const path = join(directory, `tmp.${process.pid}.${randomBytes(8).toString("hex")}`);
+    ownTemporaries.add(path);
     try {
       const handle = await open(path, "wx", FILE_MODE);
       try {
@@ -102,7 +106,18 @@ export class Disk {
       return await use(path);
     } finally {
       await removeFile(path).catch(() => undefined);
+      ownTemporaries.delete(path);
     }
+  }
+}
+
+/** Returns the names in a directory; none when it does not exist. */
+export async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
   }
 }
 
@@ -114,36 +129,6 @@ export async function removeFile(path: string): Promise<boolean> {
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
-  }
-}
-
-/** Removes temporary files that a dead process left behind. */
-export async function removeStaleTemporaries(
-  directory: string,
-  names?: readonly string[],
-): Promise<void> {
-  for (const name of names ?? (await readdir(directory))) {
-    if (!TEMPORARY.test(name)) continue;
-    const path = join(directory, name);
-    try {
-      if (Date.now() - (await stat(path)).mtimeMs > STALE_AFTER_MS) await unlink(path);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
-  }
-}
-
-/** Does {@link removeStaleTemporaries}; a failure is reported, since it must not keep a write from being done. */
-export async function sweepTemporaries(directory: string, report: ReportSink): Promise<void> {
-  try {
-    await removeStaleTemporaries(directory);
-  } catch (error) {
-    if (isMissing(error)) return;
-    report({
-      kind: "cleanup_failed",
-      message: `temporary files of dead processes beside a log could not be removed: ${ioReason(error)}`,
-      cause: error,
-    });
   }
 }
 

@@ -48,7 +48,7 @@ export function unavailable(attempt: string, error: unknown): unknown {
 export function unknownOutcome(attempt: string, error: unknown): UnknownOutcomeError {
   const reason = ioCode(error) === undefined ? String(error) : ioReason(error);
   return new UnknownOutcomeError(
-    `outcome unknown: ${attempt} (${reason}); it may or may not be stored: repeat it with the same op`,
+    `outcome unknown: ${attempt} (${reason}); it may or may not be stored: repeat it to find out`,
     { cause: error },
   );
 }

@@ -1,9 +1,9 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StateCorruptError } from "@holdfast/core";
 import type { KeyPage, KeyQuery } from "@holdfast/core/store-kit";
-import { documentIds } from "../document/document-ids.js";
+import { documentTitle } from "../document/document-title.js";
 import { sweepDeleted } from "../document/sweep-deleted.js";
+import { namesIn } from "../io/disk.js";
 import { inParallel } from "../io/in-parallel.js";
 import { isMissing, unavailable } from "../io/io-error.js";
 import { idInSegment } from "../layout.js";
@@ -46,13 +46,13 @@ export async function listKeys(
 async function keyOf(directory: string, name: string): Promise<string | null> {
   const key = idInSegment(keySegment(name) ?? "");
   if (key !== null) return key;
-  const ids = await documentIds(join(directory, name)).catch(() => null);
-  return ids?.at(-1) ?? null;
+  const title = await documentTitle(join(directory, name)).catch(() => null);
+  return title?.ids.at(-1) ?? null;
 }
 
 async function hasValue(directory: string, report: ReportSink): Promise<boolean> {
   try {
-    if ((await documentIds(directory)) !== null) return true;
+    if ((await documentTitle(directory)) !== null) return true;
     await sweepDeleted(directory);
   } catch (error) {
     if (isMissing(error)) return false;
@@ -64,13 +64,4 @@ async function hasValue(directory: string, report: ReportSink): Promise<boolean>
     });
   }
   return false;
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
 }

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { StateCorruptError } from "@holdfast/core";
-import { type Disk, sweepTemporaries } from "../io/disk.js";
+import type { Disk } from "../io/disk.js";
 import { isMissing } from "../io/io-error.js";
+import { sweepTemporaries } from "../io/stale-temporaries.js";
 import type { ReportSink } from "../report.js";
 import type { LogPlace } from "./log-place.js";
 

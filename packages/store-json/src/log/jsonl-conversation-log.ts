@@ -55,9 +55,14 @@ export class JsonlConversationLog implements ConversationLog {
   readonly #writer: LogWriter;
   readonly #listing: SessionListing;
   readonly #queue = new KeyedQueue();
+  readonly #beforeAppend: ((slot: Slot) => Promise<void>) | undefined;
 
-  /** @throws ConfigurationError */
-  constructor(options: JsonlConversationLogOptions) {
+  /**
+   * @param beforeAppend - internal: done before records are appended, by a store that removes expired sessions
+   * @throws ConfigurationError
+   */
+  constructor(options: JsonlConversationLogOptions, beforeAppend?: (slot: Slot) => Promise<void>) {
+    this.#beforeAppend = beforeAppend;
     checkOptions("JsonlConversationLog", options, fileOptionRules);
     const { root, durability = "fsync", onReport } = options;
     this.root = resolve(root);
@@ -76,6 +81,7 @@ export class JsonlConversationLog implements ConversationLog {
       .filter(({ id }) => !ids.has(id) && ids.add(id))
       .map((draft) => encodeRecord(draft));
     if (encoded.length === 0) return;
+    await this.#beforeAppend?.(place.slot);
     await this.#exclusively(place, "append to", () => this.#writer.append(place, encoded));
   }
 

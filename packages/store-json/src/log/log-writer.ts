@@ -1,8 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
 import { StateTooLargeError, StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
 import { BoundedMap } from "@holdfast/core/plugin-kit";
-import { type Disk, sweepTemporaries } from "../io/disk.js";
+import type { Disk } from "../io/disk.js";
 import { ioReason, isMissing } from "../io/io-error.js";
+import { sweepTemporaries } from "../io/stale-temporaries.js";
 import type { ReportSink } from "../report.js";
 import { storeBlobs } from "./blob-files.js";
 import { headerLine } from "./log-header.js";

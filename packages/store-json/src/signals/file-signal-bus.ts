@@ -13,10 +13,11 @@ import {
 import { unavailable } from "../io/io-error.js";
 import { checkOptions, fileOptionRules } from "../options.js";
 import { callMailboxes, Mailbox } from "./mailbox.js";
+import { MailboxSweep } from "./mailbox-sweep.js";
 
-/** How a {@link FileSignalBus} is set up. */
+/** Options of a {@link FileSignalBus}. */
 export interface FileSignalBusOptions {
-  /** Directory below which signals are left; made when it is first needed. On a local file system. */
+  /** Directory below which signals are left, on a local file system; created when it is first needed. */
   readonly root: string;
 }
 
@@ -25,8 +26,9 @@ type Handler = (signal: Signal) => void;
 /**
  * Carries signals between the processes of a host.
  *
- * Who listens makes a directory of its own for the call and watches it; who sends leaves a file in each of the call's
- * directories. It goes with the call, so no signal outlives the call it was meant for.
+ * A listener creates a directory of its own for the call and watches it; a sender leaves a file in each of the call's
+ * directories. It goes with the call, so no signal outlives the call it was meant for. What a killed process leaves behind is
+ * removed by the next call of the session, or beside those of other sessions, of any process, within minutes.
  *
  * @example
  * const signals = new FileSignalBus({ root: "./signals" });
@@ -36,12 +38,14 @@ export class FileSignalBus implements SignalBus {
   readonly kind = "json";
   readonly reach = "host";
   readonly #root: string;
+  readonly #sweep: MailboxSweep;
   /** Listeners of this object, by call and mailbox: they are told directly. */
   readonly #own = new Map<string, Map<string, Handler>>();
 
   constructor(options: FileSignalBusOptions) {
     checkOptions("FileSignalBus", options, { root: fileOptionRules.root });
     this.#root = resolve(options.root);
+    this.#sweep = new MailboxSweep(this.#root);
   }
 
   async send(slot: Slot, callId: string, signal: Signal): Promise<boolean> {
@@ -70,6 +74,7 @@ export class FileSignalBus implements SignalBus {
     }
     const handlers = this.#own.get(key) ?? new Map<string, Handler>();
     this.#own.set(key, handlers.set(mailbox.id, handler));
+    this.#sweep.poke();
     return {
       close: async () => {
         handlers.delete(mailbox.id);

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
 import { StoreError, userMessage } from "@holdfast/core";
-import { uuidv7 } from "@holdfast/core/store-kit";
+import { uuidv7, withCallRecord } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 
 const [root, turnsText, bytesText, seedText] = process.argv.slice(2);
@@ -33,10 +33,16 @@ for (let turn = 0; turn < turns; turn++) {
   for (const [index, replacement] of replace) after[index] = replacement;
   after.push(...append);
   const op = uuidv7();
-  const write = { op, expected: loaded?.revision ?? null, head, keep, replace, append };
-  say(`intent ${turn} ${hash(head, after)}`);
+  const callRecord =
+    turn % 2 === 0 ? { record: { callId: `call ${turn}`, turn }, keep: 2 } : undefined;
+  const stored = loaded?.callRecords ?? [];
+  const callRecords = callRecord ? withCallRecord(stored, callRecord.record, 2) : stored;
+  const info = { counts: { turn } };
+  const edit = { head, keep, replace, append, callRecord, info };
+  const write = { op, expected: loaded?.revision ?? null, ...edit };
+  say(`intent ${turn} ${hash(head, after, callRecords)}`);
   const revision = await acknowledged(turn, () => store.save(slot, write));
-  loaded = { revision, head, messages: after };
+  loaded = { revision, head, messages: after, callRecords };
 }
 say("end");
 
@@ -59,8 +65,8 @@ function message(turn, what) {
   return userMessage(`${what} in turn ${turn} ${padding}`);
 }
 
-function hash(head, messages) {
-  const text = JSON.stringify([Object.entries(head).sort(), messages]);
+function hash(head, messages, callRecords) {
+  const text = JSON.stringify([Object.entries(head).sort(), messages, callRecords]);
   return createHash("sha256").update(text).digest("hex");
 }
 

@@ -4,6 +4,7 @@ import type { Tables } from "../keys.js";
 import type { Row } from "./cells.js";
 import type { Connections } from "./connections.js";
 import { PacketLimit } from "./packet-limit.js";
+import type { Precedence } from "./pool-queue.js";
 import { type Session, StatementError, type Value, type WriteResult } from "./session.js";
 import { storeFailure } from "./store-failure.js";
 
@@ -18,6 +19,13 @@ export interface DatabaseParts {
   readonly connections: Connections;
   readonly tables: Tables;
   readonly commandTimeoutMs: number;
+  /** Time after which sessions expire; undefined when they do not. */
+  readonly ttlMs?: number | undefined;
+  /** Time by which all commands must end, on the clock of `performance.now()`. */
+  readonly deadline?: number | undefined;
+  /** Precedence of its commands where the pool has no connection left. @default "usual" */
+  readonly precedence?: Precedence | undefined;
+  readonly limit?: PacketLimit | undefined;
   /** Ensures that the tables exist; called before every command, so it must be quick when they do. */
   prepare(): Promise<void>;
 }
@@ -31,7 +39,7 @@ type Work<T> = (session: Session, enter: (stage: Stage) => void) => Promise<T>;
  * Everything this package needs of the server.
  *
  * Contract:
- * - Everything ends within `commandTimeoutMs`, with a result or a `HoldfastError`. `StoreUnavailableError`: certainly
+ * - Everything ends within `commandTimeoutMs`, or by the deadline of {@link within}, with a result or a `HoldfastError`. `StoreUnavailableError`: certainly
  *   not applied. `UnknownOutcomeError`: the answer was lost while a COMMIT, or a write of its own, was under way.
  * - Work that lost against another transaction (deadlock, lock wait) is rolled back and retried, so a body may run several
  *   times. Work that lost its connection before anything can have been applied is retried once.
@@ -43,15 +51,27 @@ type Work<T> = (session: Session, enter: (stage: Stage) => void) => Promise<T>;
 export class Database {
   readonly tables: Tables;
   readonly commandTimeoutMs: number;
-  readonly #connections: Connections;
-  readonly #prepare: () => Promise<void>;
-  readonly #limit = new PacketLimit();
+  /** Time after which sessions expire; undefined when they do not. */
+  readonly ttlMs: number | undefined;
+  readonly #parts: DatabaseParts;
+  readonly #limit: PacketLimit;
 
   constructor(parts: DatabaseParts) {
     this.tables = parts.tables;
     this.commandTimeoutMs = parts.commandTimeoutMs;
-    this.#connections = parts.connections;
-    this.#prepare = () => parts.prepare();
+    this.ttlMs = parts.ttlMs;
+    this.#parts = parts;
+    this.#limit = parts.limit ?? new PacketLimit();
+  }
+
+  /** Returns the same database for commands that together end within `ms` from now. */
+  within(ms: number): Database {
+    return new Database({ ...this.#parts, limit: this.#limit, deadline: performance.now() + ms });
+  }
+
+  /** Returns the same database for commands that get a connection before others, or after them. */
+  going(precedence: Precedence): Database {
+    return new Database({ ...this.#parts, limit: this.#limit, precedence });
   }
 
   /**
@@ -113,16 +133,19 @@ export class Database {
 
   /** Runs `work` until it succeeds, fails for good, or the time is up. */
   async #run<T>(what: string, work: Work<T>): Promise<T> {
-    const deadline = performance.now() + this.commandTimeoutMs;
+    const deadline = this.#parts.deadline ?? performance.now() + this.commandTimeoutMs;
     await this.#ready(what);
     let hasReconnected = false;
     for (let attempt = 0; ; attempt++) {
       let stage: Stage = "undoable";
       try {
-        return await this.#connections.use(deadline, (session) =>
-          work(session, (next) => {
-            stage = next;
-          }),
+        return await this.#parts.connections.use(
+          deadline,
+          (session) =>
+            work(session, (next) => {
+              stage = next;
+            }),
+          this.#parts.precedence,
         );
       } catch (error) {
         if (!(error instanceof StatementError)) throw error;
@@ -140,7 +163,7 @@ export class Database {
 
   #ready(what: string): Promise<void> {
     return withDeadline(
-      this.#prepare,
+      () => this.#parts.prepare(),
       this.commandTimeoutMs,
       () =>
         new StoreUnavailableError(

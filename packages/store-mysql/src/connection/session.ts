@@ -31,6 +31,16 @@ const timedOut: ServerError = {
   keepsConnection: false,
 };
 
+/** Classification of a reply that its statement does not have: rows for a write, or none for a query. */
+const unexpected: ServerError = {
+  code: "UNEXPECTED_REPLY",
+  verdict: "unavailable",
+  advice:
+    "the statement was answered with a reply that it does not have; check proxies between this process and the server",
+  isRefusal: false,
+  keepsConnection: false,
+};
+
 /** One connection of the pool while it is in use; every statement ends by the deadline. */
 export class Session {
   readonly #connection: DriverConnection;
@@ -51,15 +61,18 @@ export class Session {
   /** Runs a prepared statement that returns rows. */
   async read(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
     const rows = await this.#run("execute", statement(sql, values));
-    return Array.isArray(rows) ? (rows as Row[]) : [];
+    if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw this.#unexpected();
+    return rows as Row[];
   }
 
   /** Runs a prepared statement that changes rows. */
   async write(sql: string, values: readonly Value[]): Promise<WriteResult> {
     const result = await this.#run("execute", statement(sql, values));
-    const { affectedRows, insertId } = (result ?? {}) as Record<string, unknown>;
     // Numbers, also where the caller's pool returns large ones as strings.
-    return { affectedRows: Number(affectedRows ?? 0), insertId: Number(insertId ?? 0) };
+    const { affectedRows, insertId } = (result ?? {}) as Record<string, unknown>;
+    const written = { affectedRows: Number(affectedRows), insertId: Number(insertId) };
+    if (!Object.values(written).every(Number.isFinite)) throw this.#unexpected();
+    return written;
   }
 
   /** Runs a statement that cannot be prepared: transactions, settings, definitions of tables. */
@@ -72,6 +85,12 @@ export class Session {
     if (this.#isUsable) this.#connection.release();
     else this.#connection.destroy();
     this.#isUsable = false;
+  }
+
+  /** A reply that its statement does not have, from something between this process and the server: nothing more is asked there. */
+  #unexpected(): StatementError {
+    this.#isUsable = false;
+    return new StatementError(unexpected);
   }
 
   /** @throws StatementError */

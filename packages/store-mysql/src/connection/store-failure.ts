@@ -23,7 +23,7 @@ export function storeFailure(
       `${what} got no clear answer (${server.code}); it may have been applied, repeat it to find out`,
       options,
     );
-  const message = `${what} failed (${server.code}): ${server.advice}`;
+  const message = `${what} failed: ${server.advice} (${server.code})`;
   return server.verdict === "too-large"
     ? new StateTooLargeError(message, options)
     : new StoreUnavailableError(message, options);

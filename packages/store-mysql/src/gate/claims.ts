@@ -1,79 +1,83 @@
-import type { Claim } from "./claim.js";
+import type { LocalClaim } from "./local-claim.js";
 
-/** Everything a gate of this process holds or waits for. */
-export class Claims implements Iterable<Claim> {
-  readonly #byToken = new Map<string, Claim>();
-  readonly #holders = new Map<string, Claim>();
-  /** Those that wait, in the order in which they joined. */
-  readonly #lines = new Map<string, Claim[]>();
-  /** Told what lay beside a ticket when its call got its turn; the signal bus sets it. */
-  onSignals: ((claim: Claim, signals: Buffer) => void) | undefined;
+/** Claims of this process: those that hold a slot, and those that wait, in order. */
+export class Claims implements Iterable<LocalClaim> {
+  readonly #byToken = new Map<string, { claim: LocalClaim; wake: () => void }>();
+  readonly #holders = new Map<string, LocalClaim>();
+  readonly #queues = new Map<string, LocalClaim[]>();
+  /** Called with the signals that lay beside a place in the queue when its turn came; set by the signal bus. */
+  onSignals: ((claim: LocalClaim, signals: Buffer) => void) | undefined;
 
-  /** How many there are, for monitoring: 0 when every call has finished. */
+  /** Number of claims, for monitoring: 0 when every call has finished. */
   get size(): number {
     return this.#byToken.size;
   }
 
-  [Symbol.iterator](): Iterator<Claim> {
-    return this.#byToken.values();
+  *[Symbol.iterator](): Iterator<LocalClaim> {
+    for (const { claim } of this.#byToken.values()) yield claim;
   }
 
-  find(token: string): Claim | undefined {
-    return this.#byToken.get(token);
+  find(token: string): LocalClaim | undefined {
+    return this.#byToken.get(token)?.claim;
   }
 
-  /** Whether a call of this process holds the slot or waits for it, so that a newcomer has to wait. */
+  /** Tells whether a call of this process holds the slot or waits for it, so that a newcomer has to wait. */
   isTaken(key: string): boolean {
-    return this.#holders.has(key) || this.#lines.has(key);
+    return this.#holders.has(key) || this.#queues.has(key);
   }
 
-  /** The slot's holder in this process. */
-  holderOf(key: string): Claim | undefined {
+  /** Returns the claim of this process that holds a slot. */
+  holderOf(key: string): LocalClaim | undefined {
     return this.#holders.get(key);
   }
 
-  /** The claim waits. */
-  joined(claim: Claim, ticket: number): void {
+  /** Adds a claim that neither holds nor waits yet; `wake` makes it ask for its turn. */
+  add(claim: LocalClaim, wake: () => void): void {
+    this.#byToken.set(claim.token, { claim, wake });
+  }
+
+  /** Puts a claim behind those that wait. */
+  joined(claim: LocalClaim, ticket: number): void {
     claim.ticket = ticket;
-    this.#byToken.set(claim.token, claim);
-    const line = this.#lines.get(claim.key);
-    if (line === undefined) this.#lines.set(claim.key, [claim]);
-    else if (!line.includes(claim)) line.push(claim);
+    claim.renewedAt = performance.now();
+    const queue = this.#queues.get(claim.key);
+    if (queue === undefined) this.#queues.set(claim.key, [claim]);
+    else if (!queue.includes(claim)) queue.push(claim);
   }
 
-  /** The claim holds its slot. */
-  held(claim: Claim): void {
+  /** Makes a claim the holder of its slot. */
+  held(claim: LocalClaim): void {
+    claim.ticket = undefined;
     claim.signalBytes = 0;
+    this.leftQueue(claim);
     this.#holders.set(claim.key, claim);
-    this.#byToken.set(claim.token, claim);
-    this.#leaveLine(claim);
   }
 
-  /** Nothing is left of the claim. */
-  ended(claim: Claim): void {
+  /** Removes a claim. */
+  remove(claim: LocalClaim): void {
     if (this.#holders.get(claim.key) === claim) this.#holders.delete(claim.key);
     this.#byToken.delete(claim.token);
-    this.#leaveLine(claim);
-    this.wakeNext(claim.key);
+    this.leftQueue(claim);
   }
 
-  /** Whether it is the first of this process's claims that wait: only that one looks whether its turn has come. */
-  isFirst(claim: Claim): boolean {
-    return this.#lines.get(claim.key)?.[0] === claim;
+  /** Tells whether a claim is the first of this process's that wait: only that one polls. */
+  isFirst(claim: LocalClaim): boolean {
+    return this.#queues.get(claim.key)?.[0] === claim;
   }
 
-  /** The slot may be free. */
+  /** Wakes the first that waits for a slot, which may be free. */
   wakeNext(key: string): void {
-    this.#lines.get(key)?.[0]?.alarm.ring();
+    const [next] = this.#queues.get(key) ?? [];
+    if (next !== undefined) this.#byToken.get(next.token)?.wake();
   }
 
-  #leaveLine(claim: Claim): void {
-    claim.ticket = undefined;
-    const line = this.#lines.get(claim.key);
-    if (line === undefined) return;
-    const rest = line.filter((other) => other !== claim);
-    if (rest.length === 0) this.#lines.delete(claim.key);
-    else this.#lines.set(claim.key, rest);
-    if (line[0] === claim) this.wakeNext(claim.key);
+  /** Takes a claim out of those that wait, if it is there. */
+  leftQueue(claim: LocalClaim): void {
+    const queue = this.#queues.get(claim.key);
+    if (queue === undefined || !queue.includes(claim)) return;
+    const rest = queue.filter((other) => other !== claim);
+    if (rest.length === 0) this.#queues.delete(claim.key);
+    else this.#queues.set(claim.key, rest);
+    if (queue[0] === claim) this.wakeNext(claim.key);
   }
 }

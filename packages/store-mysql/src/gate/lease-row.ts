@@ -1,119 +1,175 @@
 import type { Revision } from "@holdfast/core";
 import { describeSlot } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
-import { SLOT_COLUMNS, slotValues } from "../state/state-row.js";
-import type { Claim } from "./claim.js";
+import type { Value } from "../connection/session.js";
+import { andUnexpired, NOW } from "../expiry/last-use.js";
+import {
+  inboxAfter,
+  type PreparedEntry,
+  PUTTING,
+  puttingValues,
+  removeEntries,
+} from "../inbox/inbox-column.js";
+import { entryStart, withoutEntry } from "../state/entry-list.js";
+import { deleteEmptyRow, SLOT_COLUMNS, slotValues } from "../state/state-row.js";
+import type { LocalClaim } from "./local-claim.js";
 
 const FREE = "(lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(6))";
-const ENDED = "lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL";
+const ENDED = `lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL, used_at = ${NOW}`;
+const LEASED = `lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL, used_at = ${NOW}`;
 
-/** What a statement that takes a slot says through `LAST_INSERT_ID`: the row holds the known revision, or not. */
-const [CURRENT, OTHER] = [2, 1];
+/** Slot that was taken, as its statement reports it. */
+export interface Taken {
+  /** The row holds the revision that is known. */
+  readonly isCurrent: boolean;
+  readonly hasState: boolean;
+  /** The inbox held something before. */
+  readonly hadInbox: boolean;
+}
 
-/** The lease in a slot's row. Times are the server's; a claim recognises its own token, so that all may be repeated. */
+/** Bits of {@link Taken} in `LAST_INSERT_ID`; the lowest one, as 0 would not be reported. */
+const [REPORTED, CURRENT, STATE, INBOX] = [1, 2, 4, 8];
+const REPORT = `LAST_INSERT_ID(${REPORTED} + IF(rev = ?, ${CURRENT}, 0) + IF(rev IS NULL, 0, ${STATE}) + IF(inbox IS NULL, 0, ${INBOX}))`;
+
+/** Request of a claim for its slot. */
+export interface TakeTerms {
+  readonly known: Revision | undefined;
+  readonly put: PreparedEntry | undefined;
+}
+
+/**
+ * Lease in a slot's row. Times are the server's; a claim recognises its own token, so that every command may be repeated.
+ */
 export class LeaseRow {
-  readonly #database: Database;
   readonly #leaseMicros: number;
 
-  constructor(database: Database, leaseMs: number) {
-    this.#database = database;
+  constructor(leaseMs: number) {
     this.#leaseMicros = leaseMs * 1_000;
   }
 
-  /**
-   * Takes a slot that is free and for which nobody waits, and compares its revision, in one statement: `"current"` when it
-   * holds the revision that is known, null when the slot was not to be had.
-   */
-  async takeFree(claim: Claim, known: Revision | undefined): Promise<"current" | "held" | null> {
-    const { slots } = this.#database.tables;
-    const { affectedRows, insertId } = await this.#database.write(
-      acquiring(claim),
-      `UPDATE ${slots} SET lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL,
-waiting = waiting + 0 * LAST_INSERT_ID(IF(rev = ?, ${CURRENT}, ${OTHER}))
-WHERE k = ? AND (lease_token = ? OR (waiting = 0 AND ${FREE}))`,
-      [
-        ...[claim.tokenBytes, claim.callIdBytes, this.#leaseMicros],
-        known === undefined ? null : Buffer.from(known, "utf8"),
-        ...[claim.k, claim.tokenBytes],
-      ],
+  /** Takes a slot that is free and for which nobody waits, in one statement; null when it was not to be had. */
+  async takeFree(database: Database, claim: LocalClaim, terms: TakeTerms): Promise<Taken | null> {
+    const { affectedRows, insertId } = await database.write(
+      queueing(claim),
+      `UPDATE ${database.tables.slots} SET ${LEASED}, waiting = waiting + 0 * ${REPORT}${terms.put ? `, ${PUTTING}` : ""}
+WHERE k = ? AND (lease_token = ? OR (waiting = 0 AND ${FREE}))${andUnexpired(database)}`,
+      [...this.#leased(claim), ...takeValues(terms), claim.k, claim.tokenBytes],
     );
-    if (affectedRows === 0) return null;
-    return insertId === CURRENT ? "current" : "held";
+    return affectedRows === 0 ? null : readReport(insertId);
   }
 
   /** Takes a slot that has no row yet. */
-  takeNew(claim: Claim): Promise<boolean> {
-    const { slots } = this.#database.tables;
-    return this.#database.insert(
-      acquiring(claim),
-      `INSERT INTO ${slots} (${SLOT_COLUMNS}, lease_token, lease_call, lease_until)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`,
-      [...slotValues(claim.slot), claim.tokenBytes, claim.callIdBytes, this.#leaseMicros],
+  takeNew(database: Database, claim: LocalClaim, { put }: TakeTerms): Promise<boolean> {
+    return database.insert(
+      queueing(claim),
+      `INSERT INTO ${database.tables.slots} (${SLOT_COLUMNS}, lease_token, lease_call, lease_until, inbox, unfinished, listed_at, used_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?, ${put ? "UTC_TIMESTAMP(6)" : "NULL"}, ${NOW})`,
+      [
+        ...[...slotValues(claim.slot), ...this.#leased(claim)],
+        ...[put?.bytes ?? null, put?.isInput ? 1 : 0],
+      ],
     );
   }
 
   /**
-   * Takes a free slot for the first in line, whose ticket goes with it.
+   * Takes a free slot for the first in the queue, whose place goes with it.
    *
-   * @param clears - the value of `waiting` when nobody waited behind; if it is still that, newcomers need not queue
-   * @returns whether the slot was free; signals that lay beside the ticket are then the claim's
+   * @param clears - value of `waiting` when nobody waited behind; if it is still that, newcomers need not queue
+   * @returns null when the slot is not free; otherwise with the signals that lay beside the place
    */
-  takeTurn(claim: Claim, clears: number | null): Promise<boolean> {
-    const { slots, waiters } = this.#database.tables;
+  takeTurn(
+    database: Database,
+    claim: LocalClaim,
+    terms: TakeTerms,
+    clears: number | null,
+  ): Promise<(Taken & { readonly signals: Buffer | undefined }) | null> {
+    const { slots, waiters } = database.tables;
     const ticket = claim.ticket ?? 0;
-    return this.#database.transaction(acquiring(claim), async (tx) => {
-      const { affectedRows } = await tx.write(
-        `UPDATE ${slots} SET lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL,
-waiting = IF(waiting = ?, 0, waiting) WHERE k = ? AND (lease_token = ? OR ${FREE})`,
+    return database.transaction(queueing(claim), async (tx) => {
+      const { affectedRows, insertId } = await tx.write(
+        `UPDATE ${slots} SET ${LEASED}, waiting = IF(waiting = ?, 0, waiting) + 0 * ${REPORT}${terms.put ? `, ${PUTTING}` : ""}
+WHERE k = ? AND (lease_token = ? OR ${FREE})`,
         [
-          ...[claim.tokenBytes, claim.callIdBytes, this.#leaseMicros],
-          ...[clears ?? -1, claim.k, claim.tokenBytes],
+          ...[...this.#leased(claim), clears ?? -1, ...takeValues(terms)],
+          ...[claim.k, claim.tokenBytes],
         ],
       );
-      if (affectedRows === 0) return false;
+      if (affectedRows === 0) return null;
       // Held until the end, so that no signal can be put there between reading and deleting.
       const [row] = await tx.read(`SELECT signals FROM ${waiters} WHERE id = ? FOR UPDATE`, [
         ticket,
       ]);
-      if (row === undefined) return true;
-      if (Buffer.isBuffer(row[0])) claim.signals = row[0];
-      await tx.write(`DELETE FROM ${waiters} WHERE id = ?`, [ticket]);
-      return true;
+      if (row !== undefined) await tx.write(`DELETE FROM ${waiters} WHERE id = ?`, [ticket]);
+      const signals = row?.[0];
+      return { ...readReport(insertId), signals: Buffer.isBuffer(signals) ? signals : undefined };
     });
   }
 
-  /** Whether the lease was still the claim's. */
-  async renew(claim: Claim): Promise<boolean> {
-    const { slots } = this.#database.tables;
-    const { affectedRows } = await this.#database.write(
+  /** Renews a lease; false when it is no longer the claim's. */
+  async renew(database: Database, claim: LocalClaim): Promise<boolean> {
+    const { affectedRows } = await database.write(
       `renewing the lease of ${describeSlot(claim.slot)}`,
-      `UPDATE ${slots} SET lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE k = ? AND lease_token = ?`,
+      `UPDATE ${database.tables.slots} SET lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE k = ? AND lease_token = ?`,
       [this.#leaseMicros, claim.k, claim.tokenBytes],
     );
     return affectedRows > 0;
   }
 
-  /** @param mayBeEmpty - the row may hold nothing but the lease, and then goes with it */
-  async release(claim: Claim, mayBeEmpty: boolean): Promise<void> {
-    const { slots } = this.#database.tables;
+  /** Gives a lease back, with a row that then holds nothing, and removes entries of the inbox. */
+  async release(database: Database, claim: LocalClaim, drop: readonly string[]): Promise<void> {
+    const { tables } = database;
     const what = `releasing ${describeSlot(claim.slot)}`;
-    const values = [claim.k, claim.tokenBytes];
-    if (mayBeEmpty) {
-      const { affectedRows } = await this.#database.write(
+    const mine = [claim.k, claim.tokenBytes];
+    const [dropped, ...more] = drop;
+    if (more.length > 0) return this.#releaseDropping(database, claim, drop);
+    if (claim.mayBeEmpty) {
+      const start = dropped === undefined ? [] : Array(3).fill(entryStart("id", dropped));
+      const alsoEmpty = dropped === undefined ? "" : ` OR ${withoutEntry("inbox")} = X''`;
+      const { affectedRows } = await database.write(
         what,
-        `DELETE FROM ${slots} WHERE k = ? AND lease_token = ? AND rev IS NULL AND log_seq = 0 AND waiting = 0`,
-        values,
+        `DELETE FROM ${tables.slots} WHERE k = ? AND lease_token = ? AND rev IS NULL AND log_seq = 0 AND waiting = 0 AND (inbox IS NULL${alsoEmpty})`,
+        [...mine, ...start],
       );
       if (affectedRows > 0) return;
     }
-    await this.#database.write(
+    const inbox = dropped === undefined ? { sql: "", values: [] } : inboxAfter(undefined, dropped);
+    await database.write(
       what,
-      `UPDATE ${slots} SET ${ENDED} WHERE k = ? AND lease_token = ?`,
-      values,
+      `UPDATE ${tables.slots} SET ${[ENDED, inbox.sql].filter(Boolean).join(", ")} WHERE k = ? AND lease_token = ?`,
+      [...inbox.values, ...mine],
     );
+  }
+
+  #releaseDropping(database: Database, claim: LocalClaim, drop: readonly string[]): Promise<void> {
+    const { tables } = database;
+    return database.transaction(`releasing ${describeSlot(claim.slot)}`, async (tx) => {
+      const { affectedRows } = await tx.write(
+        `UPDATE ${tables.slots} SET ${ENDED} WHERE k = ? AND lease_token = ?`,
+        [claim.k, claim.tokenBytes],
+      );
+      if (affectedRows === 0) return;
+      await removeEntries(tx, tables, claim.k, drop);
+      await tx.write(deleteEmptyRow(tables), [claim.k]);
+    });
+  }
+
+  #leased({ tokenBytes, callIdBytes }: LocalClaim): readonly Value[] {
+    return [tokenBytes, callIdBytes, this.#leaseMicros];
   }
 }
 
-function acquiring(claim: Claim): string {
-  return `acquiring ${describeSlot(claim.slot)}`;
+function takeValues({ known, put }: TakeTerms): readonly Value[] {
+  return [
+    known === undefined ? null : Buffer.from(known, "utf8"),
+    ...(put ? puttingValues(put) : []),
+  ];
+}
+
+function readReport(insertId: number): Taken {
+  const has = (bit: number): boolean => (insertId & bit) !== 0;
+  return { isCurrent: has(CURRENT), hasState: has(STATE), hadInbox: has(INBOX) };
+}
+
+function queueing(claim: LocalClaim): string {
+  return `queueing for ${describeSlot(claim.slot)}`;
 }

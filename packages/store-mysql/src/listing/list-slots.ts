@@ -1,62 +1,135 @@
-import type { SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
-import { checkId, checkLimit } from "@holdfast/core/store-kit";
+import type { SessionInfo, SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
+import { checkId, checkLimit, listedInfo } from "@holdfast/core/store-kit";
 import { asBytes, asNumber, asText, asTextOrNull, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
+import { andUnexpired } from "../expiry/last-use.js";
+import { HAS_INPUT } from "../inbox/inbox-column.js";
 import { agentHash, ownerHash } from "../keys.js";
 import {
   AFTER_POSITION,
   LIST_ORDER,
   LISTED_AT,
+  type ListPosition,
   positionValues,
-  readCursor,
-  writeCursor,
 } from "./list-position.js";
+import { readListingCursor, withShown, writeListingCursor } from "./listing-cursor.js";
 
 /** Largest page: one statement reads no more, even when more is asked for. */
 export const MAX_PAGE_SIZE = 1_000;
 
 /**
+ * Condition for rows of sessions: those with a state, and those whose first call has only said something. The log alone is no
+ * session. An earlier release leaves `unfinished` as it is when it deletes a state, so the inbox is looked at as well.
+ */
+export const IS_SESSION: string = `(rev IS NOT NULL OR (unfinished = 1 AND ${HAS_INPUT}))`;
+
+/** A listed session and its position. */
+interface Listed extends ListPosition {
+  readonly info: SlotInfo;
+  /** Saves with an earlier `listed_at` were visible to the statement that read this. */
+  readonly pin: string;
+}
+
+/** Part of a statement, with its values. */
+interface Fragment {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/**
  * Returns one page of sessions, most recently updated first, to the minute, straight from an index.
  *
- * A listing that continues from a cursor shows no session twice; it misses one that moved to the front in between.
+ * A listing that continues from a cursor misses none of the sessions that were there all the time: those that a save has
+ * moved to the front since the first page come at the end, in an order that no save changes.
  */
 export async function listSlots(database: Database, query: SlotQuery): Promise<SlotPage> {
   const limit = Math.min(checkLimit(query.limit, 100), MAX_PAGE_SIZE);
-  const { condition, values } = narrow(query);
-  const after = readCursor(query.cursor);
-  const rows = await database.read(
-    "listing sessions",
-    `SELECT agent_id, user_id, session_id, n, DATE_FORMAT(updated_at, '%Y-%m-%dT%H:%i:%s.%f'), ${LISTED_AT}, k
-FROM ${database.tables.slots}
-WHERE ${condition}rev IS NOT NULL AND ${AFTER_POSITION} ${LIST_ORDER} LIMIT ?`,
-    // A string: servers differ in which numbers they accept here.
-    [...values, ...positionValues(after), String(limit + 1)],
+  const which = narrow(query);
+  const at = readListingCursor(query.cursor);
+  const inPlace =
+    at.position === null
+      ? []
+      : await readSlots(database, which, sinceUnmoved(at.position), limit + 1);
+  const page = inPlace.slice(0, limit);
+  const pin = at.pin ?? page[0]?.pin ?? "";
+  const shown = withShown(
+    at.shown,
+    page.filter(({ listedAt }) => listedAt >= pin),
   );
-  const page = rows.slice(0, limit);
-  const slots = page.map(readInfo);
   const last = page.at(-1);
-  return rows.length > limit && last !== undefined
-    ? { slots, cursor: writeCursor({ listedAt: asText(last[5]), k: asBytes(last[6]) }) }
-    : { slots };
+  if (inPlace.length > limit && last !== undefined)
+    return {
+      slots: page.map(toInfo),
+      cursor: writeListingCursor({ ...at, pin, position: last, shown }),
+    };
+  // A single statement has read everything.
+  if (query.cursor === undefined) return { slots: page.map(toInfo) };
+  const room = limit - page.length;
+  const { movedAfter } = at;
+  const found = await readSlots(database, which, moved(pin, movedAfter), room + 1 + shown.length);
+  const left = found.filter(({ k }) => !shown.some((start) => k.indexOf(start) === 0));
+  const slots = [...page, ...left.slice(0, room)];
+  if (left.length <= room) return { slots: slots.map(toInfo) };
+  const next = { pin, position: null, shown, movedAfter: left[room - 1]?.k ?? movedAfter };
+  return { slots: slots.map(toInfo), cursor: writeListingCursor(next) };
 }
 
-/** Condition that selects the index and the part of it to read. */
-function narrow({ agentId, userId }: SlotQuery): { condition: string; values: readonly Value[] } {
+/** Selects the sessions after a position that were not moved since. */
+function sinceUnmoved(position: ListPosition): Fragment {
+  return { sql: `${AFTER_POSITION} ${LIST_ORDER}`, values: positionValues(position) };
+}
+
+/** Selects the sessions that a save may have moved since `pin`. */
+function moved(pin: string, after: Buffer): Fragment {
+  return { sql: "listed_at >= CAST(? AS DATETIME(6)) AND k > ? ORDER BY k", values: [pin, after] };
+}
+
+/** Selects the index to use, and the part of it to read. */
+function narrow({ agentId, userId, unfinished }: SlotQuery): Fragment {
   if (agentId !== undefined) checkId(agentId, "agentId");
   if (userId !== undefined && userId !== null) checkId(userId, "userId");
+  const open = unfinished === true ? "unfinished = 1 AND " : "";
   if (agentId !== undefined)
     return userId === undefined
-      ? { condition: "agent = ? AND ", values: [agentHash(agentId)] }
-      : { condition: "owner = ? AND ", values: [ownerHash(agentId, userId)] };
-  if (userId === undefined) return { condition: "", values: [] };
-  return {
-    condition: "user_id <=> ? AND ",
-    values: [userId === null ? null : Buffer.from(userId, "utf8")],
-  };
+      ? { sql: `${open}agent = ? AND `, values: [agentHash(agentId)] }
+      : { sql: `${open}owner = ? AND `, values: [ownerHash(agentId, userId)] };
+  if (userId === undefined) return { sql: open, values: [] };
+  const user = userId === null ? null : Buffer.from(userId, "utf8");
+  return { sql: `${open}user_id <=> ? AND `, values: [user] };
 }
 
-function readInfo([agentId, userId, sessionId, messages, updatedAt]: Row): SlotInfo {
+async function readSlots(
+  database: Database,
+  which: Fragment,
+  part: Fragment,
+  limit: number,
+): Promise<readonly Listed[]> {
+  // A save sets its time before others can see it; this is twice the time it may take in between.
+  const hiddenMicros = 2_000 * database.commandTimeoutMs;
+  const rows = await database.read(
+    "listing sessions",
+    `SELECT agent_id, user_id, session_id, n, DATE_FORMAT(COALESCE(updated_at, listed_at), '%Y-%m-%dT%H:%i:%s.%f'), IF(rev IS NULL, NULL, info), unfinished, k, ${LISTED_AT},
+DATE_FORMAT(UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND, '%Y-%m-%d %H:%i:%s.%f')
+FROM ${database.tables.slots} WHERE ${which.sql}${IS_SESSION}${andUnexpired(database)} AND ${part.sql} LIMIT ?`,
+    // The limit as a string: servers differ in which numbers they accept here.
+    [hiddenMicros, ...which.values, ...part.values, String(limit)],
+  );
+  return rows.map((row) => ({
+    info: readInfo(row),
+    k: asBytes(row[7]),
+    listedAt: asText(row[8]),
+    pin: asText(row[9]),
+  }));
+}
+
+function toInfo({ info }: Listed): SlotInfo {
+  return info;
+}
+
+function readInfo(row: Row): SlotInfo {
+  const [agentId, userId, sessionId, messages, updatedAt, saved, unfinished] = row;
+  const info = listedInfo(savedInfo(asTextOrNull(saved)), asNumber(unfinished) === 1);
   return {
     slot: {
       agentId: asText(agentId),
@@ -66,5 +139,15 @@ function readInfo([agentId, userId, sessionId, messages, updatedAt]: Row): SlotI
     // To the millisecond, like every time in Holdfast.
     updatedAt: `${asText(updatedAt).slice(0, 23)}Z`,
     messages: asNumber(messages),
+    ...(info !== undefined && { info }),
   };
+}
+
+/** Facts given with the last save; none when they cannot be read, which must not hide the sessions around. */
+function savedInfo(text: string | null): SessionInfo | undefined {
+  try {
+    return text === null ? undefined : (JSON.parse(text) as SessionInfo);
+  } catch {
+    return undefined;
+  }
 }

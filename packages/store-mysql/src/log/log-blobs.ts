@@ -1,6 +1,6 @@
 import { type Slot, StateCorruptError } from "@holdfast/core";
 import { blobRef, describeSlot } from "@holdfast/core/store-kit";
-import { asBytes, asNumber } from "../connection/cells.js";
+import { asBytes, asNumber, readingOf } from "../connection/cells.js";
 import type { Database, Transaction } from "../connection/database.js";
 import { rowBatches } from "../connection/row-batches.js";
 import type { Value } from "../connection/session.js";
@@ -82,7 +82,9 @@ export async function readBlob(
     [slotHash(slot), hashIn(ref)],
   );
   if (rows.length === 0) return null;
-  const text = Buffer.concat(rows.map(([body]) => asBytes(body))).toString("utf8");
+  const what = `a long text of ${describeSlot(slot)}`;
+  const chunks = readingOf(what, () => rows.map(([body]) => asBytes(body)));
+  const text = Buffer.concat(chunks).toString("utf8");
   if (blobRef(text) === ref) return text;
   throw new StateCorruptError(
     `a long text of ${describeSlot(slot)} is damaged: its content does not match its hash`,

@@ -7,6 +7,7 @@ import {
 } from "@holdfast/core/store-kit";
 import { asBytes, asNumber, asText, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
+import { andUnexpired } from "../expiry/last-use.js";
 import { ownerHash, slotHash } from "../keys.js";
 import {
   AFTER_POSITION,
@@ -62,7 +63,7 @@ export async function loggedSessions(
 ): Promise<LoggedSession[]> {
   const rows = await database.read(
     what,
-    `SELECT ${COLUMNS} FROM ${database.tables.slots} WHERE owner = ? AND log_seq > 0 AND ${AFTER_POSITION} ${LIST_ORDER} LIMIT ?`,
+    `SELECT ${COLUMNS} FROM ${database.tables.slots} WHERE owner = ? AND log_seq > 0${andUnexpired(database)} AND ${AFTER_POSITION} ${LIST_ORDER} LIMIT ?`,
     [ownerHash(owner.agentId, owner.userId), ...positionValues(after), String(limit)],
   );
   return rows.map((row) => readSession(owner, row));
@@ -76,7 +77,7 @@ export async function loggedSession(
 ): Promise<LoggedSession | null> {
   const [row] = await database.read(
     what,
-    `SELECT ${COLUMNS} FROM ${database.tables.slots} WHERE k = ? AND log_seq > 0`,
+    `SELECT ${COLUMNS} FROM ${database.tables.slots} WHERE k = ? AND log_seq > 0${andUnexpired(database)}`,
     [slotHash(slot)],
   );
   return row === undefined ? null : readSession(slot, row);

@@ -11,6 +11,8 @@ import {
 } from "@holdfast/core/store-kit";
 import { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
+import { removeExpired } from "../expiry/expired-sessions.js";
+import { NOW } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
 import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
@@ -60,11 +62,12 @@ export class MysqlConversationLog implements ConversationLog {
     if (count === 0) return;
     const { tables } = this.#database;
     const what = `appending to the log of ${describeSlot(owner)}`;
+    await removeExpired(this.#database, owner);
     await writeBlobs(this.#database, owner, prepared.blobs);
     await this.#database.transaction(what, async (tx) => {
       // Locks the slot's row until the end: seqs of a slot become visible in order.
       const { insertId: lastSeq } = await tx.write(
-        `INSERT INTO ${tables.slots} (${SLOT_COLUMNS}, listed_at, log_seq) VALUES (?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6), LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE listed_at = ${LISTED_NOW}, log_seq = LAST_INSERT_ID(log_seq + ?)`,
+        `INSERT INTO ${tables.slots} (${SLOT_COLUMNS}, listed_at, used_at, log_seq) VALUES (?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6), ${NOW}, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE used_at = ${NOW}, listed_at = ${LISTED_NOW}, log_seq = LAST_INSERT_ID(log_seq + ?)`,
         [...slotValues(owner), count, count],
       );
       await insertLog(tx, tables, slotHash(owner), lastSeq, prepared);

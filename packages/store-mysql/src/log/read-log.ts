@@ -6,7 +6,7 @@ import {
   type LogRange,
   readLogRecord,
 } from "@holdfast/core/store-kit";
-import { asNumber, asText, type Row } from "../connection/cells.js";
+import { asNumber, asText, type Row, readingOf } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";
 
@@ -51,8 +51,10 @@ export async function readLog(
  * @throws StateCorruptError
  */
 export function readRecordRow(slot: Slot, [seq, body]: Row): LogRecord {
-  const record = readLogRecord(slot, asText(body));
-  if (record.seq === asNumber(seq)) return record;
+  const what = `a log record of ${describeSlot(slot)}`;
+  const [text, place] = readingOf(what, () => [asText(body), asNumber(seq)] as const);
+  const record = readLogRecord(slot, text);
+  if (record.seq === place) return record;
   throw new StateCorruptError(
     `a log record of ${describeSlot(slot)} is damaged: its seq is not that of its row`,
   );

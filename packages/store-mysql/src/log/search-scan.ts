@@ -1,4 +1,4 @@
-import { asNumber, type Row } from "../connection/cells.js";
+import { asBytes, asNumber, asNumberOrZero, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { rowBatches } from "../connection/row-batches.js";
 import type { Value } from "../connection/session.js";
@@ -49,9 +49,9 @@ export async function scanWindows(
     rows
       .filter(
         ([k, seq]) =>
-          session.k.equals(k as Buffer) && asNumber(seq) > after && asNumber(seq) <= last,
+          session.k.equals(asBytes(k)) && asNumber(seq) > after && asNumber(seq) <= last,
       )
-      .map(([, seq, bytes]) => ({ session, seq: asNumber(seq), bytes: asNumber(bytes) }))
+      .map(([, seq, bytes]) => ({ session, seq: asNumber(seq), bytes: asNumberOrZero(bytes) }))
       .sort((one, other) => other.seq - one.seq),
   );
 }
@@ -69,7 +69,7 @@ export async function* candidateRows(
     );
     yield batch.flatMap((candidate) => {
       const row = rows.find(
-        ([k, seq]) => candidate.session.k.equals(k as Buffer) && asNumber(seq) === candidate.seq,
+        ([k, seq]) => candidate.session.k.equals(asBytes(k)) && asNumber(seq) === candidate.seq,
       );
       return row === undefined ? [] : { ...candidate, row: row.slice(1) };
     });

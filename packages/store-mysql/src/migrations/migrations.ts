@@ -4,10 +4,12 @@ import { tableNames } from "../keys.js";
 import { tablePrefixSchema } from "../options.js";
 import { tables } from "./0001-tables.js";
 import { reports } from "./0002-report-views.js";
+import { inbox } from "./0003-inbox.js";
+import { lastUse } from "./0004-last-use.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
-export const migrations: readonly Migration[] = [tables, reports];
+export const migrations: readonly Migration[] = [tables, reports, inbox, lastUse];
 
 /** The number of the newest migration this release knows. */
 export const newestMigration: number = migrations.length;
@@ -29,7 +31,7 @@ export function recordStatement(table: string, { number, name, minReader }: Migr
 }
 
 /**
- * Returns the statements that `migrate` runs, to run them by other means and set `migrate: false`.
+ * Returns the statements that `migrate` runs, to run them by other means, on one connection, and set `migrate: false`.
  *
  * @param tablePrefix - as in the options; `holdfast_` by default
  * @throws ConfigurationError

@@ -13,6 +13,8 @@ export interface MigrationReport {
   readonly leftOut: readonly { readonly number: number; readonly missing: string }[];
 }
 
+/** Longest wait for statements that use a table to be altered; all later ones on that table wait as well. */
+const TABLE_LOCK_SECONDS = 5;
 /** Longest wait for another node that is migrating. */
 const LOCK_SECONDS = 30;
 const MISSING_TABLE = /^ER_NO_SUCH_TABLE /;
@@ -93,9 +95,11 @@ async function withLock<T>(session: Session, t: Tables, work: () => Promise<T>):
       `another node has been migrating the tables ${t.prefix}* for ${LOCK_SECONDS} s; try again when it is done`,
     );
   try {
+    await session.command(`SET SESSION lock_wait_timeout = ${TABLE_LOCK_SECONDS}`);
     return await work();
   } finally {
-    // A connection that failed is ended, and its lock with it.
+    // A connection that failed is ended, and its settings and lock with it.
+    await session.command("SET SESSION lock_wait_timeout = DEFAULT").catch(() => undefined);
     await session.read(`SELECT RELEASE_LOCK(${name})`, [prefix]).catch(() => undefined);
   }
 }

@@ -7,11 +7,11 @@ interface Listener {
   readonly heard: Set<string>;
 }
 
-/** Who listens in this process, by call. */
+/** Listeners of this process, by call. */
 export class Listeners {
   readonly #byCall = new Map<string, Set<Listener>>();
 
-  /** Calls somebody listens for; 0 when every call has finished. */
+  /** Number of calls with listeners; 0 when every call has finished. */
   get size(): number {
     return this.#byCall.size;
   }
@@ -30,7 +30,7 @@ export class Listeners {
     };
   }
 
-  /** Whether anybody listens for that call. */
+  /** Tells the listeners of a call; returns whether there are any. */
   tell(call: string, { id, signal }: SignalEntry): boolean {
     const listeners = [...(this.#byCall.get(call) ?? [])];
     for (const { handler, heard } of listeners) {

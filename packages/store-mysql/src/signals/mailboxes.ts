@@ -1,24 +1,24 @@
 import type { Slot } from "@holdfast/core";
 import { describeSlot } from "@holdfast/core/store-kit";
-import { asBytes, asNumber, asText } from "../connection/cells.js";
+import { asBytesOrNone, asNumber, asNumberOrZero, asText } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
-import type { Claim } from "../gate/claim.js";
+import type { LocalClaim } from "../gate/local-claim.js";
 import { slotHash } from "../keys.js";
 
-/** Where a signal can be put: beside a lease (no ticket), or beside a ticket. */
+/** Place for signals to a call: beside its lease (no ticket), or beside its ticket. */
 export interface Address {
   readonly ticket: number | undefined;
   readonly token: string;
 }
 
-/** What lies beside a claim of this process. */
+/** Signals that lie beside a claim of this process. */
 export interface Mail {
-  readonly claim: Claim;
+  readonly claim: LocalClaim;
   readonly bytes: number;
 }
 
-/** How many claims one statement looks at. */
+/** Numbers of claims that one statement looks at. */
 const BATCH_SIZES: readonly number[] = [1, 8, 64];
 /** Beside one token; a call that does not listen must not be filled up. */
 const MAX_BYTES = 1_048_576;
@@ -33,7 +33,7 @@ export class Mailboxes {
     this.#aliveMicros = leaseMs * 1_000;
   }
 
-  /** Everywhere a call of that id holds, waits or listens. */
+  /** Finds the places of a call that holds, waits or listens. */
   async find(slot: Slot, callId: string): Promise<readonly Address[]> {
     const { slots, waiters } = this.#database.tables;
     const values = [slotHash(slot), Buffer.from(callId, "utf8")];
@@ -70,8 +70,8 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
     return affectedRows > 0;
   }
 
-  /** How much lies beside each of these claims, where there is anything. */
-  async look(claims: readonly Claim[]): Promise<readonly Mail[]> {
+  /** Returns the number of bytes beside each of these claims that has signals. */
+  async look(claims: readonly LocalClaim[]): Promise<readonly Mail[]> {
     const { slots, waiters } = this.#database.tables;
     const waiting = new Map(claims.map((claim) => [claim.ticket, claim]));
     waiting.delete(undefined);
@@ -87,7 +87,7 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
         `SELECT id, LENGTH(signals) FROM ${waiters} WHERE id IN (${marks}) AND signals IS NOT NULL`,
     )) {
       const claim = waiting.get(asNumber(id));
-      if (claim !== undefined) mail.push({ claim, bytes: asNumber(bytes) });
+      if (claim !== undefined) mail.push({ claim, bytes: asNumberOrZero(bytes) });
     }
     for await (const [token, bytes] of this.#inShapes(
       [...holding.values()].map(({ k }) => k),
@@ -95,13 +95,13 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
         `SELECT lease_token, LENGTH(lease_signals) FROM ${slots} WHERE k IN (${marks}) AND lease_signals IS NOT NULL`,
     )) {
       const claim = holding.get(asText(token));
-      if (claim !== undefined) mail.push({ claim, bytes: asNumber(bytes) });
+      if (claim !== undefined) mail.push({ claim, bytes: asNumberOrZero(bytes) });
     }
     return mail;
   }
 
-  /** All that lies beside a claim. */
-  async fetch(claim: Claim): Promise<Buffer> {
+  /** Returns the signals beside a claim. */
+  async fetch(claim: LocalClaim): Promise<Buffer> {
     const { slots, waiters } = this.#database.tables;
     const [row] =
       claim.ticket === undefined
@@ -115,11 +115,11 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
             `SELECT signals FROM ${waiters} WHERE id = ?`,
             [claim.ticket],
           );
-    return asBytes(row?.[0]);
+    return asBytesOrNone(row?.[0]);
   }
 
-  /** Makes a place for signals to a call that is in no line of ours; its ticket. */
-  async open(claim: Claim): Promise<number> {
+  /** Makes a place for signals to a call that is in no queue of ours; returns its ticket. */
+  async open(claim: LocalClaim): Promise<number> {
     const { insertId } = await this.#database.write(
       `listening for signals to a call of ${describeSlot(claim.slot)}`,
       `INSERT INTO ${this.#database.tables.waiters} (k, kind, token, call_id, alive_until) VALUES (?, 'listener', ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`,
@@ -128,8 +128,8 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
     return insertId;
   }
 
-  /** Whether the place was still there. */
-  async renew(claim: Claim): Promise<boolean> {
+  /** Keeps a place; false when it is gone. */
+  async renew(claim: LocalClaim): Promise<boolean> {
     const { affectedRows } = await this.#database.write(
       `listening for signals to a call of ${describeSlot(claim.slot)}`,
       `UPDATE ${this.#database.tables.waiters} SET alive_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE id = ?`,
@@ -139,7 +139,7 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
   }
 
   /** Removes the place, with signals that came too late. */
-  async remove(claim: Claim): Promise<void> {
+  async remove(claim: LocalClaim): Promise<void> {
     await this.#database.write(
       `ending to listen for signals to a call of ${describeSlot(claim.slot)}`,
       `DELETE FROM ${this.#database.tables.waiters} WHERE id = ?`,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type SignalBus, type Slot, UnknownOutcomeError } from "@holdfast/core";
 import {
   checkId,
@@ -10,8 +11,7 @@ import {
 } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
-import { Claim } from "../gate/claim.js";
-import { Heartbeat } from "../gate/heartbeat.js";
+import { LocalClaim } from "../gate/local-claim.js";
 import type { MysqlSessionGate } from "../gate/mysql-session-gate.js";
 import {
   leaseOptions,
@@ -19,11 +19,12 @@ import {
   type MysqlPartOptions,
   readOptions,
 } from "../options.js";
+import { Heartbeat } from "./heartbeat.js";
 import { Listeners } from "./listeners.js";
 import { type Address, Mailboxes } from "./mailboxes.js";
 import { decodeEntries, encodeEntry } from "./signal-entry.js";
 
-/** How a {@link MysqlSignalBus} is set up. */
+/** Options of {@link MysqlSignalBus}. */
 export interface MysqlSignalBusOptions extends MysqlPartOptions, MysqlLeaseOptions {
   /** Calls that enter this gate are found there and need no registration of their own. */
   readonly gate?: MysqlSessionGate | undefined;
@@ -32,7 +33,7 @@ export interface MysqlSignalBusOptions extends MysqlPartOptions, MysqlLeaseOptio
 /**
  * Carries signals between nodes.
  *
- * Who sends puts the signal beside the call's lease, its ticket in the line or, for calls in no line of ours, a row of its
+ * A sender puts the signal beside the call's lease, its ticket in the queue or, for calls in no queue of ours, in a row of its
  * own; it goes with that. Each process looks every `signalPollMs` for signals to all its calls together, while there are
  * any. Calls of the same bus are told at once.
  *
@@ -46,9 +47,9 @@ export class MysqlSignalBus implements SignalBus {
   readonly #gate: MysqlSessionGate | undefined;
   readonly #mailboxes: Mailboxes;
   readonly #listeners = new Listeners();
-  /** Places of calls in no line of ours, by token. */
-  readonly #own = new Map<string, Claim>();
-  readonly #heartbeat: Heartbeat<Claim>;
+  /** Places of calls in no queue of ours, by token. */
+  readonly #own = new Map<string, LocalClaim>();
+  readonly #heartbeat: Heartbeat<LocalClaim>;
   readonly #pollMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -63,7 +64,7 @@ export class MysqlSignalBus implements SignalBus {
     this.#gate = gate;
     this.#pollMs = resolved.signalPollMs;
     this.#mailboxes = new Mailboxes(database ?? openDatabase(resolved), resolved.leaseMs);
-    this.#heartbeat = new Heartbeat(resolved.leaseMs / 3, (claim) => this.#giveSign(claim));
+    this.#heartbeat = new Heartbeat(resolved.leaseMs / 3, (claim) => this.#renew(claim));
     if (gate !== undefined)
       gate.claims.onSignals = (claim, signals) => this.#receive(claim, signals);
   }
@@ -88,7 +89,9 @@ export class MysqlSignalBus implements SignalBus {
     const owner = checkSlot(slot);
     const key = callKey(owner, checkId(callId, "callId"));
     const isFoundAtGate = this.#gate !== undefined && options.enters === this.#gate;
-    const place = isFoundAtGate ? undefined : await this.#open(new Claim(owner, callId));
+    const place = isFoundAtGate
+      ? undefined
+      : await this.#open(new LocalClaim({ slot: owner, token: randomUUID(), callId }));
     const remove = this.#listeners.add(key, handler);
     this.#schedule();
     let closing: Promise<void> | undefined;
@@ -117,25 +120,25 @@ export class MysqlSignalBus implements SignalBus {
       return await this.#mailboxes.put(slot, address, bytes);
     } catch (error) {
       if (!UnknownOutcomeError.is(error)) throw error;
-      // Who gets it twice knows it by its id.
+      // A call that gets it twice knows it by its id.
       return this.#mailboxes.put(slot, address, bytes);
     }
   }
 
-  async #open(claim: Claim): Promise<Claim> {
+  async #open(claim: LocalClaim): Promise<LocalClaim> {
     claim.ticket = await this.#mailboxes.open(claim);
     this.#own.set(claim.token, claim);
     this.#heartbeat.add(claim);
     return claim;
   }
 
-  async #close(claim: Claim): Promise<void> {
+  async #close(claim: LocalClaim): Promise<void> {
     this.#heartbeat.remove(claim);
     this.#own.delete(claim.token);
     await this.#mailboxes.remove(claim);
   }
 
-  async #giveSign(claim: Claim): Promise<void> {
+  async #renew(claim: LocalClaim): Promise<void> {
     try {
       if ((await this.#mailboxes.renew(claim)) || !this.#own.has(claim.token)) return;
       // Removed while this process stood still.
@@ -168,7 +171,7 @@ export class MysqlSignalBus implements SignalBus {
     }
   }
 
-  async #fetch(claim: Claim): Promise<void> {
+  async #fetch(claim: LocalClaim): Promise<void> {
     const { ticket } = claim;
     const bytes = await this.#mailboxes.fetch(claim);
     // What lay beside a ticket says nothing about the lease it has become meanwhile.
@@ -176,7 +179,7 @@ export class MysqlSignalBus implements SignalBus {
     this.#receive(claim, bytes);
   }
 
-  #receive(claim: Claim, bytes: Buffer): void {
+  #receive(claim: LocalClaim, bytes: Buffer): void {
     const key = callKey(claim.slot, claim.callId);
     for (const entry of decodeEntries(bytes)) this.#listeners.tell(key, entry);
   }

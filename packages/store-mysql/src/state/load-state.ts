@@ -2,14 +2,25 @@ import {
   type JsonObject,
   type Message,
   type Revision,
+  type SessionInfo,
   type Slot,
   StateCorruptError,
 } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
-import { describeSlot, type LoadedState } from "@holdfast/core/store-kit";
-import { asNumber, asText, asTextOrNull, type Row } from "../connection/cells.js";
+import { type CallRecord, describeSlot, type LoadedState } from "@holdfast/core/store-kit";
+import {
+  asBytesOrNone,
+  asNumber,
+  asText,
+  asTextOrNull,
+  type Cell,
+  type Row,
+  readingOf,
+} from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
+import { isExpired, keepUsed, lifeOf } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
+import { callRecordTexts } from "./call-records.js";
 
 /** Loads the stored state of a slot, from one snapshot. */
 export async function loadState(
@@ -17,27 +28,56 @@ export async function loadState(
   slot: Slot,
   known?: Revision,
 ): Promise<LoadedState | "unchanged" | null> {
-  const what = `loading ${describeSlot(slot)}`;
-  const k = slotHash(slot);
-  const { slots, messages } = database.tables;
   if (known !== undefined) {
-    const [row] = await database.read(what, `SELECT rev FROM ${slots} WHERE k = ?`, [k]);
-    const stored = asTextOrNull(row?.[0]);
-    if (stored === null) return null;
-    if (stored === known) return "unchanged";
+    const [row] = await database.read(
+      loading(slot),
+      `SELECT rev, ${lifeOf(database)} FROM ${database.tables.slots} WHERE k = ?`,
+      [slotHash(slot)],
+    );
+    const what = `the stored state of ${describeSlot(slot)}`;
+    const stored = readingOf(what, () => asTextOrNull(row?.[0]));
+    if (stored === null || isExpired(row?.[1])) return null;
+    if (stored === known) {
+      await keepUsed(database, slot, row?.[1]);
+      return "unchanged";
+    }
   }
-  // One statement reads one snapshot; the head comes as position -1.
-  const rows = await database.read(
-    what,
-    `SELECT -1, head, rev, n, agent_id, user_id, session_id FROM ${slots} WHERE k = ? AND rev IS NOT NULL
-UNION ALL SELECT pos, body, NULL, NULL, NULL, NULL, NULL FROM ${messages} WHERE k = ?`,
-    [k, k],
-  );
-  return readRows(slot, rows);
+  const { state, life } = await loadWithInbox(database, slot);
+  if (state !== null) await keepUsed(database, slot, life);
+  return state;
 }
 
-function readRows(slot: Slot, rows: readonly Row[]): LoadedState | null {
-  const head = rows.find(([pos]) => asNumber(pos) === -1);
+/** Loads the stored state of a slot and, if there is one, its inbox and its {@link lifeOf}, from one snapshot. */
+export async function loadWithInbox(
+  database: Database,
+  slot: Slot,
+): Promise<{
+  readonly state: LoadedState | null;
+  readonly inbox: Buffer;
+  readonly life: Cell | undefined;
+}> {
+  const k = slotHash(slot);
+  const { slots, messages } = database.tables;
+  // One statement reads one snapshot; the head comes as position -1.
+  const rows = await database.read(
+    loading(slot),
+    `SELECT -1, head, rev, n, agent_id, user_id, session_id, calls, inbox, info, ${lifeOf(database)} FROM ${slots} WHERE k = ? AND rev IS NOT NULL
+UNION ALL SELECT pos, body, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${messages} WHERE k = ?`,
+    [k, k],
+  );
+  return readingOf(`the stored state of ${describeSlot(slot)}`, () => {
+    const head = rows.find(([pos]) => asNumber(pos) === -1);
+    const life = head?.[10];
+    if (isExpired(life)) return { state: null, inbox: Buffer.alloc(0), life };
+    return { state: readRows(slot, head, rows), inbox: asBytesOrNone(head?.[8]), life };
+  });
+}
+
+function loading(slot: Slot): string {
+  return `loading ${describeSlot(slot)}`;
+}
+
+function readRows(slot: Slot, head: Row | undefined, rows: readonly Row[]): LoadedState | null {
   if (head === undefined) {
     if (rows.length === 0) return null;
     throw corrupt(slot, "it has messages but no head");
@@ -50,6 +90,7 @@ function readRows(slot: Slot, rows: readonly Row[]): LoadedState | null {
   const ordered = messages
     .map(([pos, body]) => ({ pos: asNumber(pos), text: asText(body) }))
     .sort((a, b) => a.pos - b.pos);
+  const info = asTextOrNull(head[9]);
   return {
     revision: asText(head[2]),
     head: parse(slot, asText(head[1]), "the head") as JsonObject,
@@ -57,6 +98,10 @@ function readRows(slot: Slot, rows: readonly Row[]): LoadedState | null {
       if (pos !== index) throw corrupt(slot, `message ${index} is missing`);
       return parse(slot, text, `message ${index}`) as unknown as Message;
     }),
+    callRecords: callRecordTexts(asBytesOrNone(head[7])).map(
+      (text) => parse(slot, text, "a call record") as unknown as CallRecord,
+    ),
+    ...(info !== null && { info: parse(slot, info, "the info") as SessionInfo }),
   };
 }
 

@@ -9,30 +9,39 @@ import type {
 import {
   checkSlot,
   describeSlot,
+  ExpirySweep,
+  type Inbox,
   type LoadedState,
+  type SessionExpiry,
   type StateWrite,
 } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
+import { ExpiredSessions } from "../expiry/expired-sessions.js";
 import { MysqlSessionGate } from "../gate/mysql-session-gate.js";
+import { MysqlInbox } from "../inbox/mysql-inbox.js";
 import { MysqlKeyValueStore } from "../key-value/mysql-key-value-store.js";
 import { slotHash } from "../keys.js";
 import { listSlots } from "../listing/list-slots.js";
 import { MysqlConversationLog } from "../log/mysql-conversation-log.js";
 import {
-  leaseOptions,
+  type MysqlExpiryOptions,
   type MysqlLeaseOptions,
   type MysqlPartOptions,
   readOptions,
+  storeOptions,
 } from "../options.js";
 import { MysqlSignalBus } from "../signals/mysql-signal-bus.js";
 import { loadState } from "./load-state.js";
 import { prepareWrite } from "./prepare-write.js";
 import { saveState } from "./save-state.js";
-import { deleteEmptyRow } from "./state-row.js";
+import { deleteEmptyRow, NO_STATE } from "./state-row.js";
 
 /** Options of {@link MysqlAgentStateStore}. */
-export interface MysqlStoreOptions extends MysqlPartOptions, MysqlLeaseOptions {}
+export interface MysqlStoreOptions
+  extends MysqlPartOptions,
+    MysqlLeaseOptions,
+    MysqlExpiryOptions {}
 
 /** The parts beside the store, on the same database. */
 export interface MysqlCompanions extends DistributedStore {
@@ -47,7 +56,7 @@ export interface MysqlCompanions extends DistributedStore {
  * Stores agent states in MySQL 8 or MariaDB 10.6 and later, for any number of nodes.
  *
  * Contract, beyond {@link AgentStateStore}'s:
- * - A save is one transaction over state, log and lease; it sends what changed, whatever the length of the session.
+ * - A save is one transaction over state, log, inbox and lease; it sends what changed, whatever the length of the session.
  * - An acknowledged save is as durable as the server's commits (`innodb_flush_log_at_trx_commit = 1`).
  * - Constructing does no I/O. The tables are created when first needed, unless `migrate` is false.
  * - The pool stays the caller's: `close` ends timers, not the pool.
@@ -59,18 +68,26 @@ export class MysqlAgentStateStore implements AgentStateStore {
   readonly contract = 1;
   readonly kind = "mysql";
   readonly reach = "distributed";
+  readonly keepsCallRecords = true;
+  readonly inbox: Inbox;
   /** Gate and log of {@link companions}, which a save writes in the same transaction. */
   readonly fuses: { readonly gate: MysqlSessionGate; readonly log: MysqlConversationLog };
+  /** Present with `ttlMs`. */
+  readonly expiry: SessionExpiry | undefined;
   readonly #database: Database;
+  readonly #sweep: ExpirySweep | undefined;
   readonly #gate: MysqlSessionGate;
   readonly #signals: MysqlSignalBus;
   readonly #companions: MysqlCompanions;
 
   /** @throws ConfigurationError */
   constructor(options: MysqlStoreOptions) {
-    const resolved = readOptions("MysqlAgentStateStore", options, leaseOptions);
-    const { pool, leaseMs, signalPollMs } = resolved;
-    this.#database = openDatabase(resolved);
+    const resolved = readOptions("MysqlAgentStateStore", options, storeOptions);
+    const { pool, leaseMs, signalPollMs, ttlMs } = resolved;
+    this.#database = openDatabase(resolved, () => this.#sweep?.start());
+    this.expiry = ttlMs === undefined ? undefined : { ttlMs };
+    this.#sweep = ttlMs === undefined ? undefined : sweepOf(this.#database, ttlMs);
+    this.inbox = new MysqlInbox(this.#database);
     this.#gate = new MysqlSessionGate({ pool, leaseMs }, this.#database);
     this.#signals = new MysqlSignalBus(
       { pool, leaseMs, signalPollMs, gate: this.#gate },
@@ -93,7 +110,7 @@ export class MysqlAgentStateStore implements AgentStateStore {
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
     const owner = checkSlot(slot);
     const prepared = prepareWrite(owner, write);
-    const save = () => saveState(this.#database, owner, prepared);
+    const save = () => saveState(this.#database.going("ending"), owner, prepared);
     if (prepared.lease === undefined || !prepared.release) return save();
     return this.#gate.whileReleasing(prepared.lease, save);
   }
@@ -115,22 +132,30 @@ export class MysqlAgentStateStore implements AgentStateStore {
 
   /** Ends the timers of gate and signals; the pool is the caller's. */
   async close(): Promise<void> {
-    await Promise.all([this.#gate.close(), this.#signals.close()]);
+    await Promise.all([this.#gate.close(), this.#signals.close(), this.#sweep?.stop()]);
   }
 }
 
-/** Deletes the state of a slot and returns whether there was one. Its log and lease stay. */
+function sweepOf(database: Database, ttlMs: number): ExpirySweep {
+  const expired = new ExpiredSessions(database);
+  return new ExpirySweep(ttlMs, () => expired.sweep());
+}
+
+/** Presence of a state, as the statement reports it through `LAST_INSERT_ID`. */
+const [ABSENT, THERE] = [1, 2];
+
+/** Deletes the state of a slot, with its inbox, and returns whether there was one. Its log and lease stay. */
 function deleteState(database: Database, slot: Slot): Promise<boolean> {
   const { tables } = database;
   const k = slotHash(slot);
   return database.transaction(`deleting ${describeSlot(slot)}`, async (tx) => {
-    const { affectedRows } = await tx.write(
-      `UPDATE ${tables.slots} SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL WHERE k = ? AND rev IS NOT NULL`,
+    const { affectedRows, insertId } = await tx.write(
+      `UPDATE ${tables.slots} SET waiting = waiting + 0 * LAST_INSERT_ID(IF(rev IS NULL, ${ABSENT}, ${THERE})), ${NO_STATE} WHERE k = ? AND (rev IS NOT NULL OR inbox IS NOT NULL)`,
       [k],
     );
     if (affectedRows === 0) return false;
     await tx.write(`DELETE FROM ${tables.messages} WHERE k = ?`, [k]);
     await tx.write(deleteEmptyRow(tables), [k]);
-    return true;
+    return insertId === THERE;
   });
 }

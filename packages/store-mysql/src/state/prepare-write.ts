@@ -1,6 +1,7 @@
 import { InvalidInputError, type Revision, type Slot } from "@holdfast/core";
 import { checkWrite, describeSlot, nextRevision, type StateWrite } from "@holdfast/core/store-kit";
 import { type PreparedLog, prepareLog } from "../log/append-log.js";
+import { type PreparedCallRecord, prepareCallRecord } from "./call-records.js";
 import { opEntry } from "./op-ring.js";
 
 /** A message and its position. */
@@ -24,8 +25,18 @@ export interface PreparedWrite {
   readonly lease: string | undefined;
   readonly release: boolean;
   readonly log: PreparedLog;
+  /** Ids of inbox entries to remove, each once. */
+  readonly takes: readonly string[];
+  readonly callRecord: PreparedCallRecord | undefined;
+  readonly info: PreparedInfo | undefined;
   /** @throws StateCorruptError when the write does not fit `stored` messages */
   checkFits(stored: number): void;
+}
+
+/** Facts for listings. */
+export interface PreparedInfo {
+  readonly body: Buffer;
+  readonly runOpen: boolean;
 }
 
 /**
@@ -33,9 +44,10 @@ export interface PreparedWrite {
  *
  * @throws StateCorruptError for a write that fits no state
  * @throws InvalidInputError
+ * @throws StateTooLargeError for a call record of more than 4 MB
  */
 export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
-  const { op, expected, keep, replace, append, lease, release = false } = write;
+  const { op, expected, keep, replace, append, lease, release = false, callRecord, info } = write;
   if (typeof op !== "string" || op === "")
     throw new InvalidInputError(`${describeSlot(slot)} was not saved: the save has no op`);
   if (release && lease === undefined)
@@ -64,6 +76,9 @@ export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
     lease,
     release,
     log: prepareLog(slot, write.log ?? []),
+    takes: [...new Set(write.takes)],
+    callRecord: callRecord && prepareCallRecord(slot, callRecord),
+    info: info && { body: encode(info), runOpen: info.unfinished === true },
     checkFits,
   };
 }

@@ -1,19 +1,23 @@
 import type { Revision, Slot } from "@holdfast/core";
 import { describeSlot, leaseLost, stateConflict } from "@holdfast/core/store-kit";
-import { asBytes, asNumber, asTextOrNull } from "../connection/cells.js";
+import { asBytesOrNone, asNumberOrZero, asTextOrNull } from "../connection/cells.js";
 import type { Database, Transaction } from "../connection/database.js";
 import { rowBatches } from "../connection/row-batches.js";
-import type { WriteResult } from "../connection/session.js";
+import type { Value, WriteResult } from "../connection/session.js";
+import { removeExpired } from "../expiry/expired-sessions.js";
+import { andUnexpired, NOW } from "../expiry/last-use.js";
+import { inboxAfter, removeEntries } from "../inbox/inbox-column.js";
 import { slotHash, type Tables } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
 import { insertLog } from "../log/append-log.js";
 import { writeBlobs } from "../log/log-blobs.js";
+import { keepingRecord, onlyRecord } from "./call-records.js";
 import { opHash, RING_BYTES, revisionInRing } from "./op-ring.js";
 import type { MessageRow, PreparedWrite } from "./prepare-write.js";
 import { SLOT_COLUMNS, slotValues } from "./state-row.js";
 
 /**
- * Writes state, log and lease in one transaction.
+ * Writes state, log, inbox and lease in one transaction.
  *
  * The first statement locks the slot's row, so that saves of a slot are serialized, and writes only if the revision, the op and
  * the lease match and exactly the kept messages are stored, as in a turn that only appends. Every other case is examined only
@@ -27,14 +31,16 @@ export async function saveState(
   const what = `saving ${describeSlot(slot)}`;
   const { tables } = database;
   const k = slotHash(slot);
+  // With a lease the session was there, or removed, when the lease began, and does not expire while it is held.
+  if (write.expected === null && write.lease === undefined) await removeExpired(database, slot);
   await writeBlobs(database, slot, write.log.blobs);
   return database.transaction(what, async (tx) => {
     // With a lease the row exists. Without one, an UPDATE of a missing row would lock the gap for other sessions.
     if (write.expected === null && write.lease === undefined) await makeRow(tx, tables, slot);
     let stored = write.keep;
-    let { affectedRows, insertId } = await updateRow(tx, tables, k, write, stored);
+    let { affectedRows, insertId } = await updateRow(tx, database, k, write, stored);
     if (affectedRows === 0) {
-      const found = await readRow(tx, tables, k);
+      const found = await readRow(tx, database, k);
       const repeated = revisionInRing(found.ops, write.op);
       if (repeated !== undefined) return repeated;
       if (write.lease !== undefined && found.lease !== write.lease) throw leaseLost(slot);
@@ -42,10 +48,12 @@ export async function saveState(
         throw stateConflict(slot, write.expected, found.revision);
       write.checkFits(found.count);
       stored = found.count;
-      ({ affectedRows, insertId } = await updateRow(tx, tables, k, write, stored));
+      ({ affectedRows, insertId } = await updateRow(tx, database, k, write, stored));
       // The row has been locked since it was read: only the lease can have expired in between.
       if (affectedRows === 0) throw leaseLost(slot);
     }
+    // One entry, the usual number, was removed with the update.
+    if (write.takes.length > 1) await removeEntries(tx, tables, k, write.takes);
     await deleteMessages(tx, tables, k, write.count, stored);
     await writeMessages(tx, tables, k, write.rows);
     await insertLog(tx, tables, k, insertId, write.log);
@@ -55,14 +63,14 @@ export async function saveState(
 
 function makeRow(tx: Transaction, { slots }: Tables, slot: Slot): Promise<WriteResult> {
   return tx.write(
-    `INSERT INTO ${slots} (${SLOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE k = k`,
+    `INSERT INTO ${slots} (${SLOT_COLUMNS}, used_at) VALUES (?, ?, ?, ?, ?, ?, ${NOW}) ON DUPLICATE KEY UPDATE k = k`,
     slotValues(slot),
   );
 }
 
 function updateRow(
   tx: Transaction,
-  { slots }: Tables,
+  database: Database,
   k: Buffer,
   write: PreparedWrite,
   stored: number,
@@ -70,19 +78,21 @@ function updateRow(
   const ending = write.release
     ? ", lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL"
     : "";
+  const beside = besideHead(write);
   const holding =
     write.lease === undefined ? "" : " AND lease_token = ? AND lease_until > UTC_TIMESTAMP(6)";
   return tx.write(
-    `UPDATE ${slots} SET rev = ?, head = ?, n = ?, ops = LEFT(CONCAT(?, ops), ${RING_BYTES}), updated_at = UTC_TIMESTAMP(6),
+    `UPDATE ${database.tables.slots} SET rev = ?, head = ?, n = ?, ops = LEFT(CONCAT(?, ops), ${RING_BYTES}), updated_at = UTC_TIMESTAMP(6), used_at = ${NOW},
 listed_at = ${LISTED_NOW},
-log_seq = LAST_INSERT_ID(log_seq + ?)${ending}
-WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}`,
+log_seq = LAST_INSERT_ID(log_seq + ?)${beside.sql}${ending}
+WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}${andUnexpired(database)}`,
     [
       Buffer.from(write.revision, "utf8"),
       write.head,
       write.count,
       write.opEntry,
       write.log.records.length,
+      ...beside.values,
       k,
       write.expected === null ? null : Buffer.from(write.expected, "utf8"),
       stored,
@@ -93,6 +103,27 @@ WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}`,
   );
 }
 
+/**
+ * Assignments for what is kept beside the head. The first save of a state keeps nothing: a state of the same slot may have
+ * been deleted by an earlier release, which leaves these columns as they are.
+ */
+function besideHead(write: PreparedWrite): { sql: string; values: readonly Value[] } {
+  const { callRecord, info, takes, expected } = write;
+  const isFirst = expected === null;
+  const drop = takes.length === 1 ? takes[0] : undefined;
+  const runOpen = isFirst ? (info?.runOpen ?? false) : info?.runOpen;
+  const parts: { sql: string; values: readonly Value[] }[] = [];
+  if (isFirst) parts.push(onlyRecord(callRecord));
+  else if (callRecord) parts.push(keepingRecord(callRecord));
+  if (isFirst || info)
+    parts.push({ sql: "info = ?, run_open = ?", values: [info?.body ?? null, runOpen ? 1 : 0] });
+  if (isFirst || info || drop !== undefined) parts.push(inboxAfter(runOpen, drop));
+  return {
+    sql: parts.map(({ sql }) => `, ${sql}`).join(""),
+    values: parts.flatMap(({ values }) => values),
+  };
+}
+
 interface FoundRow {
   readonly revision: Revision | null;
   readonly count: number;
@@ -101,16 +132,16 @@ interface FoundRow {
   readonly lease: string | null;
 }
 
-async function readRow(tx: Transaction, { slots }: Tables, k: Buffer): Promise<FoundRow> {
+async function readRow(tx: Transaction, database: Database, k: Buffer): Promise<FoundRow> {
   const [row = []] = await tx.read(
-    `SELECT rev, n, ops, IF(lease_until > UTC_TIMESTAMP(6), lease_token, NULL) FROM ${slots} WHERE k = ? FOR UPDATE`,
+    `SELECT rev, n, ops, IF(lease_until > UTC_TIMESTAMP(6), lease_token, NULL) FROM ${database.tables.slots} WHERE k = ?${andUnexpired(database)} FOR UPDATE`,
     [k],
   );
   const [revision, count, ops, lease] = row;
   return {
     revision: asTextOrNull(revision),
-    count: asNumber(count),
-    ops: asBytes(ops),
+    count: asNumberOrZero(count),
+    ops: asBytesOrNone(ops),
     lease: asTextOrNull(lease),
   };
 }

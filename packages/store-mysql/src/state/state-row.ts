@@ -18,7 +18,11 @@ export function slotValues(slot: Slot): readonly Value[] {
   ];
 }
 
-/** Statement that deletes the row of a slot without state, log, lease and waiting calls. */
+/** Assignments that remove the state of a slot, with its inbox. */
+export const NO_STATE =
+  "rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL, inbox = NULL, calls = NULL, info = NULL, run_open = 0, unfinished = 0";
+
+/** Statement that deletes the row of a slot without state, log, inbox, lease and waiting calls. */
 export function deleteEmptyRow({ slots }: Tables): string {
-  return `DELETE FROM ${slots} WHERE k = ? AND rev IS NULL AND log_seq = 0 AND lease_token IS NULL AND waiting = 0`;
+  return `DELETE FROM ${slots} WHERE k = ? AND rev IS NULL AND log_seq = 0 AND lease_token IS NULL AND waiting = 0 AND inbox IS NULL`;
 }

@@ -116,7 +116,9 @@ test("a holder whose lease another took is told", async () => {
   await pool.query(`UPDATE ${prefix}slots SET lease_token = 'another'`);
   await eventually(() => lease.lost.aborted);
   expect(LeaseLostError.is(lease.lost.reason)).toBe(true);
-  expect(String(lease.lost.reason), "by asking, not by waiting").toContain("is another's now");
+  expect(String(lease.lost.reason), "by asking, not by waiting").toContain(
+    "another call has the session",
+  );
   await lease.release();
   const [row] = await rowsOf(pool, `SELECT lease_token FROM ${prefix}slots`);
   expect(String(row?.[0]), "its release took nothing from the other").toBe("another");
@@ -153,7 +155,7 @@ test("rows of calls that died long ago are removed when the next call waits", as
   expect(await rowsLeft()).toEqual([0, 0]);
 });
 
-test("nobody overtakes a call of another node that waits, also when the slot is free", async () => {
+test("a waiting call of another node is not overtaken, also when the slot is free", async () => {
   const gate = open();
   await (await gate.acquire(slot, { callId: "first use" })).release();
   const held = await gate.acquire(slot, { callId: "c" });
@@ -175,13 +177,14 @@ test("nobody overtakes a call of another node that waits, also when the slot is 
   expect(await rowsLeft()).toEqual([0, 0]);
 });
 
-test("who waits at a gate that is closed is refused, and leaves the line", async () => {
+test("a call that waits at a gate that is closed is refused, and leaves the queue", async () => {
   const gate = open();
   const held = await open().acquire(slot, { callId: "c" });
   const waiting = gate.acquire(slot, { callId: "d" });
   await eventually(async () => (await gate.calls(slot)).length === 2);
+  const refused = expect(waiting).rejects.toThrow(/closed/);
   await gate.close();
-  await expect(waiting).rejects.toThrow(/closed/);
+  await refused;
   expect(await gate.calls(slot)).toEqual(["c"]);
   await held.release();
 });

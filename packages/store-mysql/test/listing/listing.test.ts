@@ -1,7 +1,9 @@
 import { InvalidInputError } from "@holdfast/core";
 import { MysqlAgentStateStore } from "@holdfast/store-mysql";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { dropTables, freshPrefix, testPool } from "../log/fresh-tables.js";
+import { slotHash } from "../../src/keys.js";
+import { IS_SESSION } from "../../src/listing/list-slots.js";
+import { dropTables, freshPrefix, rowsOf, testPool } from "../log/fresh-tables.js";
 import { slotNamed, turnWrite } from "../state/turns.js";
 
 const pool = testPool();
@@ -25,30 +27,118 @@ test("a listing says when a session was saved and how many messages it has, to t
   expect(Math.abs(Date.parse(info?.updatedAt ?? "") - start)).toBeLessThan(60_000);
 });
 
-test("a session saved while its listing is paged is not shown twice, and others are all shown", async () => {
+test("sessions saved while their listing is paged come at its end, also those saved right before", async () => {
   const slots = Array.from({ length: 9 }, (_, index) => slotNamed(`s${index}`));
   const revisions = new Map<string, string>();
-  for (const slot of slots)
-    revisions.set(slot.sessionId, await store.save(slot, turnWrite(slot, null, 0)));
+  const save = async (name: string): Promise<void> => {
+    const revision = revisions.get(name) ?? null;
+    const write = turnWrite(slotNamed(name), revision, revision === null ? 0 : 1);
+    revisions.set(name, await store.save(slotNamed(name), write));
+  };
+  for (const slot of slots) await save(slot.sessionId);
   await pool.query(`UPDATE ${prefix}slots SET listed_at = listed_at - INTERVAL 1 HOUR`);
-  const shown: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({ agentId: "agent", userId: "user", limit: 2, cursor });
-    shown.push(...page.slots.map(({ slot }) => slot.sessionId));
-    const last = slotNamed(shown.at(-1) ?? "");
-    const revision = revisions.get(last.sessionId) ?? null;
-    revisions.set(last.sessionId, await store.save(last, turnWrite(last, revision, 1)));
-    cursor = page.cursor;
-    if (shown.length > 20) break;
-    // Each is saved once while it was just shown; then it is at the front.
-    revisions.delete(last.sessionId);
-  } while (cursor !== undefined);
-  expect([...shown].sort()).toEqual(slots.map(({ sessionId }) => sessionId).sort());
-  expect((await store.list({ limit: 1 })).slots[0]?.slot.sessionId).toBe(shown.at(-1));
+  const page = (cursor?: string) => store.list({ agentId: "agent", limit: 2, cursor });
+  const namesOf = ({ slots }: Awaited<ReturnType<typeof page>>) =>
+    slots.map(({ slot }) => slot.sessionId);
+  const first = await page();
+  const oldest = "s0";
+  // Set before the first page was read and visible only now, as by a save that was under way.
+  await pool.execute(
+    `UPDATE ${prefix}slots SET listed_at = UTC_TIMESTAMP(6) - INTERVAL 3 SECOND WHERE k = ?`,
+    [slotHash(slotNamed(oldest))],
+  );
+  await save("s4");
+  const shown = namesOf(first);
+  for (let cursor = first.cursor; cursor !== undefined; ) {
+    const next = await page(cursor);
+    shown.push(...namesOf(next));
+    cursor = next.cursor;
+  }
+  expect(shown.slice(0, -2)).toEqual(["s8", "s7", "s6", "s5", "s3", "s2", "s1"]);
+  expect(shown.slice(-2).sort()).toEqual(["s0", "s4"]);
+});
+
+test("sessions of this very moment come once, page by page", async () => {
+  const slots = Array.from({ length: 7 }, (_, index) => slotNamed(`s${index}`));
+  for (const slot of slots) await store.save(slot, turnWrite(slot, null, 0));
+  for (const limit of [1, 2, 3, 6, 7, 8]) {
+    const shown: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store.list({ limit, cursor });
+      expect(page.slots.length).toBeLessThanOrEqual(limit);
+      shown.push(...page.slots.map(({ slot }) => slot.sessionId));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(shown).toEqual(["s6", "s5", "s4", "s3", "s2", "s1", "s0"]);
+  }
+});
+
+test("a cursor of the release before is continued, and misses nothing", async () => {
+  const slots = Array.from({ length: 5 }, (_, index) => slotNamed(`s${index}`));
+  for (const slot of slots) await store.save(slot, turnWrite(slot, null, 0));
+  const [row] = await rowsOf(
+    pool,
+    `SELECT DATE_FORMAT(listed_at, '%Y-%m-%d %H:%i:%s.%f'), HEX(k) FROM ${prefix}slots WHERE k = ?`,
+    [slotHash(slotNamed("s3"))],
+  );
+  const cursor = Buffer.from(`${row?.[0]}${String(row?.[1]).toLowerCase()}`).toString("base64url");
+  const { slots: rest } = await store.list({ cursor });
+  const names = rest.map(({ slot }) => slot.sessionId);
+  expect(names.slice(0, 3)).toEqual(["s2", "s1", "s0"]);
+  expect(names.slice(3).sort(), "those before it again").toEqual(["s3", "s4"]);
+});
+
+test("a listing of unfinished sessions reads an index, not the sessions", async () => {
+  const slot = slotNamed("s");
+  await store.save(slot, turnWrite(slot, null, 0, { info: { unfinished: true } }));
+  const [row] = await rowsOf(
+    pool,
+    `EXPLAIN SELECT k FROM ${prefix}slots WHERE unfinished = 1 AND ${IS_SESSION} ORDER BY listed_at DESC, k DESC LIMIT 5`,
+  );
+  expect(String(row)).toContain("by_unfinished");
+  expect(String(row)).not.toContain("filesort");
+});
+
+test("a log alone is no session, until a call has said something", async () => {
+  const slot = slotNamed("logged");
+  const { log, gate } = store.companions();
+  const at = new Date().toISOString();
+  await log.append(slot, [
+    { v: 1, id: "1", callId: "c", at, kind: "mark", mark: { name: "call_start" } },
+  ]);
+  await pool.query(`UPDATE ${prefix}slots SET listed_at = listed_at - INTERVAL 1 HOUR`);
+  expect(await store.list()).toEqual({ slots: [] });
+  const put = { id: "e", kind: "input", callId: "c", at, body: {} } as const;
+  const lease = await gate.acquire(slot, { callId: "c", put });
+  const start = Date.now();
+  const { slots } = await store.list({ agentId: slot.agentId, userId: slot.userId });
+  expect(slots).toMatchObject([{ slot, messages: 0, info: { unfinished: true } }]);
+  expect(Math.abs(Date.parse(slots[0]?.updatedAt ?? "") - start)).toBeLessThan(60_000);
+  await lease.release([put.id]);
+  expect(await store.list()).toEqual({ slots: [] });
+});
+
+test("a session that the release before deleted is not listed for the facts it leaves", async () => {
+  const slot = slotNamed("s");
+  const info = { unfinished: true, title: "old" };
+  await store.save(slot, turnWrite(slot, null, 0, { info }));
+  // As its statement does, which knows nothing of the columns beside the head.
+  await pool.query(
+    `UPDATE ${prefix}slots SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL`,
+  );
+  expect(await store.list({ unfinished: true })).toEqual({ slots: [] });
+  const at = new Date().toISOString();
+  await store.inbox.put(slot, { id: "m", kind: "interrupt", callId: "c", at, body: {} });
+  expect(await store.list()).toEqual({ slots: [] });
+  await store.inbox.put(slot, { id: "e", kind: "input", callId: "c", at, body: {} });
+  expect((await store.list()).slots).toMatchObject([{ slot, info: { unfinished: true } }]);
+  expect((await store.list()).slots[0]?.info?.title).toBeUndefined();
 });
 
 test("a cursor that is none of ours is refused", async () => {
-  for (const cursor of ["", "x", Buffer.from("2026-01-01").toString("base64url")])
+  for (const text of ["", "x", "2026-01-01", "{}", '{"pin":"x","at":null,"k":"","shown":""}']) {
+    const cursor = Buffer.from(text).toString("base64url");
     await expect(store.list({ cursor })).rejects.toSatisfy(InvalidInputError.is);
+  }
 });

@@ -3,8 +3,17 @@ import { MysqlAgentStateStore, migrate, migrationStatements } from "@holdfast/st
 import { spawnScript } from "@holdfast/testing";
 import { createPool } from "mysql2/promise";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
-import { newestMigration } from "../../src/migrations/migrations.js";
+import { slotHash, tableNames } from "../../src/keys.js";
+import type { Migration } from "../../src/migrations/migration.js";
+import {
+  migrations,
+  migrationsTable,
+  newestMigration,
+  recordStatement,
+} from "../../src/migrations/migrations.js";
+import { SLOT_COLUMNS, slotValues } from "../../src/state/state-row.js";
 import { dropTables, freshPrefix, rowsOf, testPool } from "../log/fresh-tables.js";
+import { headOf, turnWrite } from "../state/turns.js";
 
 const pool = testPool();
 const migrator = new URL("./children/migrator.mjs", import.meta.url);
@@ -31,7 +40,7 @@ test("processes that start at once on an empty database all come to work", async
   for (const child of children) child.send("go");
   for (const child of children) await child.line("done");
   const rows = await rowsOf(pool, `SELECT number FROM ${prefix}migrations ORDER BY number`);
-  expect(rows.map(([number]) => number)).toEqual([1, 2]);
+  expect(rows.map(([number]) => number)).toEqual([1, 2, 3, 4]);
   for (const child of children) await child.exited;
 });
 
@@ -44,7 +53,7 @@ test("of many first uses in one process one migrates", async () => {
 
 test("migrate says what it did", async () => {
   const report = await migrate(pool, { tablePrefix: prefix });
-  expect(report).toEqual({ applied: [1, 2], leftOut: [] });
+  expect(report).toEqual({ applied: [1, 2, 3, 4], leftOut: [] });
   expect(report.applied.at(-1)).toBe(newestMigration);
 });
 
@@ -77,6 +86,40 @@ test("tables a newer release changed are used while it allows that, and left alo
   }
   await expect(migrate(fresh, { tablePrefix: prefix })).rejects.toSatisfy(StateTooNewError.is);
   await fresh.end();
+});
+
+test("sessions of the release before stay as they are, and its nodes may go on using the tables", async () => {
+  const [tables, reports] = migrations;
+  const t = tableNames(prefix);
+  const before = [tables, reports].flatMap((migration) => [
+    ...(migration?.statements(t) ?? []),
+    recordStatement(t.migrations, migration as Migration),
+  ]);
+  for (const statement of [migrationsTable(t.migrations), ...before]) await pool.query(statement);
+  const head = Buffer.from(JSON.stringify(headOf(slot)), "utf8");
+  const revision = `1.${"a".repeat(32)}`;
+  // As the release before made rows, gave leases and deleted states.
+  await pool.execute(
+    `INSERT INTO ${t.slots} (${SLOT_COLUMNS}, rev, head, updated_at, listed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`,
+    [...slotValues(slot), Buffer.from(revision, "utf8"), head],
+  );
+  const store = new MysqlAgentStateStore({ pool, tablePrefix: prefix });
+  expect(await store.load(slot)).toMatchObject({ revision, messages: [], callRecords: [] });
+  expect((await store.list()).slots[0]).not.toHaveProperty("info");
+  const write = turnWrite(slot, revision, 0, {
+    callRecord: { record: { callId: "c", reply: "of the deleted session" }, keep: 5 },
+    info: { unfinished: true, title: "of the deleted session" },
+  });
+  await store.save(slot, write);
+  await pool.execute(
+    `UPDATE ${t.slots} SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL WHERE k = ?`,
+    [slotHash(slot)],
+  );
+  await pool.execute(`DELETE FROM ${t.messages} WHERE k = ?`, [slotHash(slot)]);
+  await store.save(slot, turnWrite(slot, null, 0));
+  expect(await store.load(slot)).toMatchObject({ callRecords: [] });
+  expect((await store.list()).slots[0]).not.toHaveProperty("info");
+  expect((await store.list({ unfinished: true })).slots).toEqual([]);
 });
 
 test("a user who may not make tables works on tables that are there, and is told otherwise", async () => {

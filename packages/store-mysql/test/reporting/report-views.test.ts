@@ -101,7 +101,7 @@ test("a user who may not create views can migrate and work; the views come when 
   const database = new URL(inject("mysqlUrl")).pathname.slice(1);
   await pool.query(`CREATE USER '${name}'@'%' IDENTIFIED BY 'secret-of-test'`);
   await pool.query(
-    `GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX ON \`${database}\`.* TO '${name}'@'%'`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER ON \`${database}\`.* TO '${name}'@'%'`,
   );
   const url = new URL(inject("mysqlUrl"));
   url.username = name;
@@ -109,7 +109,7 @@ test("a user who may not create views can migrate and work; the views come when 
   const restricted = createPool({ uri: url.href, connectionLimit: 2 });
   try {
     const report = await migrate(restricted, { tablePrefix: prefix });
-    expect(report.applied).toEqual([1]);
+    expect(report.applied).toEqual([1, 3, 4]);
     expect(report.leftOut).toEqual([
       { number: 2, missing: expect.stringContaining("CREATE VIEW") },
     ]);

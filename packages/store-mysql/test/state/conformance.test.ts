@@ -10,13 +10,28 @@ const opened = new WeakMap<
   { prefix: string; network?: Awaited<ReturnType<typeof proxiedPool>> }
 >();
 
+async function open(ttlMs?: number): Promise<AgentStateStore> {
+  const [prefix, network] = [freshPrefix(), await proxiedPool()];
+  const store = new MysqlAgentStateStore({ pool: network.pool, tablePrefix: prefix, ttlMs });
+  opened.set(store, { prefix, network });
+  return store;
+}
+
 describeAgentStateStore("MysqlAgentStateStore", {
   fuses: ["gate", "log"],
-  async create() {
-    const [prefix, network] = [freshPrefix(), await proxiedPool()];
-    const store = new MysqlAgentStateStore({ pool: network.pool, tablePrefix: prefix });
-    opened.set(store, { prefix, network });
-    return store;
+  inbox: true,
+  callRecords: true,
+  create: () => open(),
+  expiring: {
+    create: open,
+    async pass(store, slot, ms) {
+      const columns = ["used_at", "updated_at", "listed_at"].map(
+        (column) => `${column} = ${column} - INTERVAL ${Math.round(ms * 1_000)} MICROSECOND`,
+      );
+      const prefix = opened.get(store)?.prefix;
+      const sql = `UPDATE ${prefix}slots SET ${columns.join(", ")} WHERE k = ?`;
+      await pool.execute(sql, [slotHash(slot)]);
+    },
   },
   reopen(first) {
     const prefix = opened.get(first)?.prefix as string;
@@ -31,6 +46,13 @@ describeAgentStateStore("MysqlAgentStateStore", {
   async corrupt(store, slot) {
     const prefix = opened.get(store)?.prefix;
     await pool.execute(`DELETE FROM ${prefix}messages WHERE k = ? AND pos = 7`, [slotHash(slot)]);
+  },
+  async endLease(store, slot) {
+    const prefix = opened.get(store)?.prefix;
+    await pool.execute(
+      `UPDATE ${prefix}slots SET lease_until = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE k = ?`,
+      [slotHash(slot)],
+    );
   },
   breakBackend: (store) => opened.get(store)?.network?.proxy.close(),
 });

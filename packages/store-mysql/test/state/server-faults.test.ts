@@ -107,7 +107,6 @@ test(
       list: () => stateStore.list(),
       acquire: () => gate.acquire(slot, { callId: "d" }),
       calls: () => gate.calls(slot),
-      release: () => lease.release(),
       send: () => signals.send(slot, "c", { kind: "interrupt" }),
       listen: () => signals.listen(slot, "c", () => undefined),
       append: () => log.append(slot, turnWrite(slot, null, 0).log ?? []),
@@ -127,6 +126,8 @@ test(
     );
     for (const [name, kind] of outcomes)
       expect(["UNAVAILABLE", "UNKNOWN_OUTCOME"], `${name}: ${kind}`).toContain(kind);
+    // A lease that cannot be given back runs out.
+    await lease.release();
     mariadb.process.resume();
     const saved = await saveWithRetry(stateStore, slot, write);
     expect(await stateStore.load(slot, saved)).toBe("unchanged");

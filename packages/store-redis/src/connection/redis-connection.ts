@@ -9,6 +9,7 @@ import type {
 import { ReconnectingConnection } from "./reconnecting-connection.js";
 import { adapterFor, type RedisClient } from "./redis-client.js";
 import { writeReplicated } from "./replicated-write.js";
+import { anyReply, checkReply, type ReplyShape } from "./reply-shape.js";
 import { byHash, bySource, type Script, type ScriptCall } from "./script.js";
 import { type ChannelListener, type ChannelSubscription, Subscriptions } from "./subscriptions.js";
 
@@ -32,6 +33,14 @@ export interface RunOptions {
   readonly wrote?: ((reply: RedisReply) => boolean) | undefined;
 }
 
+/** Options of a plain command. */
+export interface SendOptions extends Pick<RunOptions, "deadlineMs"> {
+  /** @default false */
+  readonly writes?: boolean | undefined;
+  /** Replies that it can give. @default any */
+  readonly reply?: ReplyShape | undefined;
+}
+
 /**
  * Everything this package needs of Redis, with any supported client.
  *
@@ -45,6 +54,7 @@ export interface RunOptions {
  * - Commands of one caller on one hash tag reach the server in the order in which they were given. The exceptions: a
  *   command that had to be repeated, and the first run of a script that the server does not know yet, may arrive behind
  *   later ones.
+ * - A reply that is none of the script's or command's is an error, never a value.
  * - Errors never carry keys, arguments or addresses.
  */
 export interface RedisConnection {
@@ -61,7 +71,7 @@ export interface RedisConnection {
     what: string,
     command: string,
     args: readonly (string | number)[],
-    options?: RunOptions & { readonly writes?: boolean },
+    options?: SendOptions,
   ): Promise<RedisReply>;
   /** Resolves once messages arrive. One connection serves all subscriptions. */
   subscribe(channel: string, listener: ChannelListener): Promise<ChannelSubscription>;
@@ -159,14 +169,19 @@ class ConnectionHandle implements RedisConnection {
     } = options;
     const { writes } = script;
     const call = { script, keys, args };
+    const command = `script ${script.name}`;
+    const answered = { what, command, writes, shape: script.reply };
     if (replicas === 0 || !writes)
-      return commands.run({
-        what,
-        writes,
-        deadlineMs,
-        exchange: (connection) => evaluate(connection, call),
-      });
-    return replicated.run({
+      return checkReply(
+        await commands.run({
+          what,
+          writes,
+          deadlineMs,
+          exchange: (connection) => evaluate(connection, call),
+        }),
+        answered,
+      );
+    const reply = await replicated.run({
       what,
       writes,
       deadlineMs,
@@ -178,22 +193,24 @@ class ConnectionHandle implements RedisConnection {
         return writeReplicated(connection, { what, call, replicas, waitMs, wrote });
       },
     });
+    return checkReply(reply, answered);
   }
 
   async send(
     what: string,
     command: string,
     args: readonly (string | number)[],
-    options: RunOptions & { readonly writes?: boolean } = {},
+    options: SendOptions = {},
   ): Promise<RedisReply> {
     const { commandTimeoutMs, commands } = this.#usable(what);
-    const { deadlineMs = commandTimeoutMs, writes = false } = options;
-    return commands.run({
+    const { deadlineMs = commandTimeoutMs, writes = false, reply: shape = anyReply } = options;
+    const reply = await commands.run({
       what,
       writes,
       deadlineMs,
       exchange: (connection) => connection.send([command, ...args]),
     });
+    return checkReply(reply, { what, command, writes, shape });
   }
 
   async subscribe(channel: string, listener: ChannelListener): Promise<ChannelSubscription> {

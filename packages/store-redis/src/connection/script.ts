@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { CommandWords } from "./client-adapter.js";
+import type { ReplyShape } from "./reply-shape.js";
 
 /**
  * A Lua script, sent by its hash. All its keys share one hash tag.
@@ -15,11 +16,19 @@ export interface Script {
   readonly sha: string;
   /** True when it changes anything: decides between "unavailable" and "outcome unknown" when its reply is lost. */
   readonly writes: boolean;
+  /** Replies that it can give. */
+  readonly reply: ReplyShape;
 }
 
 /** Makes a {@link Script}. */
-export function defineScript(name: string, writes: boolean, source: string): Script {
-  return { name, source, sha: createHash("sha1").update(source, "utf8").digest("hex"), writes };
+export function defineScript(
+  name: string,
+  writes: boolean,
+  source: string,
+  reply: ReplyShape,
+): Script {
+  const sha = createHash("sha1").update(source, "utf8").digest("hex");
+  return { name, source, sha, writes, reply };
 }
 
 /** A script with its keys and arguments. */

@@ -1,20 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { ChannelSubscription, RedisConnection } from "../connection/redis-connection.js";
 
-/** Somebody of this process who is addressed by a token: a lease, a place in line, a listener. */
+/** Addressee of messages to a token: a claim on a slot, or a listener. */
 export interface Receiver {
-  /** It may be its turn. */
-  onWake(): void;
-  onSignal(id: string, text: string): void;
-  /** Messages may have been missed. */
-  onGap(): void;
+  /** Its turn may have come, or a message to it may have been missed. */
+  wake(): void;
+  /** Takes a signal: its id, by which a repeated one is recognised, and its JSON. */
+  hear(id: string, text: string): void;
 }
 
 /**
  * The one channel on which other processes reach this one.
  *
- * Messages only make things quick: whatever they say is also found by looking, so one that is lost costs time and nothing
- * else.
+ * Messages only make things quick: whatever they announce is also found by asking, so a lost one costs time and nothing else.
  */
 export class NodeChannel {
   readonly name: string;
@@ -27,14 +25,10 @@ export class NodeChannel {
     this.name = `${keyPrefix}v1:node:${randomUUID()}`;
   }
 
-  /** Resolves once messages arrive; to be awaited before the first token of this process is made known. */
-  ready(): Promise<unknown> {
+  /** Passes messages to `token` on to `receiver`; resolves once they arrive, before which nobody may learn the token. */
+  async receive(token: string, receiver: Receiver): Promise<void> {
     this.#subscription ??= this.#subscribe();
-    return this.#subscription;
-  }
-
-  /** From now on messages to `token` go to `receiver`. */
-  receive(token: string, receiver: Receiver): void {
+    await this.#subscription;
     this.#receivers.set(token, receiver);
   }
 
@@ -53,7 +47,7 @@ export class NodeChannel {
       return await this.#connection.subscribe(this.name, {
         onMessage: (text) => this.#dispatch(text),
         onGap: () => {
-          for (const receiver of [...this.#receivers.values()]) receiver.onGap();
+          for (const receiver of [...this.#receivers.values()]) receiver.wake();
         },
       });
     } catch (error) {
@@ -65,7 +59,7 @@ export class NodeChannel {
   #dispatch(message: string): void {
     const [kind, token = "", id = "", ...text] = message.split("\n");
     const receiver = this.#receivers.get(token);
-    if (kind === "wake") receiver?.onWake();
-    else if (kind === "signal") receiver?.onSignal(id, text.join("\n"));
+    if (kind === "wake") receiver?.wake();
+    else if (kind === "signal") receiver?.hear(id, text.join("\n"));
   }
 }

@@ -1,3 +1,4 @@
+import { isText, listOf, textIn } from "../connection/reply-shape.js";
 import { defineScript, type Script } from "../connection/script.js";
 
 // Common start of both writes. KEYS: values, names, done mark. ARGV: key, expectation ("any", "none" or "version"), the expected
@@ -20,6 +21,7 @@ redis.call("HSET", KEYS[1], ARGV[1], ARGV[5] .. "\\n" .. ARGV[6])
 redis.call("ZADD", KEYS[2], 0, ARGV[1])
 redis.call("SET", KEYS[3], "", "PX", ARGV[4])
 return "done"`,
+  textIn("done", "other", "none"),
 );
 
 /** Deletes a value. Returns "done", "absent" when there was nothing to delete, or on a conflict "other" or "none". */
@@ -32,6 +34,7 @@ redis.call("HDEL", KEYS[1], ARGV[1])
 redis.call("ZREM", KEYS[2], ARGV[1])
 redis.call("SET", KEYS[3], "", "PX", ARGV[4])
 return "done"`,
+  textIn("done", "absent", "other", "none"),
 );
 
 /**
@@ -43,4 +46,5 @@ export const listScript: Script = defineScript(
   false,
   `local last = ARGV[2] == "" and "+" or "(" .. ARGV[2] .. "\\255"
 return redis.call("ZRANGEBYLEX", KEYS[1], ARGV[1], last, "LIMIT", 0, ARGV[3])`,
+  listOf(isText),
 );

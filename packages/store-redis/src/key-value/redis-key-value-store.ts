@@ -20,6 +20,7 @@ import {
   type VersionedValue,
 } from "@holdfast/core/store-kit";
 import { connect, type RedisConnection } from "../connection/redis-connection.js";
+import { isTextOrNull, listOf } from "../connection/reply-shape.js";
 import type { Script } from "../connection/script.js";
 import { type RedisPartOptions, type RedisStoreOptions, readOptions } from "../options.js";
 import { deleteScript, listScript, putScript } from "./key-value-scripts.js";
@@ -73,7 +74,9 @@ export class RedisKeyValueStore implements KeyValueStore {
     const names = keys.map(checkKey);
     if (names.length === 0) return [];
     const what = names.length === 1 ? `reading ${describeKey(names[0] ?? "")}` : "reading values";
-    const stored = await this.#connection.send(what, "HMGET", [values, ...names]);
+    const stored = await this.#connection.send(what, "HMGET", [values, ...names], {
+      reply: listOf(isTextOrNull, names.length),
+    });
     return (stored as (string | null)[]).map((text, at) => readValue(names[at] ?? "", text));
   }
 

@@ -1,20 +1,34 @@
-import { createHash } from "node:crypto";
-import {
-  HoldfastError,
-  type Slot,
-  type SlotInfo,
-  type SlotPage,
-  type SlotQuery,
-} from "@holdfast/core";
-import { checkLimit, checkSlot, matchSlot, slotKey } from "@holdfast/core/store-kit";
-import type { RedisConnection } from "../connection/redis-connection.js";
-import { agentIndexKey, agentsKey, partKey, userIndexKey } from "../keys.js";
-import { entryPage, PARALLEL, readCursor } from "./entry-page.js";
+import type { SessionInfo, Slot, SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import { checkLimit, listedInfo, matchSlot } from "@holdfast/core/store-kit";
+import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { isNumber, isText, isTextOrNull, listOf, tuple } from "../connection/reply-shape.js";
+import { defineScript } from "../connection/script.js";
+import { inboxLua } from "../inbox/inbox-lua.js";
+import { agentIndexKey, agentsKey, logIndexKey, partKey, userIndexKey } from "../keys.js";
+import { entryPage, PARALLEL } from "./entry-page.js";
 import { mergeEntries } from "./merge-entries.js";
-import { type IndexEntry, RecentTouches, SessionIndex } from "./session-index.js";
+import { type PinnedEntry, PinnedListing } from "./pinned-listing.js";
+import {
+  type EntryOrder,
+  type IndexEntry,
+  newestFirst,
+  oldestFirst,
+  RecentTouches,
+  SessionIndex,
+} from "./session-index.js";
+import { readSlotMember, SHARDS, shardOf, slotMember } from "./slot-member.js";
 
-/** Shards of an agent's index, so that not all sessions of a busy agent are on one node of a cluster. */
-const SHARDS = 16;
+/** Looks up what a listing shows of a session. KEYS: state, inbox. Returns n, at, info, and 1 when the inbox holds an input. */
+const lookScript = defineScript(
+  "look",
+  false,
+  `${inboxLua}
+local found = redis.call('HMGET', KEYS[1], 'n', 'at', 'info')
+return {found[1], found[2], found[3], has_input(KEYS[2])}
+`,
+  tuple(isTextOrNull, isTextOrNull, isTextOrNull, isNumber),
+);
 
 /**
  * Index of existing sessions: one index per agent and user, and one per agent, in shards.
@@ -22,9 +36,8 @@ const SHARDS = 16;
  * Contract:
  * - An index is not written atomically with the state, and at most once a minute per slot. Creating a session touches it
  *   first, deleting one forgets it first: so no session is missing, and an entry whose session does not exist is skipped and
- *   eventually dropped.
- * - A listing shows no slot twice, even when slots are saved meanwhile. One that is saved while being listed moves to the front
- *   and may be missing from later pages.
+ *   eventually dropped. A session that was never saved exists while its inbox holds an input.
+ * - A listing misses no slot that is there all the time; one that is saved meanwhile may come twice.
  */
 export class SlotIndex {
   readonly #connection: RedisConnection;
@@ -32,6 +45,7 @@ export class SlotIndex {
   readonly #ttlMs: number | undefined;
   readonly #index: SessionIndex;
   readonly #touches = new RecentTouches();
+  readonly #keeps = new RecentTouches();
 
   constructor(
     connection: RedisConnection,
@@ -40,7 +54,7 @@ export class SlotIndex {
     this.#connection = connection;
     this.#keyPrefix = options.keyPrefix;
     this.#ttlMs = options.ttlMs;
-    this.#index = new SessionIndex(connection);
+    this.#index = new SessionIndex(connection, options.ttlMs);
   }
 
   /**
@@ -51,16 +65,35 @@ export class SlotIndex {
   async touch(slot: Slot, at: number, isNew = false): Promise<void> {
     const member = slotMember(slot);
     if (!isNew && this.#touches.isRecent(member, at)) return;
-    await Promise.all([
-      ...this.#keysOf(slot).map((key) => this.#touchIn(key, member, at)),
-      this.#connection.send(
-        "indexing an agent",
-        "SADD",
-        [agentsKey(this.#keyPrefix), slot.agentId],
-        { writes: true },
-      ),
-    ]);
+    const touched = this.#keysOf(slot).map((key) => this.#touchIn(key, member, at));
+    await Promise.all([...touched, this.#indexAgent(slot)]);
     this.#touches.remember(member, at);
+  }
+
+  /**
+   * Keeps the indexes of a session that was loaded or whose call runs, where sessions expire; at most once a minute, beside
+   * other commands. A failure is left to the next time: an index lives minutes longer than its sessions.
+   */
+  keep(slot: Slot): void {
+    if (this.#ttlMs === undefined) return;
+    const [member, at] = [slotMember(slot), Date.now()];
+    if (this.#touches.isRecent(member, at) || this.#keeps.isRecent(member, at)) return;
+    this.#keeps.remember(member, at);
+    const { agentId, userId, sessionId } = slot;
+    const kept = this.#keysOf(slot).map((key) => this.#index.keep(key, member, at, "add"));
+    if (userId !== null) {
+      const logs = logIndexKey(this.#keyPrefix, agentId, userId);
+      kept.push(this.#index.keep(logs, sessionId, at, "leave"));
+    }
+    Promise.all([...kept, this.#indexAgent(slot)]).catch(() => this.#keeps.forget(member));
+  }
+
+  /** Adds a slot that may have an input and no state. */
+  async add(slot: Slot, at: number, deadlineMs?: number): Promise<void> {
+    const member = slotMember(slot);
+    const keys = this.#keysOf(slot);
+    const touched = keys.map((key) => this.#index.touch(key, member, at, deadlineMs));
+    await Promise.all([...touched, this.#indexAgent(slot, deadlineMs)]);
   }
 
   /** Removes a slot, before its state is deleted. */
@@ -74,40 +107,85 @@ export class SlotIndex {
   async list(query: SlotQuery = {}): Promise<SlotPage> {
     const limit = checkLimit(query.limit, 100);
     const matches = matchSlot(query);
-    const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+    const listing = new PinnedListing(query.cursor);
     const keys = await this.#keysFor(query);
-    const batch = Math.min(Math.ceil(limit / Math.max(keys.length, 1)) + 8, PARALLEL);
-    const entries = mergeEntries(keys.map((key) => this.#index.entries(key, batch, after)));
-    const { items: slots, cursor } = await entryPage(entries, limit, async (entry) => {
-      const info = await this.#look(entry);
-      return info !== null && matches(info.slot) ? info : null;
+    const wanted = Math.ceil(limit / Math.max(keys.length, 1)) + 8;
+    const batch = query.unfinished === true ? PARALLEL : Math.min(wanted, PARALLEL);
+    const entries = this.#entries(listing, keys, batch);
+    const { items: slots, last } = await entryPage(entries, limit, async (entry) => {
+      const listed = await this.#look(entry);
+      if (listed === null || !matches(listed.slot)) return null;
+      return query.unfinished === true && listed.info?.unfinished !== true ? null : listed;
     });
-    return cursor === undefined ? { slots } : { slots, cursor };
+    return last === undefined ? { slots } : { slots, cursor: listing.cursorBehind(last) };
+  }
+
+  async *#entries(
+    listing: PinnedListing,
+    keys: readonly string[],
+    batch: number,
+  ): AsyncGenerator<PinnedEntry, void, void> {
+    const read = (after: IndexEntry | undefined, order: EntryOrder) =>
+      mergeEntries(
+        keys.map((key) => this.#index.entries(key, batch, after, order)),
+        order,
+      );
+    if (!listing.after?.isLate)
+      for await (const entry of read(listing.after, newestFirst)) yield listing.early(entry);
+    for await (const entry of read(listing.lateAfter, oldestFirst)) {
+      const late = listing.late(entry);
+      if (late !== null) yield late;
+    }
+  }
+
+  async #indexAgent({ agentId }: Slot, deadlineMs?: number): Promise<void> {
+    await this.#index.addAgent(agentsKey(this.#keyPrefix), agentId, deadlineMs);
   }
 
   async #touchIn(key: string, member: string, at: number): Promise<void> {
     await this.#index.touch(key, member, at);
     if (this.#ttlMs === undefined) return;
-    const exists = async (other: string) => (await this.#infoOf(readSlotMember(other))) !== null;
-    await this.#index.sweep(key, this.#ttlMs, at, exists);
+    const exists = async (other: string) => (await this.#infoOf(readSlotMember(other), 0)) !== null;
+    await this.#index.sweep(key, this.#ttlMs, at, exists, (entry) => this.#dropEverywhere(entry));
+  }
+
+  /** Drops the entry of an expired session from all indexes: those of a user who does not return are swept by no one else. */
+  async #dropEverywhere({ member, score }: IndexEntry): Promise<void> {
+    const slot = readSlotMember(member);
+    if (slot === null) return;
+    const { agentId, userId, sessionId } = slot;
+    await Promise.all(this.#keysOf(slot).map((key) => this.#index.drop(key, { member, score })));
+    const log = partKey(this.#keyPrefix, slot, "log");
+    const options = { reply: isNumber };
+    if (userId === null) return;
+    if ((await this.#connection.send("looking for a log", "EXISTS", [log], options)) !== 0) return;
+    await this.#index.drop(logIndexKey(this.#keyPrefix, agentId, userId), {
+      member: sessionId,
+      score,
+    });
   }
 
   /** Returns the listed item of an entry; null when its session does not exist. */
   async #look(entry: IndexEntry): Promise<SlotInfo | null> {
     const slot = readSlotMember(entry.member);
-    const info = await this.#infoOf(slot);
+    const info = await this.#infoOf(slot, entry.score);
     if (info === null && slot !== null)
       await Promise.all(this.#keysOf(slot).map((key) => this.#index.drop(key, entry)));
     return info;
   }
 
-  async #infoOf(slot: Slot | null): Promise<SlotInfo | null> {
+  /** @param touchedAt - time of a session that was never saved */
+  async #infoOf(slot: Slot | null, touchedAt: number): Promise<SlotInfo | null> {
     if (slot === null) return null;
-    const key = partKey(this.#keyPrefix, slot, "state");
-    const reply = await this.#connection.send("listing sessions", "HMGET", [key, "n", "at"]);
-    const [messages, at] = Array.isArray(reply) ? reply : [];
-    if (typeof messages !== "string" || typeof at !== "string") return null;
-    return { slot, updatedAt: new Date(Number(at)).toISOString(), messages: Number(messages) };
+    const keys = [partKey(this.#keyPrefix, slot, "state"), partKey(this.#keyPrefix, slot, "inbox")];
+    const reply = await this.#connection.run("listing sessions", lookScript, keys, []);
+    const [messages, at, text, hasInput] = Array.isArray(reply) ? reply : [];
+    const isSaved = typeof messages === "string" && typeof at === "string";
+    if (!isSaved && hasInput !== 1) return null;
+    const info = listedInfo(readInfo(text), hasInput === 1);
+    const updatedAt = new Date(isSaved ? Number(at) : touchedAt).toISOString();
+    const listed = { slot, updatedAt, messages: isSaved ? Number(messages) : 0 };
+    return info === undefined ? listed : { ...listed, info };
   }
 
   /** Keys of the indexes that contain a slot. */
@@ -135,7 +213,9 @@ export class SlotIndex {
     let cursor = "0";
     do {
       const args = [agentsKey(this.#keyPrefix), cursor, "COUNT", 500];
-      const reply = await this.#connection.send("listing agents", "SSCAN", args);
+      const reply = await this.#connection.send("listing agents", "SSCAN", args, {
+        reply: tuple(isText, listOf(isText)),
+      });
       const [next, found] = Array.isArray(reply) ? reply : [];
       for (const agent of Array.isArray(found) ? found : []) agents.add(String(agent));
       cursor = String(next ?? "0");
@@ -144,23 +224,13 @@ export class SlotIndex {
   }
 }
 
-function shardOf(slot: Slot): number {
-  return (createHash("sha256").update(slotKey(slot)).digest()[0] ?? 0) % SHARDS;
-}
-
-/** Encodes a slot as an entry of an index. */
-function slotMember({ agentId, userId, sessionId }: Slot): string {
-  return JSON.stringify([agentId, userId, sessionId]);
-}
-
-/** Decodes an entry of an index; null when it is not a slot. */
-function readSlotMember(member: string): Slot | null {
+/** Reads the facts stored with a state; what cannot be read is left out. */
+function readInfo(text: RedisReply | undefined): SessionInfo | undefined {
+  if (typeof text !== "string") return undefined;
   try {
-    const [agentId, userId, sessionId] = JSON.parse(member);
-    return checkSlot({ agentId, userId, sessionId });
-  } catch (error) {
-    if (HoldfastError.is(error) || error instanceof SyntaxError || error instanceof TypeError)
-      return null;
-    throw error;
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,7 +1,9 @@
 import { type Slot, StateCorruptError, StoreUnavailableError } from "@holdfast/core";
 import { describeSlot } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
+import { isTextOrNull, listOf, textIn } from "../connection/reply-shape.js";
 import { defineScript } from "../connection/script.js";
+import { refreshLua } from "../gate/refresh-lua.js";
 import { partKey } from "../keys.js";
 
 /** Options for storing blobs. */
@@ -18,18 +20,22 @@ const CHUNKS_PER_COMMAND = 4;
 const knownBlobs = defineScript(
   "known-blobs",
   true,
-  `if ARGV[1] ~= '' then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-   return redis.call('HMGET', KEYS[1], unpack(ARGV, 2))`,
+  `${refreshLua}
+   refresh(tonumber(ARGV[1]), 2)
+   return redis.call('HMGET', KEYS[2], unpack(ARGV, 2))`,
+  listOf(isTextOrNull),
 );
 
 // Refuses to continue behind a missing chunk: the slot was deleted meanwhile, or a failover lost it.
 const putChunks = defineScript(
   "put-chunks",
   true,
-  `if ARGV[2] ~= '' and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then return 0 end
-   redis.call('HSET', KEYS[1], unpack(ARGV, 3))
-   if ARGV[1] ~= '' then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-   return 1`,
+  `${refreshLua}
+   if ARGV[2] ~= '' and redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return 'gap' end
+   redis.call('HSET', KEYS[2], unpack(ARGV, 3))
+   refresh(tonumber(ARGV[1]), 2)
+   return 'stored'`,
+  textIn("stored", "gap"),
 );
 
 /**
@@ -43,9 +49,9 @@ export async function writeBlobs(
   slot: Slot,
   blobs: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const { keyPrefix, ttlMs = "", minReplicas } = options;
+  const { keyPrefix, ttlMs = 0, minReplicas } = options;
   const what = `storing long texts of ${describeSlot(slot)}`;
-  const keys = [partKey(keyPrefix, slot, "blobs")];
+  const keys = [partKey(keyPrefix, slot, "lease"), partKey(keyPrefix, slot, "blobs")];
   const refs = [...blobs.keys()];
   const known = await connection.run(what, knownBlobs, keys, [ttlMs, ...refs], { minReplicas });
   for (const [index, [ref, text]] of [...blobs].entries()) {
@@ -58,7 +64,7 @@ export async function writeBlobs(
       if (at + CHUNKS_PER_COMMAND >= chunks.length) fields.push(ref, String(chunks.length));
       const previous = at === 0 ? "" : `${ref}:${at - 1}`;
       const args = [ttlMs, previous, ...fields];
-      if ((await connection.run(what, putChunks, keys, args, { minReplicas })) !== 1)
+      if ((await connection.run(what, putChunks, keys, args, { minReplicas })) !== "stored")
         throw new StoreUnavailableError(
           `${what} was overtaken by a delete or a failover; no record was appended, try again`,
         );
@@ -91,7 +97,9 @@ export async function readBlobPart(
   const what = `reading a long text of ${describeSlot(slot)}`;
   const fields = Array.from({ length: CHUNKS_PER_COMMAND }, (_, index) => `${ref}:${at + index}`);
   const key = partKey(keyPrefix, slot, "blobs");
-  const reply = await connection.send(what, "HMGET", [key, ref, ...fields]);
+  const reply = await connection.send(what, "HMGET", [key, ref, ...fields], {
+    reply: listOf(isTextOrNull, fields.length + 1),
+  });
   // The number of chunks is read with every part: a text deleted meanwhile is not a damaged one.
   const [stored, ...found] = Array.isArray(reply) ? reply : [];
   if (typeof stored !== "string") return null;

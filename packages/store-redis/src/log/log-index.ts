@@ -7,8 +7,9 @@ import {
   slotText,
 } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
+import { isNumber } from "../connection/reply-shape.js";
 import { logIndexKey, partKey } from "../keys.js";
-import { entryPage, PARALLEL, readCursor } from "../listing/entry-page.js";
+import { entryPage, PARALLEL, readCursor, writeCursor } from "../listing/entry-page.js";
 import { type IndexEntry, RecentTouches, SessionIndex } from "../listing/session-index.js";
 
 /** Sessions fetched at a time. */
@@ -33,7 +34,7 @@ export class LogIndex {
     this.#connection = connection;
     this.#ttlMs = options.ttlMs;
     this.#keyPrefix = options.keyPrefix;
-    this.#index = new SessionIndex(connection);
+    this.#index = new SessionIndex(connection, options.ttlMs);
   }
 
   /**
@@ -88,16 +89,19 @@ export class LogIndex {
     checkSessionQuery(query);
     const limit = checkLimit(query.limit, 100);
     const { agentId, userId } = query;
-    const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+    const after =
+      query.cursor === undefined
+        ? undefined
+        : readCursor(query.cursor, (entry, more) => (more.length === 0 ? entry : undefined));
     const batch = Math.min(limit + 1, PARALLEL);
     const entries = this.#index.entries(this.#key(agentId, userId), batch, after);
-    const { items: sessions, cursor } = await entryPage(entries, limit, async (entry) => {
+    const { items: sessions, last } = await entryPage(entries, limit, async (entry) => {
       const slot = { agentId, userId, sessionId: entry.member };
       if (await this.#hasLog(slot)) return { slot, lastAt: new Date(entry.score).toISOString() };
       await this.drop(agentId, userId, entry);
       return null;
     });
-    return cursor === undefined ? { sessions } : { sessions, cursor };
+    return last === undefined ? { sessions } : { sessions, cursor: writeCursor(last) };
   }
 
   /** Drops an entry whose log was not found. */
@@ -107,7 +111,8 @@ export class LogIndex {
 
   async #hasLog(slot: Slot): Promise<boolean> {
     const key = partKey(this.#keyPrefix, slot, "log");
-    return (await this.#connection.send("looking for a log", "EXISTS", [key])) === 1;
+    const options = { reply: isNumber };
+    return (await this.#connection.send("looking for a log", "EXISTS", [key], options)) === 1;
   }
 
   #key(agentId: string, userId: string): string {

@@ -18,7 +18,9 @@ import {
   type LogSessionQuery,
 } from "@holdfast/core/store-kit";
 import { connect, type RedisConnection } from "../connection/redis-connection.js";
+import { textIn } from "../connection/reply-shape.js";
 import { defineScript } from "../connection/script.js";
+import { refreshLua } from "../gate/refresh-lua.js";
 import { partKey } from "../keys.js";
 import { type RedisStoreOptions, type ResolvedOptions, readOptions } from "../options.js";
 import { appendLogLua, type PreparedLog, prepareLog } from "./append-log.js";
@@ -27,19 +29,26 @@ import { LogIndex } from "./log-index.js";
 import { searchLogs } from "./search-logs.js";
 import { type RecordRange, readStored, storedRecords } from "./stored-records.js";
 
+/** Appends to a log. KEYS: lease, log, log-ids, blobs. ARGV: ttlMs (or empty), the arguments of `append_log`. */
 const appendScript = defineScript(
   "append-log",
   true,
-  `${appendLogLua}
-   local is_new = 1 - redis.call('EXISTS', KEYS[1])
-   append_log(KEYS[1], KEYS[2], 2)
-   for _, key in ipairs(KEYS) do
-     if ARGV[1] ~= '' then redis.call('PEXPIRE', key, ARGV[1]) else redis.call('PERSIST', key) end
-   end
-   return is_new`,
+  `${refreshLua}${appendLogLua}
+   local answer = redis.call('EXISTS', KEYS[2]) == 0 and 'begun' or 'appended'
+   append_log(KEYS[2], KEYS[3], 2)
+   if ARGV[1] ~= '' then refresh(tonumber(ARGV[1]), 2)
+   else for at = 2, #KEYS do redis.call('PERSIST', KEYS[at]) end end
+   return answer`,
+  textIn("begun", "appended"),
 );
 
-const deleteScript = defineScript("delete-log", true, "return redis.call('UNLINK', unpack(KEYS))");
+/** Deletes a log. KEYS: lease, log, log-ids, blobs. */
+const deleteScript = defineScript(
+  "delete-log",
+  true,
+  "return redis.call('UNLINK', unpack(KEYS, 2)) == 0 and 'absent' or 'deleted'",
+  textIn("deleted", "absent"),
+);
 
 /** Options of {@link RedisConversationLog}. */
 export type RedisConversationLogOptions = RedisStoreOptions;
@@ -90,14 +99,14 @@ export class RedisConversationLog implements ConversationLog {
     const { args, isIndexed } = await this.#stage(owner, records, false);
     if (records.length === 0) return;
     const { ttlMs = "", minReplicas } = this.#options;
-    const isNew = await this.#connection.run(
+    const answer = await this.#connection.run(
       `appending to the log of ${describeSlot(owner)}`,
       appendScript,
       this.#keys(owner),
       [ttlMs, ...args],
       { minReplicas },
     );
-    if (isNew === 1 && !isIndexed) await this.#index.touch(owner, Date.now(), true);
+    if (answer === "begun" && !isIndexed) await this.#index.touch(owner, Date.now(), true);
   }
 
   /**
@@ -146,7 +155,9 @@ export class RedisConversationLog implements ConversationLog {
     const { minReplicas } = this.#options;
     const what = `deleting the log of ${describeSlot(owner)}`;
     const keys = this.#keys(owner);
-    return (await this.#connection.run(what, deleteScript, keys, [], { minReplicas })) !== 0;
+    return (
+      (await this.#connection.run(what, deleteScript, keys, [], { minReplicas })) === "deleted"
+    );
   }
 
   /** Ends the connections this log made; the caller's client stays open. */
@@ -171,7 +182,8 @@ export class RedisConversationLog implements ConversationLog {
 
   #keys(slot: Slot): string[] {
     const { keyPrefix } = this.#options;
-    return (["log", "log-ids", "blobs"] as const).map((part) => partKey(keyPrefix, slot, part));
+    const parts = ["lease", "log", "log-ids", "blobs"] as const;
+    return parts.map((part) => partKey(keyPrefix, slot, part));
   }
 }
 

@@ -1,6 +1,7 @@
 import { type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
 import { describeSlot, readLogRecord } from "@holdfast/core/store-kit";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { isNumber, isText, listOf, tuple } from "../connection/reply-shape.js";
 import { defineScript } from "../connection/script.js";
 import { partKey } from "../keys.js";
 
@@ -42,6 +43,7 @@ const readScript = defineScript(
      if newest_first then to = to - count else from = from + count end
    end
    return {from <= to and 1 or 0, newest_first and to + #found or from - #found, found}`,
+  tuple(isNumber, isNumber, listOf(isText)),
 );
 
 /** Reads the records of a range in batches, each one reply of about half a megabyte at most. */

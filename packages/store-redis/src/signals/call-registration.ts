@@ -1,19 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { Slot } from "@holdfast/core";
-import { describeSlot } from "@holdfast/core/store-kit";
+import { describeSlot, Heartbeat } from "@holdfast/core/store-kit";
 import type { RedisConnection } from "../connection/redis-connection.js";
-import { Heartbeat } from "../gate/heartbeat.js";
-import { leaveScript } from "../gate/line-scripts.js";
+import { leaveScript } from "../gate/gate-scripts.js";
 import type { NodeChannel, Receiver } from "../gate/node-channel.js";
-import { readSignals } from "../gate/sent-signal.js";
-import { lineKeys } from "../keys.js";
-import type { CallListener } from "./call-listener.js";
+import { gateKeys, slotKeys } from "../keys.js";
+import { type CallListener, readSignals } from "./call-listeners.js";
 import { listenScript } from "./signal-scripts.js";
 
-/** Pause after a sign of life that did not get through. */
+/** Pause after a heartbeat that failed. */
 const RETRY_MS = 200;
 
-/** Where and how a listener is made known. */
+/** Place where listeners are registered. */
 export interface RegistrationOrigin {
   readonly connection: RedisConnection;
   readonly node: NodeChannel;
@@ -21,7 +19,7 @@ export interface RegistrationOrigin {
   readonly leaseMs: number;
 }
 
-/** A listener that no gate knows of: made known on the server, and kept so by signs of life. */
+/** A listener for a call that does not enter this gate: registered on the server, and kept so by heartbeats. */
 export class CallRegistration implements Receiver {
   readonly #origin: RegistrationOrigin;
   readonly #slot: Slot;
@@ -40,8 +38,7 @@ export class CallRegistration implements Receiver {
   /** Resolves once signals arrive. @throws StoreError */
   async open(): Promise<void> {
     const { node, leaseMs } = this.#origin;
-    await node.ready();
-    node.receive(this.#token, this);
+    await node.receive(this.#token, this);
     await this.#announce();
     this.#heartbeat.schedule(leaseMs / 3);
   }
@@ -50,22 +47,20 @@ export class CallRegistration implements Receiver {
   async close(): Promise<void> {
     const { connection, node, keyPrefix } = this.#origin;
     node.forget(this.#token);
-    // Behind the sign of life under way, which would bring it back.
+    // After the heartbeat under way, which would bring it back.
     await this.#heartbeat.stop();
     const what = `ending to listen for a call of ${describeSlot(this.#slot)}`;
     await connection
-      .run(what, leaveScript, lineKeys(keyPrefix, this.#slot), [this.#token])
+      .run(what, leaveScript, slotKeys(keyPrefix, this.#slot), [this.#token, 0])
       .catch(() => undefined);
   }
 
-  onWake(): void {}
-
-  onSignal(id: string, text: string): void {
-    this.#listener.hear([{ id, text }]);
+  wake(): void {
+    this.#heartbeat.poke();
   }
 
-  onGap(): void {
-    this.#heartbeat.poke();
+  hear(id: string, text: string): void {
+    this.#listener.hear([{ id, text }]);
   }
 
   async #renew(): Promise<number> {
@@ -81,7 +76,7 @@ export class CallRegistration implements Receiver {
     const reply = await connection.run(
       `listening for a call of ${describeSlot(this.#slot)}`,
       listenScript,
-      lineKeys(keyPrefix, this.#slot),
+      gateKeys(keyPrefix, this.#slot),
       [this.#token, this.#callId, node.name, leaseMs],
     );
     this.#listener.hear(readSignals(reply));

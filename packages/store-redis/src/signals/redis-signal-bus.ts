@@ -12,34 +12,34 @@ import {
 import { connect, type RedisConnection } from "../connection/redis-connection.js";
 import { NodeChannel } from "../gate/node-channel.js";
 import type { RedisSessionGate } from "../gate/redis-session-gate.js";
-import { lineKeys } from "../keys.js";
+import { gateKeys } from "../keys.js";
 import {
   type RedisLeaseOptions,
   type RedisPartOptions,
   type ResolvedOptions,
   readOptions,
 } from "../options.js";
-import { CallListener } from "./call-listener.js";
+import { CallListener } from "./call-listeners.js";
 import { CallRegistration } from "./call-registration.js";
 import { sendScript } from "./signal-scripts.js";
 
-/** How a {@link RedisSignalBus} is set up. `leaseMs` is how long a listener that is not heard of still counts. */
+/** Options of {@link RedisSignalBus}. A listener not heard of for `leaseMs` counts no more. */
 export interface RedisSignalBusOptions extends RedisPartOptions, RedisLeaseOptions {}
 
-/** What a bus that belongs to a store takes from it. */
+/** Parts of a store that its bus uses. */
 export interface SharedBus {
   readonly connection: RedisConnection;
   readonly gate: RedisSessionGate;
 }
 
 /**
- * Carries signals between nodes: left beside the call they are meant for, announced by message, and found at the next sign
- * of life when the message is lost.
+ * Carries signals between nodes: left beside the call they are meant for, announced by message, and found at the next
+ * heartbeat when the message is lost.
  *
  * Contract, beyond {@link SignalBus}'s:
  * - A listener gets a signal once, however often it was sent or announced.
  * - A signal is bound to one run of a call and goes with it; another run under the same call id does not get it.
- * - A call that enters the gate of the same store needs no round trip to listen, and is reached from when it lines up.
+ * - A call that enters the gate of the same store needs no round trip to listen, and is reached from when it queues.
  * - A signal is at most 1 MB as JSON.
  *
  * @example
@@ -56,7 +56,7 @@ export class RedisSignalBus implements SignalBus {
   readonly #registrations = new Set<CallRegistration>();
 
   /**
-   * @param shared - what belongs to the store this is the bus of; without one the bus makes its own connection
+   * @param shared - parts of the store this is the bus of; without them the bus makes its own connection
    * @throws ConfigurationError
    */
   constructor(options: RedisSignalBusOptions, shared?: SharedBus) {
@@ -68,7 +68,8 @@ export class RedisSignalBus implements SignalBus {
     ]);
     this.#gate = shared?.gate;
     this.#connection = shared?.connection ?? connect(this.#options.client, this.#options);
-    this.#node = shared?.gate.node ?? new NodeChannel(this.#connection, this.#options.keyPrefix);
+    this.#node =
+      shared?.gate.backend.node ?? new NodeChannel(this.#connection, this.#options.keyPrefix);
   }
 
   async send(slot: Slot, callId: string, signal: Signal): Promise<boolean> {
@@ -79,13 +80,13 @@ export class RedisSignalBus implements SignalBus {
       throw new StateTooLargeError(
         `a signal to a call of ${describeSlot(owner)} takes ${bytes} bytes as JSON; at most ${MAX_VALUE_BYTES} are accepted`,
       );
-    const found = await this.#connection.run(
+    const reply = await this.#connection.run(
       `signalling a call of ${describeSlot(owner)}`,
       sendScript,
-      lineKeys(this.#options.keyPrefix, owner),
+      gateKeys(this.#options.keyPrefix, owner),
       [checkId(callId, "callId"), uuidv7(), text],
     );
-    return found !== 0;
+    return Array.isArray(reply) && reply[1] !== 0;
   }
 
   async listen(
@@ -98,7 +99,7 @@ export class RedisSignalBus implements SignalBus {
     const call = checkId(callId, "callId");
     const listener = new CallListener(handler);
     if (this.#gate !== undefined && options.enters === this.#gate) {
-      const { listeners } = this.#gate;
+      const { listeners } = this.#gate.backend;
       listeners.add(owner, call, listener);
       return subscription(listener, async () => listeners.remove(owner, call, listener));
     }

@@ -1,36 +1,38 @@
+import { isNumber, isText, listOf, verdict } from "../connection/reply-shape.js";
 import { defineScript, type Script } from "../connection/script.js";
-import { lineLua } from "../gate/line-lua.js";
+import { gateLua } from "../gate/gate-lua.js";
 
 /**
- * Registers a listener outside the gate, or gives its sign of life; answers the signals to it. Ended by `leaveScript`.
+ * Registers a listener outside the gate, or keeps it registered; returns the signals to it. Ended by `leaveScript`.
  *
- * KEYS `lineKeys`. ARGV: token, call, node, leaseMs.
+ * KEYS `gateKeys`. ARGV: token, call, node, leaseMs.
  */
 export const listenScript: Script = defineScript(
   "listen",
   true,
-  `${lineLua}
+  `${gateLua}
 write_entry('l:' .. ARGV[1], now_ms(), tonumber(ARGV[4]), '1', ARGV[3], ARGV[2])
 return signals_to(ARGV[1])
 `,
+  listOf(isText),
 );
 
 /**
- * Leaves a signal for everybody who listens for a call, and tells their nodes; answers for how many.
+ * Leaves a signal for every listener of a call, and tells their nodes; returns `sent` and their number.
  *
- * KEYS `lineKeys`. ARGV: call, id, text.
+ * KEYS `gateKeys`. ARGV: call, id, text.
  */
 export const sendScript: Script = defineScript(
   "send",
   true,
-  `${lineLua}
+  `${gateLua}
 local call, id, text = ARGV[1], ARGV[2], ARGV[3]
 local now = now_ms()
 local found = 0
 
 local function tell(token, node, for_ms)
   found = found + 1
-  -- Whoever does not stop after so many will not after one more; what is kept must not grow without bound.
+  -- A call that did not stop after so many will not after one more; what is kept must not grow without bound.
   if #signal_fields(token) < 100 then redis.call('HSET', CALLS, 's:' .. token .. ':' .. id, text) end
   keep_at_least(CALLS, for_ms)
   redis.call('PUBLISH', node, 'signal\\n' .. token .. '\\n' .. id .. '\\n' .. text)
@@ -46,6 +48,7 @@ for _, field in ipairs(redis.call('HKEYS', CALLS)) do
 end
 local holder = redis.call('HMGET', LEASE, 'token', 'call', 'node', 'listens')
 if holder[2] == call and holder[4] == '1' then tell(holder[1], holder[3], redis.call('PTTL', LEASE)) end
-return found
+return {'sent', found}
 `,
+  verdict("sent", isNumber),
 );

@@ -9,12 +9,16 @@ import type {
 import {
   checkSlot,
   describeSlot,
+  type Inbox,
   type LoadedState,
+  type SessionExpiry,
   type StateWrite,
 } from "@holdfast/core/store-kit";
 import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
+import { textIn } from "../connection/reply-shape.js";
 import { defineScript } from "../connection/script.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";
+import { RedisInbox } from "../inbox/redis-inbox.js";
 import { RedisKeyValueStore } from "../key-value/redis-key-value-store.js";
 import { partKey, slotKeys } from "../keys.js";
 import { SlotIndex } from "../listing/slot-index.js";
@@ -29,8 +33,14 @@ import { RedisSignalBus } from "../signals/redis-signal-bus.js";
 import { saveArgs, savedRevision, saveScript } from "./save-script.js";
 import { loadScript, readStoredState, slotField } from "./stored-state.js";
 
-/** Deletes a state in any condition. KEYS: state, messages. */
-const deleteScript = defineScript("delete", true, "return redis.call('UNLINK', KEYS[1], KEYS[2])");
+/** Deletes a state in any condition, and all that is kept beside it. KEYS: state, messages, inbox, call-records. */
+const deleteScript = defineScript(
+  "delete",
+  true,
+  `redis.call('UNLINK', KEYS[3], KEYS[4])
+   return redis.call('UNLINK', KEYS[1], KEYS[2]) == 0 and 'absent' or 'deleted'`,
+  textIn("deleted", "absent"),
+);
 
 /** Options of {@link RedisAgentStateStore}. */
 export interface RedisAgentStateStoreOptions extends RedisStoreOptions, RedisLeaseOptions {}
@@ -41,11 +51,14 @@ interface Companions extends DistributedStore {
 }
 
 /**
- * Stores agent states in Redis, for any number of nodes: a list of messages and a hash for the rest.
+ * Stores agent states in Redis, for any number of nodes: a list of messages, a hash for the rest, and beside them lists of
+ * call records and of the inbox.
  *
  * Contract, beyond {@link AgentStateStore}'s:
- * - A save is one script that carries what changed and the log records of the call, and releases the lease. With the gate of
- *   `companions()`, which loads the state along with the lease, a turn takes two round trips.
+ * - A save is one script that carries what changed and the log records of the call, takes entries out of the inbox, and
+ *   releases the lease. The gate of `companions()` puts the caller's input into the inbox and loads state and inbox in the
+ *   step that grants the lease: a turn takes two round trips, and one more when the input is larger than 64 KB as JSON, or
+ *   when it is the session's first, which is indexed before it begins.
  * - The number of messages is stored with them: a missing message is a `StateCorruptError`, never a shorter history.
  * - Acknowledged means applied by the master; a failover may lose it unless `minReplicas` says otherwise.
  * - A delete that is repeated because its answer was lost may return false.
@@ -59,7 +72,11 @@ export class RedisAgentStateStore implements AgentStateStore {
   readonly contract = 1;
   readonly kind = "redis";
   readonly reach = "distributed";
+  readonly keepsCallRecords = true;
+  readonly inbox: Inbox;
   readonly fuses: { readonly gate: RedisSessionGate; readonly log: RedisConversationLog };
+  /** Present with `ttlMs`. */
+  readonly expiry: SessionExpiry | undefined;
   readonly #options: ResolvedOptions;
   readonly #connection: RedisConnection;
   readonly #index: SlotIndex;
@@ -79,12 +96,15 @@ export class RedisAgentStateStore implements AgentStateStore {
     const { client, keyPrefix, commandTimeoutMs, ttlMs, minReplicas, leaseMs } = resolved;
     const connection = connect(client, resolved);
     const part = { client, keyPrefix, commandTimeoutMs };
-    const gate = new RedisSessionGate({ ...part, leaseMs }, { connection, loading: { ttlMs } });
+    this.#index = new SlotIndex(connection, resolved);
+    const store = { ttlMs, minReplicas, index: this.#index };
+    const gate = new RedisSessionGate({ ...part, leaseMs }, { connection, store });
     const log = new RedisConversationLog({ ...part, ttlMs, minReplicas }, connection);
     this.#options = resolved;
+    this.expiry = ttlMs === undefined ? undefined : { ttlMs };
     this.#connection = connection;
-    this.#index = new SlotIndex(connection, resolved);
     this.fuses = { gate, log };
+    this.inbox = new RedisInbox(connection, { keyPrefix, ...store });
     this.#companions = {
       stateStore: this,
       log,
@@ -103,7 +123,9 @@ export class RedisAgentStateStore implements AgentStateStore {
       slotKeys(keyPrefix, owner),
       [slotField(owner), known === undefined ? "" : `r${known}`, ttlMs],
     );
-    return readStoredState(owner, reply);
+    const loaded = readStoredState(owner, reply);
+    if (loaded !== null) this.#index.keep(owner);
+    return loaded;
   }
 
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
@@ -113,27 +135,31 @@ export class RedisAgentStateStore implements AgentStateStore {
     const { log = [] } = write;
     const staging = this.fuses.log.stage(owner, log, write.append, write.expected === null);
     await Promise.all([staging, this.#updateIndex(owner, write)]);
-    const savedAt = performance.now();
-    const reply = await this.#connection.run(
-      `saving ${describeSlot(owner)}`,
-      saveScript,
-      slotKeys(keyPrefix, owner),
-      [...args, ...(await staging)],
-      { minReplicas, wrote: (answer) => Array.isArray(answer) && answer[0] === "saved" },
-    );
-    const revision = savedRevision(owner, write, reply as readonly RedisReply[]);
-    if (write.lease !== undefined && write.release)
-      this.fuses.gate.wasReleased(write.lease, savedAt);
-    return revision;
+    const logArgs = await staging;
+    const send = async (): Promise<Revision> => {
+      const reply = await this.#connection.run(
+        `saving ${describeSlot(owner)}`,
+        saveScript,
+        slotKeys(keyPrefix, owner),
+        [...args, ...logArgs],
+        { minReplicas, wrote: (answer) => Array.isArray(answer) && answer[0] === "saved" },
+      );
+      return savedRevision(owner, write, reply as readonly RedisReply[]);
+    };
+    if (write.lease === undefined || write.release !== true) return send();
+    return this.fuses.gate.whileReleasing(write.lease, send);
   }
 
   async delete(slot: Slot): Promise<boolean> {
     const owner = checkSlot(slot);
     const { keyPrefix, minReplicas } = this.#options;
     await this.#index.forget(owner);
-    const keys = (["state", "messages"] as const).map((part) => partKey(keyPrefix, owner, part));
+    const parts = ["state", "messages", "inbox", "call-records"] as const;
+    const keys = parts.map((part) => partKey(keyPrefix, owner, part));
     const what = `deleting ${describeSlot(owner)}`;
-    return (await this.#connection.run(what, deleteScript, keys, [], { minReplicas })) !== 0;
+    return (
+      (await this.#connection.run(what, deleteScript, keys, [], { minReplicas })) === "deleted"
+    );
   }
 
   async list(query: SlotQuery = {}): Promise<SlotPage> {

@@ -1,19 +1,36 @@
-import { type JsonObject, type Message, type Slot, StateCorruptError } from "@holdfast/core";
+import {
+  type JsonObject,
+  type Message,
+  type SessionInfo,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
-import { describeSlot, type LoadedState } from "@holdfast/core/store-kit";
+import { type CallRecord, describeSlot, type LoadedState } from "@holdfast/core/store-kit";
 import type { RedisReply } from "../connection/redis-connection.js";
+import {
+  either,
+  isText,
+  isTextOrNull,
+  listOf,
+  type ReplyShape,
+  verdict,
+} from "../connection/reply-shape.js";
 import { defineScript, type Script } from "../connection/script.js";
+import { refreshLua } from "../gate/refresh-lua.js";
 
 /**
- * Lua functions that read a stored state.
+ * Lua functions that read a stored state; for scripts that begin with `refreshLua`.
  *
  * - `state`: a hash. `slot` is the ids as JSON, `rev` the revision, `n` the number of messages, `head` its JSON, `at` the
  *   time of the last save in milliseconds, `ttl` its `ttlMs`, and `o0`, `o1`, … the ring buffer of the last saves, each as
  *   `<op as JSON>\t<revision>` at the number of its revision modulo the size of the ring.
+ *   `info` is the JSON of the facts for listings, `gone` ids of entries that the inbox had.
  * - `messages`: a list of JSON texts.
+ * - `call-records`: a list, newest first, of `<callId as JSON>\t<record as JSON>`.
  */
 export const stateLua: string = `
-local STATE, MESSAGES = KEYS[4], KEYS[5]
+local STATE, MESSAGES, RECORDS = KEYS[4], KEYS[5], KEYS[10]
 
 -- Describes how the stored state is damaged; nil when it is not.
 local function damage(slot, stored_slot, rev, n)
@@ -34,16 +51,22 @@ local function load_state(slot, known, ttl_ms)
   local problem = damage(slot, stored[1], rev, stored[3])
   if problem then return {'corrupt', problem} end
   if not rev then return {'absent'} end
-  if ttl_ms > 0 then
-    -- pcall: a server that refuses writes can still be read.
-    for at = 4, #KEYS do redis.pcall('PEXPIRE', KEYS[at], ttl_ms) end
-  end
+  refresh(ttl_ms, 4)
   if known == 'r' .. rev then return {'unchanged'} end
-  local head = redis.call('HGET', STATE, 'head')
-  if not head then return {'corrupt', 'its head is incomplete'} end
-  return {'state', rev, head, redis.call('LRANGE', MESSAGES, 0, -1)}
+  local body = redis.call('HMGET', STATE, 'head', 'info')
+  if not body[1] then return {'corrupt', 'its head is incomplete'} end
+  local messages, records = redis.call('LRANGE', MESSAGES, 0, -1), redis.call('LRANGE', RECORDS, 0, -1)
+  return {'state', rev, body[1], messages, records, body[2]}
 end
 `;
+
+/** Replies of `load_state`. */
+export const loadReply: ReplyShape = either(
+  verdict("state", isText, isText, listOf(isText), listOf(isText), isTextOrNull),
+  verdict("unchanged"),
+  verdict("absent"),
+  verdict("corrupt", isText),
+);
 
 /**
  * Loads a state. KEYS `slotKeys`. ARGV: slot, known, ttlMs.
@@ -53,7 +76,8 @@ end
 export const loadScript: Script = defineScript(
   "load",
   false,
-  `${stateLua}\nreturn load_state(ARGV[1], ARGV[2], tonumber(ARGV[3]))\n`,
+  `${refreshLua}${stateLua}\nreturn load_state(ARGV[1], ARGV[2], tonumber(ARGV[3]))\n`,
+  loadReply,
 );
 
 /** Raw ids as they are stored with a state, whose key is only a hash of them. */
@@ -67,15 +91,23 @@ export function slotField({ agentId, userId, sessionId }: Slot): string {
  * @throws StateCorruptError
  */
 export function readStoredState(slot: Slot, reply: RedisReply): LoadedState | "unchanged" | null {
-  const [kind, first, head, messages] = Array.isArray(reply) ? reply : [];
+  const [kind, first, head, messages, records, info] = Array.isArray(reply) ? reply : [];
   if (kind === "absent") return null;
   if (kind === "unchanged") return kind;
-  if (kind !== "state" || !Array.isArray(messages)) throw corruptState(slot, String(first));
+  if (kind !== "state" || !Array.isArray(messages) || !Array.isArray(records))
+    throw corruptState(slot, String(first));
   return {
     revision: String(first),
     head: parse(slot, head, "its head") as JsonObject,
     messages: messages.map((text, index) => parse(slot, text, `message ${index}`) as Message),
+    callRecords: records.map((text) => readCallRecord(slot, text)),
+    ...(typeof info === "string" && { info: parse(slot, info, "its info") as SessionInfo }),
   };
+}
+
+function readCallRecord(slot: Slot, text: RedisReply): CallRecord {
+  const json = String(text);
+  return parse(slot, json.slice(json.indexOf("\t") + 1), "a call record") as CallRecord;
 }
 
 /** Error of a stored state that is not what was saved. */

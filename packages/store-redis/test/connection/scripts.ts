@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { anyReply } from "../../src/connection/reply-shape.js";
 import { defineScript } from "../../src/connection/script.js";
 
 /** Appends to a list; a number that is there already is not added again. */
@@ -7,6 +8,7 @@ export const append = defineScript(
   true,
   `if not redis.call("LPOS", KEYS[1], ARGV[1]) then redis.call("RPUSH", KEYS[1], ARGV[1]) end
 return redis.call("LLEN", KEYS[1])`,
+  anyReply,
 );
 
 /** Answers with everything it was given. */
@@ -14,6 +16,7 @@ export const echo = defineScript(
   "echo",
   false,
   `return {KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), false, {ARGV[3], {}}}`,
+  anyReply,
 );
 
 /** A key nobody else uses. */

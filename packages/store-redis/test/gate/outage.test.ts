@@ -128,7 +128,7 @@ test("a server that is out of memory is not called out of reach, neither to who 
     waiting,
   ]);
   const failed = `${describeSlot(slot)} failed: Redis answered OOM; it is out of memory, check maxmemory`;
-  expect(fresh).toMatchObject({ message: `lining up for ${failed}` });
+  expect(fresh).toMatchObject({ message: `queueing for ${failed}` });
   expect(waited).toMatchObject({ message: `waiting for ${failed}` });
   expect([fresh, waited].every(StoreUnavailableError.is)).toBe(true);
   await end();

@@ -50,11 +50,15 @@ export class Sessions {
     return pages;
   }
 
+  /** The keys of all indexes, with that of the set of agents. */
+  async keys(): Promise<string[]> {
+    const keys = await keysBelow(client, this.keyPrefix);
+    return keys.filter((key) => /-sessions$|:agents$/.test(key));
+  }
+
   /** The entries of all indexes. */
   async entries(): Promise<string[]> {
-    const keys = (await keysBelow(client, this.keyPrefix)).filter((key) =>
-      key.endsWith("-sessions"),
-    );
+    const keys = (await this.keys()).filter((key) => key.endsWith("-sessions"));
     return (await Promise.all(keys.map((key) => client.zrange(key, "0", "-1")))).flat();
   }
 }

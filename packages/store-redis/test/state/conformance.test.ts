@@ -1,8 +1,9 @@
+import type { Slot } from "@holdfast/core";
 import { describeAgentStateStore } from "@holdfast/testing";
 import { type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
 import { afterAll, beforeAll, describe } from "vitest";
 import { connect } from "../../src/connection/redis-connection.js";
-import { partKey } from "../../src/keys.js";
+import { partKey, type SlotPart, slotKeys } from "../../src/keys.js";
 import { RedisAgentStateStore } from "../../src/state/redis-agent-state-store.js";
 import { ownPrefix, type TestClient, type TestRedis, topologies } from "./servers.js";
 
@@ -25,25 +26,44 @@ for (const [name, start] of Object.entries(topologies))
     const settings = new WeakMap<object, Setting>();
     const settingOf = (store: object): Setting => settings.get(store) as Setting;
 
-    async function open(existing?: Setting): Promise<RedisAgentStateStore> {
+    async function open(existing?: Setting, ttlMs?: number): Promise<RedisAgentStateStore> {
       const { keyPrefix = ownPrefix() } = existing ?? {};
       const proxy = existing?.proxy ?? (redis.address && (await tcpProxy(redis.address)));
       const { client, end } = redis.connect(proxy);
-      const store = new RedisAgentStateStore({ client, keyPrefix, commandTimeoutMs });
+      const store = new RedisAgentStateStore({ client, keyPrefix, commandTimeoutMs, ttlMs });
       settings.set(store, { client, end, keyPrefix, proxy });
       return store;
     }
 
+    /** Sends a command behind the store's back. */
+    async function command(store: object, name: string, slot: Slot, part: SlotPart): Promise<void> {
+      const { client, keyPrefix } = settingOf(store);
+      const connection = connect(client, { commandTimeoutMs });
+      await connection.send("", name, [partKey(keyPrefix, slot, part)], { writes: true });
+      await connection.close();
+    }
+
     describeAgentStateStore(`RedisAgentStateStore over ${name}`, {
       fuses: ["gate", "log"],
+      inbox: true,
+      callRecords: true,
       create: () => open(),
-      reopen: (store) => open(settingOf(store)),
-      async corrupt(store, slot) {
-        const { client, keyPrefix } = settingOf(store);
-        const connection = connect(client, { commandTimeoutMs });
-        await connection.send("", "RPOP", [partKey(keyPrefix, slot, "messages")]);
-        await connection.close();
+      expiring: {
+        create: (ttlMs) => open(undefined, ttlMs),
+        async pass(store, slot, ms) {
+          const { client, keyPrefix } = settingOf(store);
+          const connection = connect(client, { commandTimeoutMs });
+          for (const key of slotKeys(keyPrefix, slot)) {
+            const left = await connection.send("", "PTTL", [key]);
+            if (typeof left !== "number" || left < 0) continue;
+            await connection.send("", "PEXPIRE", [key, Math.round(left - ms)], { writes: true });
+          }
+          await connection.close();
+        },
       },
+      reopen: (store) => open(settingOf(store)),
+      corrupt: (store, slot) => command(store, "RPOP", slot, "messages"),
+      endLease: (store, slot) => command(store, "DEL", slot, "lease"),
       // A cluster has no single way to it that could be cut.
       ...(name !== "ioredis Cluster" && {
         breakBackend: async (store) => settingOf(store).proxy?.close(),

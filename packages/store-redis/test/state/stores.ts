@@ -2,7 +2,7 @@ import type { Message, Slot } from "@holdfast/core";
 import { AgentState, userMessage } from "@holdfast/core";
 import type { LoadedState, StateWrite } from "@holdfast/core/store-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
-import type { RedisServer } from "@holdfast/testing/servers";
+import { type RedisServer, type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
 import type { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, inject } from "vitest";
 import { partKey, type SlotPart } from "../../src/keys.js";
@@ -92,6 +92,12 @@ export class Stores {
       await end();
     });
     return store;
+  }
+
+  /** A proxy to the server, to count or lose what goes over it. */
+  proxy(): Promise<TcpProxy> {
+    const { hostname, port } = new URL(this.#url);
+    return tcpProxy({ host: hostname, port: Number(port) });
   }
 
   key(part: SlotPart): string {

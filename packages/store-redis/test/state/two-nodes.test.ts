@@ -52,7 +52,7 @@ test("a call is interrupted from another node, running or waiting", async () => 
   await eventually(async () => (await store.fuses.gate.calls(slot)).length === 1);
   const waiting = here.call("second", session);
   await eventually(async () => (await store.fuses.gate.calls(slot)).length === 2);
-  expect(await there.interrupt("user", "session", "stop")).toBe(true);
+  expect(await there.interrupt("user", "session", "stop")).toBe("stopped");
   expect((await running).reason).toBe("interrupted");
   await eventually(() => there.interrupt("user", "session"));
   expect((await waiting).reason).toBe("interrupted");

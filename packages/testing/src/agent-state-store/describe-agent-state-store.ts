@@ -4,18 +4,25 @@ import {
   caseFactory,
   registerCases,
 } from "../conformance/conformance-case.js";
+import { callRecordCases } from "./call-record-cases.js";
 import { conflictCases } from "./conflict-cases.js";
 import { deleteCases } from "./delete-cases.js";
 import { deltaCases } from "./delta-cases.js";
+import { expiryCases } from "./expiry-cases.js";
 import { failureCases } from "./failure-cases.js";
 import { fusedGateCases } from "./fused-gate-cases.js";
+import { fusedInboxCases } from "./fused-inbox-cases.js";
 import { fusedLogCases } from "./fused-log-cases.js";
 import { idCases } from "./id-cases.js";
+import { inboxCases } from "./inbox-cases.js";
+import { infoCases } from "./info-cases.js";
 import { listCases } from "./list-cases.js";
 import { opCases } from "./op-cases.js";
 import { reopenCases } from "./reopen-cases.js";
 import { roundTripCases } from "./round-trip-cases.js";
 import type { AgentStateStoreOptions } from "./store-case.js";
+import { takingCases } from "./taking-cases.js";
+import { unsavedCases } from "./unsaved-cases.js";
 
 /**
  * Registers the tests every `AgentStateStore` must pass. Stores are closed by the suite.
@@ -32,9 +39,9 @@ export function describeAgentStateStore(name: string, options: AgentStateStoreOp
 /** The cases of {@link describeAgentStateStore}. */
 export function agentStateStoreCases(options: AgentStateStoreOptions): ConformanceCase[] {
   const check = caseFactory(options, (store) => store.close());
-  const fuses = options.fuses ?? [];
+  const { fuses = [], inbox = false, callRecords = false, info = true } = options;
   return [
-    check("it names its contract, and the suite knows what it fuses", async (store) => {
+    check("it names its contract, and the suite knows what it fuses and keeps", async (store) => {
       assert.equal(store.contract, 1);
       assert.ok(store.kind.length > 0);
       assert.ok(["process", "host", "distributed"].includes(store.reach));
@@ -42,6 +49,8 @@ export function agentStateStoreCases(options: AgentStateStoreOptions): Conforman
         used === undefined ? [] : [part],
       );
       assert.deepStrictEqual(actual.sort(), [...fuses].sort(), "options.fuses and the store's");
+      assert.equal(store.inbox !== undefined, inbox, "options.inbox and the store's");
+      assert.equal(store.keepsCallRecords ?? false, callRecords, "options.callRecords");
     }),
     ...roundTripCases(check),
     ...conflictCases(check),
@@ -52,6 +61,14 @@ export function agentStateStoreCases(options: AgentStateStoreOptions): Conforman
     ...listCases(check),
     ...(fuses.includes("gate") ? fusedGateCases(check) : []),
     ...(fuses.includes("log") ? fusedLogCases(check) : []),
+    ...(inbox ? inboxCases(check, options) : []),
+    ...(inbox && fuses.includes("gate")
+      ? [...fusedInboxCases(check, options), ...takingCases(check)]
+      : []),
+    ...(callRecords ? callRecordCases(check, options) : []),
+    ...(info ? infoCases(check, options) : []),
+    ...(info && inbox && fuses.includes("gate") ? unsavedCases(check, options) : []),
+    ...(options.expiring ? expiryCases(options, options.expiring) : []),
     ...failureCases(check, options),
     ...(options.reopen === undefined ? [] : reopenCases(check)),
   ];

@@ -1,15 +1,17 @@
 import { assertOutage, assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { inboxEntry } from "../conformance/sample-entries.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { assertBadIdsRefused } from "./id-cases.js";
+import { assertBadIdsRefusedByInbox } from "./inbox-cases.js";
 import { firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { AgentStateStoreOptions, StoreCase } from "./store-case.js";
 
 /** Errors never look like absence. */
 export function failureCases(
   check: StoreCase,
-  options: Pick<AgentStateStoreOptions, "corrupt" | "breakBackend">,
+  options: Pick<AgentStateStoreOptions, "corrupt" | "breakBackend" | "inbox">,
 ): ConformanceCase[] {
   const cases: ConformanceCase[] = [];
   if (options.corrupt !== undefined)
@@ -40,6 +42,13 @@ export function failureCases(
             assertOutage(() => store.list(), "list"),
             assertOutage(() => store.delete(slot), "delete"),
           ]);
+          const { inbox } = store;
+          if (inbox !== undefined)
+            await Promise.all([
+              assertOutage(() => inbox.put(slot, inboxEntry("lost")), "put into the inbox"),
+              assertOutage(() => inbox.read(slot), "read of the inbox"),
+              assertOutage(() => inbox.remove(slot, ["x"]), "remove from the inbox"),
+            ]);
         },
       ),
       check(
@@ -47,6 +56,7 @@ export function failureCases(
         async (store) => {
           await options.breakBackend?.(store);
           await assertBadIdsRefused(store);
+          if (options.inbox) await assertBadIdsRefusedByInbox(store);
         },
       ),
     );

@@ -34,20 +34,23 @@ export function fusedGateCases(check: StoreCase): ConformanceCase[] {
         await fourth.release();
       },
     ),
-    check("a save that releases lets the next in line go on with the new state", async (store) => {
-      const gate = gateOf(store);
-      const first = await gate.acquire(slot, { callId: "c-1" });
-      const second = gate.acquire(slot, { callId: "c-2" });
-      const write = firstWrite(slot, numberedMessages(3), { lease: first.token, release: true });
-      const revision = await store.save(slot, write);
-      const lease = await second;
-      assertLoaded(lease.loaded, revision, 3);
-      assert.equal(first.lost.aborted, false, "a released lease was not lost");
+    check(
+      "a save that releases lets the next in the queue go on with the new state",
+      async (store) => {
+        const gate = gateOf(store);
+        const first = await gate.acquire(slot, { callId: "c-1" });
+        const second = gate.acquire(slot, { callId: "c-2" });
+        const write = firstWrite(slot, numberedMessages(3), { lease: first.token, release: true });
+        const revision = await store.save(slot, write);
+        const lease = await second;
+        assertLoaded(lease.loaded, revision, 3);
+        assert.equal(first.lost.aborted, false, "a released lease was not lost");
 
-      await first.release();
-      await assertBusy(gate, "the first holder's late release must not free the second's lease");
-      await lease.release();
-    }),
+        await first.release();
+        await assertBusy(gate, "the first holder's late release must not free the second's lease");
+        await lease.release();
+      },
+    ),
     check("a save under a lease without release keeps it", async (store) => {
       const gate = gateOf(store);
       const lease = await gate.acquire(slot, { callId: "c-1" });
@@ -108,7 +111,8 @@ export function fusedGateCases(check: StoreCase): ConformanceCase[] {
   ];
 }
 
-function gateOf(store: AgentStateStore): SessionGate {
+/** The gate that a store fuses; fails when it fuses none. */
+export function gateOf(store: AgentStateStore): SessionGate {
   const gate = store.fuses?.gate;
   assert.ok(gate !== undefined, "options.fuses names the gate, the store's fuses does not");
   return gate;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { AgentStateStore, Slot, SlotQuery } from "@holdfast/core";
-import { slotText } from "@holdfast/core/store-kit";
+import { slotText, uuidv7 } from "@holdfast/core/store-kit";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
-import { firstWrite } from "./state-writes.js";
+import { firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";
 
 /** Listing sessions. */
@@ -75,7 +75,53 @@ export function listCases(check: StoreCase): ConformanceCase[] {
         }
       },
     ),
+    check(
+      "a listing misses no session that was there all the time, whatever is saved meanwhile",
+      async (store) => {
+        const slots = await fill(store, 30, (index) => ({
+          agentId: "agent",
+          userId: "user",
+          sessionId: `session-${index}`,
+        }));
+        for (const query of [{}, { agentId: "agent" }, { agentId: "agent", userId: "user" }])
+          await assertStablePaging(store, slots, query);
+      },
+    ),
   ];
+}
+
+/** Saves sessions between the pages of a listing; fails when one is missing, or one left alone comes twice. */
+async function assertStablePaging(
+  store: AgentStateStore,
+  slots: readonly Slot[],
+  query: SlotQuery,
+): Promise<void> {
+  const seen: string[] = [];
+  const saved = new Set<string>();
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const page = await store.list({ ...query, limit: 4, cursor });
+    seen.push(...page.slots.map(({ slot }) => slotText(slot)));
+    assert.ok(++pages <= 100, "a listing ends although sessions are saved");
+    const isNext = (each: Slot): boolean => !seen.includes(slotText(each));
+    const ahead = slots.filter(isNext);
+    // One of those to come first, one of those to come last, one that was listed, and a new one.
+    const touched = [ahead[0], ahead.at(-1), slots.find((each) => !isNext(each))];
+    for (const each of touched.filter((slot) => slot !== undefined)) {
+      saved.add(slotText(each));
+      await store.save(each, nextWrite(await loadState(store, each), []));
+    }
+    const made = { agentId: "agent", userId: "user", sessionId: uuidv7() };
+    await store.save(made, firstWrite(made, []));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  for (const each of slots) {
+    const times = seen.filter((text) => text === slotText(each)).length;
+    assert.ok(times > 0, `${slotText(each)} was missed`);
+    if (!saved.has(slotText(each)))
+      assert.equal(times, 1, `${slotText(each)} was left alone, so it comes once`);
+  }
 }
 
 /** Every slot a query lists, page by page; fails when one comes twice or a page is over the limit. */

@@ -75,7 +75,7 @@ export function registerCases(
 ): void {
   runner.describe(title, () => {
     for (const { title: sentence, run } of cases)
-      runner.test(sentence, options.timeoutMs ?? 60_000, run);
+      runner.test(sentence, options.timeoutMs ?? scaled(60_000, 1_800_000), run);
   });
 }
 

@@ -9,6 +9,8 @@ export interface ScriptedModelOptions {
   readonly contextWindow?: number | undefined;
   /** @default false */
   readonly structuredOutput?: boolean | undefined;
+  /** Number of requests to record, the newest. Set it in long runs: every request holds its whole context. @default all */
+  readonly keepRequests?: number | undefined;
 }
 
 /** A request as a scripted model received it. */
@@ -16,7 +18,7 @@ export type RecordedRequest = Omit<ModelRequest, "signal">;
 
 /** A model that answers from a script, offline. */
 export interface ScriptedModel extends Model {
-  /** Every request so far, oldest first. */
+  /** Requests so far, oldest first; with `keepRequests` only the newest. */
   readonly requests: readonly RecordedRequest[];
 }
 
@@ -38,7 +40,9 @@ export function scriptedModel(
 ): ScriptedModel {
   const id = options.id ?? "scripted";
   const replyTo = typeof script === "function" ? script : fromList(id, [...script]);
+  const { keepRequests = Number.POSITIVE_INFINITY } = options;
   const requests: RecordedRequest[] = [];
+  let calls = 0;
   return {
     id,
     contextWindow: options.contextWindow,
@@ -47,7 +51,9 @@ export function scriptedModel(
     stream(request) {
       const { signal: _, ...recorded } = request;
       // The list may be the caller's live one; the messages in it are frozen.
-      const index = requests.push({ ...recorded, messages: [...request.messages] }) - 1;
+      requests.push({ ...recorded, messages: [...request.messages] });
+      if (requests.length > keepRequests) requests.shift();
+      const index = calls++;
       return play(request, () => replyTo(request, index));
     },
   };

@@ -7,7 +7,7 @@ import {
   type ToolResultBlock,
   textOf,
 } from "@holdfast/core";
-import type { OffloadReference } from "@holdfast/core/plugin-kit";
+import { type OffloadReference, offloadReference } from "@holdfast/core/plugin-kit";
 import {
   type ConformanceCase,
   caseFactory,
@@ -31,7 +31,8 @@ export function describeOffloader(name: string, options: OffloaderOptions): void
 /** The cases of {@link describeOffloader}. */
 export function offloaderCases(options: OffloaderOptions): ConformanceCase[] {
   const check = caseFactory(options);
-  const read = async (offloader: Offloader, reference: OffloadReference): Promise<string> => {
+  const read = async (offloader: Offloader, answer: OffloadReference | string): Promise<string> => {
+    const reference = offloadReference(answer);
     assert.ok(reference.reference.length > 0, "a reference names the content");
     assert.ok(reference.readBack.length > 0, "and says how to read it");
     const text = await options.readBack(offloader, slot, reference);
@@ -61,7 +62,7 @@ export function offloaderCases(options: OffloaderOptions): ConformanceCase[] {
         texts.map((text) => offloader.offloadToolResult(slot, toolResult(text))),
       );
       const contexts = texts.map((text) => numberedMessages(3, text.slice(0, 9)));
-      const more: OffloadReference[] = [];
+      const more: (OffloadReference | string)[] = [];
       for (const messages of contexts) more.push(await offloader.offloadContext(slot, messages));
       const again = await offloader.offloadToolResult(slot, toolResult(texts[0] as string));
       assertContains(await read(offloader, again), texts[0] as string, "the repeated one");
@@ -75,7 +76,9 @@ export function offloaderCases(options: OffloaderOptions): ConformanceCase[] {
       "another user or anonymous session reads nothing through a reference",
       async (offloader) => {
         const secret = "the secret of this session";
-        const reference = await offloader.offloadToolResult(slot, toolResult(secret));
+        const reference = offloadReference(
+          await offloader.offloadToolResult(slot, toolResult(secret)),
+        );
         for (const other of [
           { ...slot, userId: "other" },
           { ...slot, userId: null },
@@ -97,9 +100,9 @@ export function offloaderCases(options: OffloaderOptions): ConformanceCase[] {
         return;
       }
       const [first, second, again] = [
-        await offloader.offloadData(slot, dataBlock("AAAA")),
-        await offloader.offloadData(slot, dataBlock("BBBB")),
-        await offloader.offloadData(slot, dataBlock("AAAA")),
+        offloadReference(await offloader.offloadData(slot, dataBlock("AAAA"))),
+        offloadReference(await offloader.offloadData(slot, dataBlock("BBBB"))),
+        offloadReference(await offloader.offloadData(slot, dataBlock("AAAA"))),
       ];
       assert.notEqual(first.reference, second.reference);
       assert.equal(first.reference, again.reference);

@@ -10,6 +10,7 @@ import { eventually } from "../crash/eventually.js";
 import { assertNeverTwoHolders, exclusionCases } from "./exclusion-cases.js";
 import type { GateCase, SessionGateOptions } from "./gate-case.js";
 import { queueCases } from "./queue-cases.js";
+import { validityCases } from "./validity-cases.js";
 
 /** Registers the tests every `SessionGate` must pass. */
 export function describeSessionGate(name: string, options: SessionGateOptions): void {
@@ -27,6 +28,7 @@ export function sessionGateCases(options: SessionGateOptions): ConformanceCase[]
     }),
     ...exclusionCases(check),
     ...queueCases(check),
+    ...validityCases(check),
     ...(options.reopen === undefined ? [] : reopenCases(check, options)),
   ];
 }
@@ -68,6 +70,7 @@ function reopenCases(
           await options.killHolder?.(gate);
           const lease = await second.acquire(slot, { callId: "c-2" });
           assert.notEqual(lease.token, dead.token);
+          assert.ok(dead.validUntil <= Date.now(), "granted before the dead holder's time was up");
           await lease.release();
         },
       ),

@@ -9,6 +9,7 @@ import {
   tool,
 } from "@holdfast/core";
 import type { GuardedCall } from "@holdfast/core/plugin-kit";
+import { anyInput } from "../any-input.js";
 import {
   type ConformanceCase,
   caseFactory,
@@ -81,7 +82,7 @@ export function toolGuardCases(options: ToolGuardOptions): ConformanceCase[] {
 }
 
 function sampleCalls(): ExpectedDecision[] {
-  const input = { schema: acceptAnything, jsonSchema: { type: "object" } };
+  const input = anyInput;
   const read = tool({ name: "read_file", description: "Reads a file.", input, readOnly: true });
   const write = tool({ name: "write_file", description: "Writes a file.", input });
   return [
@@ -90,7 +91,3 @@ function sampleCalls(): ExpectedDecision[] {
     { tool: write, input: { path: "../../etc/passwd", content: "" } },
   ];
 }
-
-const acceptAnything = {
-  "~standard": { version: 1, vendor: "holdfast", validate: (value: unknown) => ({ value }) },
-} as const;

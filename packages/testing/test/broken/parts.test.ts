@@ -110,6 +110,29 @@ class OwnReason extends ReferenceGate {
 }
 catches("an abort without its reason", gateOf(OwnReason), "gives up waiting leaves cleanly");
 
+class Expired extends ReferenceGate {
+  protected override validUntil(): number {
+    return Date.now() - 1;
+  }
+}
+catches("a lease that is over when granted", gateOf(Expired), "valid into the future");
+catches("a lease that is over when granted", gateOf(Expired), "is valid from its grant");
+
+class NeverEnds extends ReferenceGate {
+  protected override validUntil(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+catches(
+  "a lease that claims to hold for ever",
+  sessionGateCases({
+    create: () => new NeverEnds(),
+    reopen: (gate) => gate,
+    killHolder: (gate) => (gate as ReferenceGate).lapse(),
+  }),
+  "a holder that died ends by itself",
+);
+
 function busOf(bus: new (handlers?: ReferenceSignalBus["handlers"]) => ReferenceSignalBus) {
   return signalBusCases({
     create: () => new bus(),

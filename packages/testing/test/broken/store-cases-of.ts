@@ -11,6 +11,9 @@ export function casesOf(
     create: () => new store(),
     reopen: (first) => new store((first as ReferenceStore).backend),
     fuses: ["gate", "log"],
+    inbox: true,
+    callRecords: true,
+    endLease: (store) => (store as ReferenceStore).backend.gate.lapse(),
     corrupt(broken, slot) {
       const stored = (broken as ReferenceStore).backend.states.get(slotText(slot));
       if (stored) stored.body = stored.body.slice(0, -10);

@@ -77,7 +77,7 @@ catches("null for any user", casesOf(ForgetsFilters), "anonymous ones for null")
 class RepeatsPages extends ReferenceStore {
   override async list(query: SlotQuery = {}): Promise<SlotPage> {
     const { cursor } = query;
-    return super.list(cursor === undefined ? query : { ...query, cursor: `${Number(cursor) - 1}` });
+    return super.list(cursor === undefined ? query : { ...query, cursor: `${Number(cursor) + 1}` });
   }
 }
 catches("overlapping pages", casesOf(RepeatsPages), "every one of 150 sessions exactly once");
@@ -101,4 +101,4 @@ catches("a delete that keeps", casesOf(Undeletable), "a deleted state is absent"
 class HidesFuses extends ReferenceStore {
   override readonly fuses = {} as ReferenceStore["fuses"];
 }
-catches("claims about fuses", casesOf(HidesFuses), "the suite knows what it fuses");
+catches("claims about fuses", casesOf(HidesFuses), "the suite knows what it fuses and keeps");

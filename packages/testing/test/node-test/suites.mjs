@@ -1,6 +1,6 @@
 // Run by `node --test` from runner.test.ts: the published suites under Node's own runner.
-import { InMemoryAgentStateStore, InProcessSessionGate } from "@holdfast/core";
-import { describeAgentStateStore, describeSessionGate } from "@holdfast/testing";
+import { definePlugin, InMemoryAgentStateStore, InProcessSessionGate } from "@holdfast/core";
+import { describeAgentStateStore, describePlugin, describeSessionGate } from "@holdfast/testing";
 
 class Overwrites extends InMemoryAgentStateStore {
   async save(slot, write) {
@@ -10,5 +10,18 @@ class Overwrites extends InMemoryAgentStateStore {
 }
 
 const Store = process.env.STORE === "broken" ? Overwrites : InMemoryAgentStateStore;
-describeAgentStateStore("in memory", { create: () => new Store(), fuses: ["gate", "log"] });
+describeAgentStateStore("in memory", {
+  create: () => new Store(),
+  fuses: ["gate", "log"],
+  inbox: true,
+  callRecords: true,
+});
 describeSessionGate("in process", { create: () => new InProcessSessionGate() });
+describePlugin("greeter", {
+  create: () =>
+    definePlugin({
+      name: "greeter",
+      contract: 1,
+      setup: (host) => host.promptSection((prompt) => `${prompt}\nBe kind.`),
+    }),
+});

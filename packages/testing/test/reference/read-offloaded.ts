@@ -1,5 +1,6 @@
-import { type Offloader, RuntimeContext, type Slot, type TextBlock } from "@holdfast/core";
+import type { Offloader, Slot, TextBlock } from "@holdfast/core";
 import { isExplicitToolResult, type OffloadReference } from "@holdfast/core/plugin-kit";
+import { toolCallContext } from "../../src/tool/tool-call-context.js";
 
 /** Reads a reference as a model would: with the offloader's own tool, page by page. */
 export async function readOffloaded(
@@ -7,7 +8,7 @@ export async function readOffloaded(
   slot: Slot,
   { reference }: OffloadReference,
 ): Promise<string | null> {
-  const ctx = RuntimeContext.of({ userId: slot.userId, sessionId: slot.sessionId });
+  const ctx = toolCallContext({ userId: slot.userId, sessionId: slot.sessionId });
   const read = offloader.readBackTool?.execute;
   let text = "";
   for (;;) {

@@ -3,6 +3,7 @@ import {
   type AcquireRequest,
   checkSlot,
   describeSlot,
+  type InboxEntry,
   type Lease,
   type LoadedState,
   slotText,
@@ -15,16 +16,24 @@ interface Waiter {
   start(): void;
 }
 
+/** What a store's gate reads and writes with a grant. */
+export interface GrantedParts {
+  load(slot: Slot): LoadedState | null;
+  put(slot: Slot, entry: InboxEntry): void;
+  entries(slot: Slot): InboxEntry[];
+  drop(slot: Slot, ids: readonly string[]): void;
+}
+
 /** The shortest gate that keeps the contract; broken ones override a protected method. */
 export class ReferenceGate implements SessionGate {
   readonly contract = 1;
   readonly kind = "reference";
   readonly reach = "process";
   readonly queues: Map<string, Waiter[]> = new Map();
-  readonly #load: ((slot: Slot) => LoadedState | null) | undefined;
+  protected readonly parts: GrantedParts | undefined;
 
-  constructor(load?: (slot: Slot) => LoadedState | null) {
-    this.#load = load;
+  constructor(parts?: GrantedParts) {
+    this.parts = parts;
   }
 
   async acquire(slot: Slot, request: AcquireRequest): Promise<Lease> {
@@ -51,15 +60,28 @@ export class ReferenceGate implements SessionGate {
       if (this.mayStart(ahead)) start();
       else request.onWait?.(ahead);
     });
-    const loaded = this.#load?.(slot);
+    if (request.put) this.putOrLeave(slot, token, request.put);
+    const validUntil = (): number => this.validUntil(slot, token);
     return {
       token,
       lost: new AbortController().signal,
-      ...(loaded === undefined
-        ? {}
-        : { loaded: loaded?.revision === request.known?.() && loaded ? "unchanged" : loaded }),
-      release: async () => this.releaseToken(slot, token),
+      get validUntil() {
+        return validUntil();
+      },
+      ...this.#granted(slot, request),
+      release: async (drop = []) => {
+        if (this.mayDrop(slot, token)) this.parts?.drop(slot, drop);
+        this.releaseToken(slot, token);
+      },
     };
+  }
+
+  #granted(slot: Slot, request: AcquireRequest): Pick<Lease, "loaded" | "inbox"> {
+    const { parts } = this;
+    if (parts === undefined) return {};
+    const loaded = parts.load(slot);
+    const isKnown = loaded !== null && loaded.revision === request.known?.();
+    return { loaded: isKnown ? "unchanged" : loaded, inbox: parts.entries(slot) };
   }
 
   async calls(slot: Slot): Promise<readonly string[]> {
@@ -81,6 +103,23 @@ export class ReferenceGate implements SessionGate {
       if (queue.length === 0) this.queues.delete(key);
       else queue[0]?.start();
     }
+  }
+
+  protected putOrLeave(slot: Slot, token: string, entry: InboxEntry): void {
+    try {
+      this.parts?.put(slot, entry);
+    } catch (error) {
+      this.leave(slot, token);
+      throw error;
+    }
+  }
+
+  protected validUntil(slot: Slot, token: string): number {
+    return this.holds(slot, token) ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  protected mayDrop(slot: Slot, token: string): boolean {
+    return this.holds(slot, token);
   }
 
   protected mayStart(ahead: number): boolean {

@@ -2,6 +2,7 @@ import {
   type AgentStateStore,
   LeaseLostError,
   type Revision,
+  type SessionInfo,
   type Slot,
   type SlotPage,
   type SlotQuery,
@@ -11,25 +12,35 @@ import {
 } from "@holdfast/core";
 import {
   applyWrite,
+  type CallRecord,
   checkId,
   checkSlot,
   describeSlot,
   type LoadedState,
+  listedInfo,
   nextRevision,
   REMEMBERED_OPS,
   type StateWrite,
   slotText,
+  withCallRecord,
 } from "@holdfast/core/store-kit";
 import { ReferenceGate } from "./reference-gate.js";
+import { ReferenceInbox } from "./reference-inbox.js";
 import { ReferenceLog } from "./reference-log.js";
 
-/** Stored form of a state. */
-export interface StoredState {
+/** Session in a listing. */
+export interface ListedSession {
   readonly slot: Slot;
-  /** Head and messages as JSON text. */
+  info: SessionInfo | undefined;
+  savedAt: number;
+  readonly createdAt: number;
+}
+
+/** Stored form of a state. */
+export interface StoredState extends ListedSession {
+  /** Head, messages and call records as JSON text. */
   body: string;
   revision: Revision;
-  savedAt: number;
   ops: { op: string; revision: Revision }[];
 }
 
@@ -37,11 +48,34 @@ export interface StoredState {
 export class ReferenceBackend {
   readonly states: Map<string, StoredState> = new Map();
   readonly log: ReferenceLog = new ReferenceLog();
-  readonly gate: ReferenceGate = new ReferenceGate((slot) => {
-    const stored = this.states.get(slotText(slot));
-    return stored === undefined ? null : { revision: stored.revision, ...JSON.parse(stored.body) };
-  });
+  readonly inbox: ReferenceInbox;
+  readonly gate: ReferenceGate;
+  /** Number of saves and first inputs so far, the clock of listings. */
+  saves = 0;
   broken = false;
+
+  constructor(Inbox: typeof ReferenceInbox = ReferenceInbox, Gate = ReferenceGate) {
+    this.inbox = new Inbox(
+      () => this.connect(),
+      () => ++this.saves,
+    );
+    this.gate = new Gate({
+      load: (slot) => {
+        const stored = this.states.get(slotText(slot));
+        return stored === undefined
+          ? null
+          : { revision: stored.revision, ...JSON.parse(stored.body) };
+      },
+      put: (slot, entry) => this.inbox.add(slot, entry),
+      entries: (slot) => this.inbox.entries(slot),
+      drop: (slot, ids) => this.inbox.drop(slot, ids),
+    });
+  }
+
+  async connect(): Promise<void> {
+    await new Promise(setImmediate);
+    if (this.broken) throw new StoreUnavailableError("the reference backend was broken");
+  }
 }
 
 /**
@@ -54,9 +88,12 @@ export class ReferenceStore implements AgentStateStore {
   readonly reach = "process";
   readonly backend: ReferenceBackend;
   readonly fuses: { gate: ReferenceGate; log: ReferenceLog };
+  readonly inbox: ReferenceInbox;
+  readonly keepsCallRecords = true;
 
   constructor(backend = new ReferenceBackend()) {
     this.backend = backend;
+    this.inbox = backend.inbox;
     this.fuses = { gate: backend.gate, log: backend.log };
   }
 
@@ -66,7 +103,7 @@ export class ReferenceStore implements AgentStateStore {
     const stored = this.backend.states.get(key);
     if (stored === undefined) return null;
     if (stored.revision === known) return "unchanged";
-    return { revision: stored.revision, ...this.parse(stored.body) };
+    return { revision: stored.revision, ...this.parse(stored.body), ...this.loadedInfo(stored) };
   }
 
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
@@ -80,16 +117,23 @@ export class ReferenceStore implements AgentStateStore {
       throw new LeaseLostError(`the lease on ${describeSlot(slot)} ended; load again`);
     if (this.conflicts(stored?.revision ?? null, given.expected))
       throw new StateConflictError(`${describeSlot(slot)} was saved by another writer; load again`);
-    const before = stored === undefined ? [] : this.parse(stored.body).messages;
-    const body = { head: given.head, messages: this.apply(before, given) };
+    const before = stored && this.parse(stored.body);
+    const body = {
+      head: given.head,
+      messages: this.apply(before?.messages ?? [], given),
+      callRecords: this.recordsAfter(before?.callRecords ?? [], given),
+    };
     const revision = given.revision ?? nextRevision(stored?.revision ?? null);
     this.backend.states.set(key, {
       slot: checkSlot(slot),
       body: JSON.stringify(body),
+      info: this.infoAfter(stored?.info, given),
       revision,
-      savedAt: Date.now(),
+      savedAt: ++this.backend.saves,
+      createdAt: stored?.createdAt ?? this.inbox.heard.get(key)?.at ?? this.backend.saves,
       ops: [...(stored?.ops ?? []), { op: given.op, revision }].slice(-REMEMBERED_OPS),
     });
+    this.take(slot, given);
     this.backend.log.add(slot, given.log ?? []);
     if (given.release) this.backend.gate.releaseToken(slot, given.lease as string);
     return revision;
@@ -98,6 +142,7 @@ export class ReferenceStore implements AgentStateStore {
   async delete(slot: Slot): Promise<boolean> {
     const key = this.keyOf(checkSlot(slot));
     await this.connect();
+    this.emptyInbox(slot);
     return this.backend.states.delete(key);
   }
 
@@ -105,17 +150,18 @@ export class ReferenceStore implements AgentStateStore {
     if (query.agentId !== undefined) checkId(query.agentId, "agentId");
     if (query.userId !== undefined && query.userId !== null) checkId(query.userId, "userId");
     await this.connect();
-    const { limit = 100, cursor = "0" } = query;
-    const all = [...this.backend.states.values()].reverse().filter(({ slot }) => {
-      if (query.agentId !== undefined && slot.agentId !== query.agentId) return false;
-      return query.userId === undefined || slot.userId === query.userId;
-    });
-    const end = Number(cursor) + limit;
-    const slots = all.slice(Number(cursor), end).map(({ slot, savedAt }) => ({
-      slot,
-      updatedAt: new Date(savedAt).toISOString(),
+    const { limit = 100, cursor = Number.POSITIVE_INFINITY } = query;
+    const rest = [...this.backend.states.values(), ...this.neverSaved()]
+      .filter((stored) => this.isWanted(stored, query) && this.placeOf(stored) < Number(cursor))
+      .sort((a, b) => this.placeOf(b) - this.placeOf(a));
+    const page = rest.slice(0, limit);
+    const last = page.at(-1);
+    const slots = page.map((stored) => ({
+      slot: stored.slot,
+      updatedAt: new Date(stored.savedAt).toISOString(),
+      info: this.infoOf(stored),
     }));
-    return end < all.length ? { slots, cursor: String(end) } : { slots };
+    return last && rest.length > limit ? { slots, cursor: `${this.placeOf(last)}` } : { slots };
   }
 
   async close(): Promise<void> {}
@@ -144,12 +190,55 @@ export class ReferenceStore implements AgentStateStore {
     return this.backend.gate.holds(slot, token);
   }
 
-  protected async connect(): Promise<void> {
-    await new Promise(setImmediate);
-    if (this.backend.broken) throw new StoreUnavailableError("the reference backend was broken");
+  protected recordsAfter(stored: readonly CallRecord[], write: StateWrite): readonly CallRecord[] {
+    const { callRecord } = write;
+    return callRecord ? withCallRecord(stored, callRecord.record, callRecord.keep) : stored;
   }
 
-  private parse(body: string): Pick<LoadedState, "head" | "messages"> {
+  protected infoAfter(stored: SessionInfo | undefined, write: StateWrite): SessionInfo | undefined {
+    return write.info ?? stored;
+  }
+
+  protected loadedInfo({ info }: StoredState): Pick<LoadedState, "info"> {
+    return info === undefined ? {} : { info };
+  }
+
+  /** Sessions whose first call has not saved anything yet. */
+  protected neverSaved(): ListedSession[] {
+    return [...this.backend.inbox.heard]
+      .filter(([key]) => !this.backend.states.has(key))
+      .map(([, { slot, at }]) => ({ slot, info: undefined, savedAt: at, createdAt: at }));
+  }
+
+  protected infoOf({ slot, info }: ListedSession): SessionInfo | undefined {
+    const hasInput = this.backend.inbox.entries(slot).some(({ kind }) => kind === "input");
+    return listedInfo(info, hasInput);
+  }
+
+  protected take(slot: Slot, write: StateWrite): void {
+    this.backend.inbox.drop(slot, write.takes ?? []);
+  }
+
+  protected emptyInbox(slot: Slot): void {
+    this.backend.inbox.empty(slot);
+  }
+
+  /** Place in listings, newest first: a save does not change it. */
+  protected placeOf({ createdAt }: ListedSession): number {
+    return createdAt;
+  }
+
+  protected async connect(): Promise<void> {
+    await this.backend.connect();
+  }
+
+  private isWanted(stored: ListedSession, { agentId, userId, unfinished }: SlotQuery): boolean {
+    if (agentId !== undefined && stored.slot.agentId !== agentId) return false;
+    if (userId !== undefined && stored.slot.userId !== userId) return false;
+    return unfinished !== true || this.infoOf(stored)?.unfinished === true;
+  }
+
+  private parse(body: string): Omit<LoadedState, "revision"> {
     try {
       return JSON.parse(body);
     } catch {

@@ -169,4 +169,23 @@ describe("a proxy", () => {
     await third.ended();
     await eventually(() => proxy.connections === 0);
   });
+
+  test("holds everything up by its delay, in order", { timeout }, async () => {
+    await using redis = await privateRedis();
+    await using proxy = await tcpProxy(redis);
+    const slow = await through(proxy);
+    const delayMs = 200;
+    proxy.delayMs = delayMs;
+    const began = performance.now();
+    slow.ask("ECHO one");
+    await slow.got("one");
+    expect(performance.now() - began).toBeGreaterThanOrEqual(2 * delayMs - 10);
+
+    slow.ask("ECHO two");
+    await eventually(() => proxy.bytesUp === 20);
+    proxy.delayMs = 0;
+    slow.ask("ECHO three");
+    await slow.got("three");
+    expect(slow.received().indexOf("two")).toBeLessThan(slow.received().indexOf("three"));
+  });
 });

@@ -9,7 +9,7 @@ const OVERLAP_CHARS = 1_024;
 /** Least and most characters that are searched before other work may run. */
 const PIECE_CHARS: readonly [number, number] = [4_096, 32_768];
 /** Cost of the search of one piece: characters times steps of the expression's program. */
-const PIECE_COST = 2_000_000;
+const PIECE_COST = 400_000;
 
 /** Finds the first match in `text` from `from` on, or null. */
 type Finder = (text: string, from: number) => Span | null;

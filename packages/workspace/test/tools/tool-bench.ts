@@ -2,7 +2,6 @@ import {
   type DataBlock,
   type Filesystem,
   InMemoryFilesystem,
-  RuntimeContext,
   type TextBlock,
 } from "@holdfast/core";
 import {
@@ -10,6 +9,7 @@ import {
   isExplicitToolResult,
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
+import { toolCallContext } from "@holdfast/testing";
 import { FileView, VirtualFiles } from "../../src/tools/file-view.js";
 import { ProtectedPaths } from "../../src/tools/protected-paths.js";
 import { workspaceTools } from "../../src/tools/workspace-tools.js";
@@ -53,7 +53,7 @@ export function toolBench(options: BenchOptions = {}) {
     signal?: AbortSignal,
   ): Promise<Answer> => {
     const tool = tools.find((each) => each.name === name);
-    const ctx = RuntimeContext.of({ userId, sessionId, signal });
+    const ctx = toolCallContext({ userId, sessionId, signal });
     const result: unknown = await tool?.execute?.(input as never, ctx);
     const output = isExplicitToolResult(result) ? result.output : result;
     const blocks: readonly (TextBlock | DataBlock)[] =

@@ -4,7 +4,8 @@ import { ConfigurationError } from "../../errors/errors.js";
 import type { AgentEvent } from "../../events/agent-event.js";
 import type { Middleware } from "../../middleware/middleware.js";
 import type { Plugin, PortName, Ports } from "../../middleware/plugin.js";
-import { showValue } from "../../plugin-kit/parse-options.js";
+import { showValue } from "../../plugin-kit/show-value.js";
+import { unknownNames } from "../../plugin-kit/unknown-names.js";
 import type { DistributedStore } from "../../ports/distributed-store.js";
 import type { Model } from "../../ports/model.js";
 import { checkId } from "../../slot/slot.js";
@@ -45,6 +46,14 @@ export interface StateCacheOptions {
   readonly maxBytes?: number | undefined;
 }
 
+/** Named calls (`callId`) that a session remembers, so that a repeated one goes on with its own run. */
+export interface RememberCallsOptions {
+  /** Most calls remembered per session. Where the store keeps them in the head, at most 16. @default 100 */
+  readonly max?: number | undefined;
+  /** @default 604_800_000 (7 days) */
+  readonly forMs?: number | undefined;
+}
+
 /** The ports a program may bring itself; what it does not bring comes from plugins or from the state store. */
 export type PortOptions = {
   readonly [P in Exclude<PortName, "compactor" | "toolGuard" | "model">]?: Ports[P] | undefined;
@@ -76,6 +85,11 @@ export interface ReActAgentOptions extends PortOptions {
   readonly maxIterations?: number | undefined;
   /** @default "default" */
   readonly defaultSessionId?: string | undefined;
+  /**
+   * Refuses calls, and everything else about a session, that do not name one; `"user"` also those without a userId. For
+   * products in which a forgotten id would let strangers share a session. @default false
+   */
+  readonly requireSession?: boolean | "user" | undefined;
   /** Calls that may wait for one session. @default 100 */
   readonly maxQueue?: number | undefined;
   /** @default 300_000 */
@@ -86,6 +100,7 @@ export interface ReActAgentOptions extends PortOptions {
   /** Further words with which a model says that a request is longer than its window; see `isContextOverflow`. */
   readonly overflowPatterns?: readonly RegExp[] | undefined;
   readonly limits?: LimitOptions | undefined;
+  readonly rememberCalls?: RememberCallsOptions | undefined;
   readonly stateCache?: StateCacheOptions | undefined;
   /** Own keying, for example a tenant in front of the user id. */
   readonly slot?:
@@ -107,16 +122,40 @@ export interface AgentSettings {
   readonly conflictPolicy: ConflictPolicy;
   readonly maxIterations: number;
   readonly defaultSessionId: string;
+  readonly requireSession: boolean | "user";
   readonly maxQueue: number;
   readonly toolTimeoutMs: number;
   readonly saveDeadlineMs: number;
   readonly overflowPatterns: readonly RegExp[];
   readonly modelRetry: Required<{ [K in keyof ModelRetryOptions]: number }>;
   readonly limits: Required<{ [K in keyof LimitOptions]: number }>;
+  readonly rememberCalls: Required<{ [K in keyof RememberCallsOptions]: number }>;
   readonly stateCache: Required<{ [K in keyof StateCacheOptions]: number }>;
 }
 
 const count = z.number().int().min(1);
+
+/** Options that are objects of options themselves. */
+const groups = {
+  modelRetry: z.object({
+    attempts: count.default(3),
+    baseDelayMs: z.number().min(0).default(500),
+    maxDelayMs: z.number().min(0).default(30_000),
+  }),
+  limits: z.object({
+    messageBytes: count.default(1_048_576),
+    headBytes: count.default(262_144),
+    stateBytes: count.default(8_388_608),
+  }),
+  rememberCalls: z.object({
+    max: z.number().int().min(0).max(10_000).default(100),
+    forMs: z.number().min(0).default(604_800_000),
+  }),
+  stateCache: z.object({
+    maxSessions: z.number().int().min(0).default(1_000),
+    maxBytes: z.number().int().min(0).default(67_108_864),
+  }),
+};
 
 const settings = z.object({
   name: z.string().min(1).max(255),
@@ -127,31 +166,48 @@ const settings = z.object({
   conflictPolicy: z.enum(["fail", "merge-append", "overwrite"]).default("fail"),
   maxIterations: count.default(10),
   defaultSessionId: z.string().min(1).max(255).default("default"),
+  requireSession: z
+    .union([z.boolean(), z.literal("user")], 'must be true, false or "user"')
+    .default(false),
   maxQueue: z.number().int().min(0).default(100),
   toolTimeoutMs: count.default(300_000),
   saveDeadlineMs: count.default(30_000),
-  modelRetry: z
-    .object({
-      attempts: count.default(3),
-      baseDelayMs: z.number().min(0).default(500),
-      maxDelayMs: z.number().min(0).default(30_000),
-    })
-    .prefault({}),
+  modelRetry: groups.modelRetry.prefault({}),
   overflowPatterns: z.array(z.instanceof(RegExp)).default([]),
-  limits: z
-    .object({
-      messageBytes: count.default(1_048_576),
-      headBytes: count.default(262_144),
-      stateBytes: count.default(8_388_608),
-    })
-    .prefault({}),
-  stateCache: z
-    .object({
-      maxSessions: z.number().int().min(0).default(1_000),
-      maxBytes: z.number().int().min(0).default(67_108_864),
-    })
-    .prefault({}),
+  limits: groups.limits.prefault({}),
+  rememberCalls: groups.rememberCalls.prefault({}),
+  stateCache: groups.stateCache.prefault({}),
 });
+
+type OtherOption = Exclude<keyof ReActAgentOptions, keyof typeof settings.shape>;
+
+/** Options that are not plain settings. Written out so that the compiler finds a missing one. */
+const otherOptions: { readonly [O in OtherOption]-?: true } = {
+  model: true,
+  fallbackModel: true,
+  tools: true,
+  toolGroups: true,
+  middleware: true,
+  plugins: true,
+  distributedStore: true,
+  stateStore: true,
+  log: true,
+  keyValue: true,
+  gate: true,
+  signals: true,
+  filesystem: true,
+  offloader: true,
+  tokenCounter: true,
+  slot: true,
+  onEvent: true,
+  clock: true,
+};
+
+/** Names of all options of an agent. */
+export const agentOptionNames: readonly string[] = [
+  ...Object.keys(settings.shape),
+  ...Object.keys(otherOptions),
+];
 
 /** Fills in defaults and adds what is wrong to `problems`; undefined when something is. */
 export function readSettings(
@@ -166,7 +222,19 @@ export function readSettings(
     }
     return undefined;
   }
+  for (const [group, schema] of Object.entries(groups)) {
+    const unknown = unknownNames(
+      options[group as keyof typeof groups] ?? {},
+      Object.keys(schema.shape),
+      "option",
+    );
+    problems.push(...unknown.map((problem) => `${group}: ${problem}`));
+  }
   const { agentId = parsed.data.name, ...rest } = parsed.data;
+  if (rest.requireSession !== false && options.defaultSessionId !== undefined)
+    problems.push(
+      "defaultSessionId: with requireSession no call goes to a default session; leave one of them out",
+    );
   try {
     checkId(agentId, "agentId");
     checkId(rest.defaultSessionId, "defaultSessionId");

@@ -1,5 +1,7 @@
 import type { RuntimeContext } from "../../context/runtime-context.js";
 import type { AgentEvent, EventBody } from "../../events/agent-event.js";
+import type { JsonValue } from "../../json/json.js";
+import type { PluginStateOptions } from "../../middleware/plugin.js";
 import type { Compactor } from "../../ports/compactor.js";
 import type { DistributedStore } from "../../ports/distributed-store.js";
 import type { Model } from "../../ports/model.js";
@@ -12,6 +14,12 @@ import type { StateCache } from "../session/state-cache.js";
 import type { ToolBox } from "../tools/tool-box.js";
 import type { AgentSettings } from "./agent-options.js";
 import type { Hooks } from "./compose.js";
+
+/** Something that a plugin does when the agent closes, or to check that it is well. */
+export interface OwnedHook {
+  readonly plugin: string;
+  run(): void | Promise<void>;
+}
 
 /** Everything an agent is made of once it is built, and what its calls share. Holds nothing that has to survive. */
 export interface AgentParts extends DistributedStore {
@@ -27,7 +35,10 @@ export interface AgentParts extends DistributedStore {
   readonly hooks: Hooks;
   /** Sections that plugins put right behind the base of the system prompt. */
   readonly promptSections: Hooks["onSystemPrompt"];
-  readonly onClose: readonly (() => void | Promise<void>)[];
+  /** States that plugins declared, by plugin. */
+  readonly pluginStates: ReadonlyMap<string, PluginStateOptions<JsonValue>>;
+  readonly onClose: readonly OwnedHook[];
+  readonly onHealth: readonly OwnedHook[];
   readonly onDelete: readonly ((slot: Slot) => Promise<void>)[];
   readonly onDeleteUser: readonly ((userId: string) => Promise<void>)[];
   /** States saved last by this process. */

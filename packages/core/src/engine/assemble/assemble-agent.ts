@@ -1,51 +1,81 @@
 import type { AgentEvent } from "../../events/agent-event.js";
+import { checkEvent } from "../../events/check-event.js";
 import { InMemoryAgentStateStore } from "../../in-memory/in-memory-agent-state-store.js";
-import { isRecord } from "../../json/json.js";
+import { isRecord, type JsonValue } from "../../json/json.js";
 import type { Middleware } from "../../middleware/middleware.js";
 import {
   type Plugin,
   type PluginHost,
+  type PluginStateOptions,
   type PortName,
   type Ports,
   pluginProblem,
 } from "../../middleware/plugin.js";
-import { showValue } from "../../plugin-kit/parse-options.js";
+import { contractProblem } from "../../plugin-kit/contract-problem.js";
+import { misspellingOf } from "../../plugin-kit/unknown-names.js";
 import type { AgentStateStore } from "../../ports/agent-state-store.js";
+import type { ConversationLog } from "../../ports/conversation-log.js";
 import { storeParts } from "../../ports/distributed-store.js";
+import type { SessionGate } from "../../ports/session-gate.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
-import { checkSlot, type Slot } from "../../slot/slot.js";
+import type { Slot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
 import { OUTPUT_TOOL } from "../loop/structured-output.js";
 import { Arrivals } from "../session/enter-session.js";
 import { Lifecycle } from "../session/lifecycle.js";
 import { StateCache } from "../session/state-cache.js";
-import { strictestGuard } from "../tools/acting.js";
+import { strictestGuard } from "../tools/strictest-guard.js";
 import { resetEquippedTools, ToolBox } from "../tools/tool-box.js";
 import {
   type AgentSettings,
+  agentOptionNames,
   type ReActAgentOptions,
   readSettings,
   throwProblems,
 } from "./agent-options.js";
-import { type AgentParts, backgroundEvent, observer } from "./agent-parts.js";
-import { collectHooks } from "./compose.js";
+import { type AgentParts, backgroundEvent, type OwnedHook, observer } from "./agent-parts.js";
+import { askForPlugin } from "./ask-for-plugin.js";
+import { collectHooks, type Hooks } from "./compose.js";
+import { checkPrompt } from "./hook-results.js";
+import { isListOfNames, orderMiddleware } from "./order-middleware.js";
+import {
+  middlewareProblem,
+  type PartName,
+  partProblem,
+  toolGroupProblem,
+  toolProblem,
+} from "./part-problems.js";
 import { forwardTo, pluginState } from "./plugin-state.js";
+import { provideProblem } from "./provide-problem.js";
+import { piped } from "./run-hook.js";
+import { slotNaming } from "./slot-naming.js";
+import { soundOptions } from "./sound-options.js";
 
 /**
  * Turns options into an agent's parts: resolves ports, runs the plugins' `setup`, checks everything.
  *
  * @throws ConfigurationError with every problem found
  */
-export function assembleAgent(options: ReActAgentOptions): AgentParts {
+export function assembleAgent(given: ReActAgentOptions): AgentParts {
   const problems: string[] = [];
+  const options = soundOptions<ReActAgentOptions>(
+    given,
+    problems,
+    agentOptionNames,
+    agentParts,
+  ) as ReActAgentOptions;
+  // Missing, not wrong: what is wrong has been said.
+  if (
+    isRecord(given) &&
+    given.model === undefined &&
+    !misspellingOf("model", given, agentOptionNames)
+  )
+    problems.push(`model: ${partProblem("model", undefined)}`);
   // With wrong settings plugins are set up all the same: they may have problems of their own to report.
   const settings =
     readSettings(options, problems) ??
     (readSettings({ name: "unnamed", model: options.model }, []) as AgentSettings);
-  for (const name of ["model", "fallbackModel"] as const)
-    if ((name === "model" || options[name]) && typeof options[name]?.stream !== "function")
-      problems.push(`${name}: must have a stream function, got ${showValue(options[name])}`);
   const assembly = new Assembly(options, settings, problems);
   for (const plugin of options.plugins ?? []) assembly.install(plugin);
   assembly.fillPorts();
@@ -54,6 +84,12 @@ export function assembleAgent(options: ReActAgentOptions): AgentParts {
   throwProblems(problems);
   return parts;
 }
+
+const agentParts: readonly PartName[] = [
+  ...(["model", "fallbackModel", "distributedStore"] as const),
+  ...storeParts,
+  ...(["filesystem", "offloader", "tokenCounter"] as const),
+];
 
 /** Collects what plugins and the user bring while an agent is put together. */
 class Assembly {
@@ -73,14 +109,18 @@ class Assembly {
   readonly #toolSources: (() => readonly Tool[])[] = [];
   readonly #groups = new Map<string, ToolGroup>();
   readonly #middleware: Middleware[] = [];
+  /** Known once all plugins are set up. */
+  #hooks: Hooks | undefined;
   readonly #promptSections: AgentParts["promptSections"][number][] = [];
   readonly #plugins = new Set<string>();
+  readonly #pluginStates = new Map<string, PluginStateOptions<JsonValue>>();
   /** The program's own first. */
   readonly #listeners: ((event: AgentEvent) => unknown)[] = [];
   readonly #observe = observer(this.#listeners);
   readonly #now: () => Date;
   readonly #onStart: (() => Promise<void>)[] = [];
-  readonly #onClose: (() => void | Promise<void>)[] = [];
+  readonly #onClose: OwnedHook[] = [];
+  readonly #onHealth: OwnedHook[] = [];
   readonly #onDelete: ((slot: Slot) => Promise<void>)[] = [];
   readonly #onDeleteUser: ((userId: string) => Promise<void>)[] = [];
 
@@ -113,7 +153,13 @@ class Assembly {
     }
     this.#plugins.add(plugin.name);
     try {
-      plugin.setup(this.#host(plugin.name));
+      const returned: unknown = plugin.setup(this.#host(plugin.name));
+      if (returned instanceof Promise) {
+        returned.catch(() => undefined);
+        this.#problems.push(
+          `plugin "${plugin.name}": setup returned a promise; register everything before it returns, and do what takes time in host.onStart`,
+        );
+      }
     } catch (error) {
       this.#problems.push(
         `plugin "${plugin.name}": ${error instanceof Error ? error.message : String(error)}`,
@@ -131,11 +177,8 @@ class Assembly {
     for (const name of storeParts) {
       const port = this.#ports.get(name) ?? (name === "stateStore" ? stateStore : companions[name]);
       this.#bring(name, port);
-      const { contract } = port as AgentStateStore;
-      if (contract !== 1)
-        this.#problems.push(
-          `${name}: it was written for contract ${contract}; this release has contract 1`,
-        );
+      const problem = contractProblem((port as AgentStateStore).contract);
+      if (problem !== null) this.#problems.push(`${name}: it ${problem}`);
     }
   }
 
@@ -147,6 +190,17 @@ class Assembly {
         );
   }
 
+  #checkExpiry(stateStore: AgentStateStore, gate: SessionGate, log: ConversationLog): void {
+    const { expiry } = stateStore;
+    if (!expiry) return;
+    const own = stateStore.companions?.();
+    if (gate !== own?.gate && gate !== stateStore.fuses?.gate)
+      this.#problems.push(
+        "gate: sessions of the state store expire (ttlMs), and only its own gate shows it which calls run; leave gate or ttlMs out",
+      );
+    if (log !== own?.log) expiry.attachLog?.(log);
+  }
+
   parts(): AgentParts {
     const options = this.#options;
     const settings = this.#settings;
@@ -154,9 +208,11 @@ class Assembly {
     const readBackTool = this.#ports.has("offloader") && port("offloader").readBackTool;
     if (readBackTool) this.#addTool(readBackTool);
     if (settings.resetEquippedTools) this.#addTool(resetEquippedTools([...this.#groups.values()]));
+    this.#hooks = collectHooks(orderMiddleware(this.#middleware, this.#problems));
     const stateStore = port("stateStore");
     const gate = port("gate");
     const log = port("log");
+    this.#checkExpiry(stateStore, gate, log);
     return Object.freeze({
       settings,
       stateStore,
@@ -170,24 +226,17 @@ class Assembly {
       guard: this.#guard,
       tools: new ToolBox(this.#tools, this.#toolSources),
       toolGroups: this.#groups,
-      hooks: collectHooks(this.#middleware),
+      hooks: this.#hooks,
       promptSections: this.#promptSections,
+      pluginStates: this.#pluginStates,
       cache: new StateCache(settings.stateCache),
       lifecycle: new Lifecycle(settings.name, this.#onStart),
       arrivals: new Arrivals(),
       onClose: this.#onClose.reverse(),
+      onHealth: this.#onHealth,
       onDelete: this.#onDelete,
       onDeleteUser: this.#onDeleteUser,
-      slotOf: (ctx) => {
-        const { userId, sessionId = settings.defaultSessionId } = ctx;
-        // A function that forgets to return must not put its users into the default keying.
-        const named = options.slot ? options.slot(ctx) : { userId, sessionId };
-        return checkSlot({
-          agentId: settings.agentId,
-          userId: named?.userId,
-          sessionId: named?.sessionId,
-        });
-      },
+      slotOf: slotNaming(settings, options.slot),
       now: this.#now,
       observe: this.#observe,
       fused: {
@@ -199,14 +248,18 @@ class Assembly {
 
   #host(plugin: string): PluginHost {
     const { name, agentId } = this.#settings;
-    let hasState = false;
+    const emit: PluginHost["emit"] = (slot, callId, event) =>
+      this.#observe(backgroundEvent(slot, callId, checkEvent(event, `plugin "${plugin}"`)));
     return {
       agent: { name, agentId },
       use: (middleware) => this.#use(middleware),
       tool: (tool) => this.#addTool(tool),
       toolSource: (source) => void this.#toolSources.push(source),
       toolGroup: (group) => this.#addGroup({ ...group, tools: [] }),
-      promptSection: (append) => void this.#promptSections.push(append),
+      promptSection: (run) => {
+        const section = { middleware: plugin, name: "promptSection", run } as const;
+        this.#promptSections.push(piped(section, checkPrompt));
+      },
       provide: (port, implementation) => this.#provide(plugin, port, implementation),
       require: (port, advice) => {
         this.#required.push({ plugin, port, advice });
@@ -214,21 +267,33 @@ class Assembly {
       },
       optional: (port) => () => this.#ports.get(port) as Ports[typeof port] | undefined,
       state: (stateOptions) => {
-        if (hasState) this.#problems.push(`plugin "${plugin}" calls host.state twice`);
-        hasState = true;
+        if (this.#pluginStates.has(plugin))
+          this.#problems.push(`plugin "${plugin}" calls host.state twice`);
+        this.#pluginStates.set(plugin, stateOptions as unknown as PluginStateOptions<JsonValue>);
         return pluginState(plugin, stateOptions);
       },
       onStart: (run) => void this.#onStart.push(run),
-      onClose: (run) => void this.#onClose.push(run),
+      onClose: (run) => void this.#onClose.push({ plugin, run }),
+      onHealth: (run) => void this.#onHealth.push({ plugin, run }),
       onDelete: (run) => void this.#onDelete.push(run),
       onDeleteUser: (run) => void this.#onDeleteUser.push(run),
-      emit: (slot, callId, event) => this.#observe(backgroundEvent(slot, callId, event)),
+      askModel: async (question) => {
+        if (!this.#hooks)
+          throw new TypeError(`plugin "${plugin}" asks a model before the agent is built`);
+        return askForPlugin({ hooks: this.#hooks, emit }, question);
+      },
+      emit,
       observe: (listener) => void this.#listeners.push(listener),
       now: () => this.#now(),
     };
   }
 
   #provide(plugin: string, port: PortName, implementation: Ports[PortName]): void {
+    const refused = provideProblem(port, implementation);
+    if (refused !== null) {
+      this.#problems.push(`plugin "${plugin}" ${refused}`);
+      return;
+    }
     if (port === "toolGuard") {
       this.#guards.push(implementation as ToolGuard);
       this.#bring("toolGuard", this.#guard);
@@ -247,18 +312,27 @@ class Assembly {
   }
 
   #use(middleware: Middleware): void {
-    if (typeof middleware?.name !== "string" || middleware.name === "") {
-      this.#problems.push("a middleware needs a name");
+    const problem = middlewareProblem(middleware);
+    if (problem !== null) {
+      this.#problems.push(problem);
       return;
     }
     if (this.#middleware.some(({ name }) => name === middleware.name))
       this.#problems.push(`two middleware are named "${middleware.name}"`);
+    for (const field of ["before", "after"] as const)
+      if (!isListOfNames(middleware[field])) {
+        this.#problems.push(
+          `middleware "${middleware.name}": ${field} must be a name or a list of names`,
+        );
+        return;
+      }
     this.#middleware.push(middleware);
   }
 
   #addTool(tool: Tool): void {
-    if (typeof tool?.name !== "string" || !isRecord(tool.inputSchema)) {
-      this.#problems.push(`tool ${JSON.stringify(tool?.name)} was not made by tool({ … })`);
+    const problem = toolProblem(tool);
+    if (problem !== null) {
+      this.#problems.push(problem);
       return;
     }
     if (tool.name === OUTPUT_TOOL)
@@ -270,6 +344,11 @@ class Assembly {
   }
 
   #addGroup(group: ToolGroup): void {
+    const problem = toolGroupProblem(group);
+    if (problem !== null) {
+      this.#problems.push(problem);
+      return;
+    }
     const known = this.#groups.get(group.name);
     if (known && known.tools.length > 0)
       this.#problems.push(`two tool groups are named "${group.name}"`);

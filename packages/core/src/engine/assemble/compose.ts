@@ -1,4 +1,15 @@
 import type { Middleware } from "../../middleware/middleware.js";
+import {
+  checkActed,
+  checkChunks,
+  checkIncoming,
+  checkNothing,
+  checkPrompt,
+  checkReasoned,
+  checkReply,
+  checkResult,
+} from "./hook-results.js";
+import { around, aroundStream, type HookName, type NamedHook, piped } from "./run-hook.js";
 
 /** Runs `core` inside the hooks, the first of them outermost: each calls `next` for what is inside it. */
 export function compose<S, R>(
@@ -13,27 +24,33 @@ export function compose<S, R>(
   return run(0);
 }
 
-type HookName = Exclude<keyof Middleware, "name">;
-
-/** The hooks of all middleware, by name, in order. */
+/** The hooks of all middleware, by name, in order; each checks that its middleware keeps the contract. */
 export type Hooks = { readonly [H in HookName]: readonly NonNullable<Middleware[H]>[] };
 
 /** Sorts the hooks of `middleware` by name. */
 export function collectHooks(middleware: readonly Middleware[]): Hooks {
-  const pick = <H extends HookName>(name: H) =>
+  const pick = <H extends HookName>(
+    name: H,
+    checked: (hook: NamedHook<NonNullable<Middleware[H]>>) => NonNullable<Middleware[H]>,
+  ) =>
     middleware.flatMap((one) => {
       const hook = one[name];
-      return hook ? [hook.bind(one) as NonNullable<Middleware[H]>] : [];
+      if (!hook) return [];
+      const run = hook.bind(one) as NonNullable<Middleware[H]>;
+      return [checked({ middleware: one.name, name, run })];
     });
   return {
-    onRun: pick("onRun"),
-    onCall: pick("onCall"),
-    onReasoning: pick("onReasoning"),
-    onModelCall: pick("onModelCall"),
-    onActing: pick("onActing"),
-    onToolCall: pick("onToolCall"),
-    onToolResult: pick("onToolResult"),
-    onContextDrop: pick("onContextDrop"),
-    onSystemPrompt: pick("onSystemPrompt"),
+    onIncoming: pick("onIncoming", (hook) => piped(hook, checkIncoming)),
+    onRun: pick("onRun", (hook) => around(hook, checkReply)),
+    onCall: pick("onCall", (hook) => around(hook, checkReply)),
+    onReasoning: pick("onReasoning", (hook) => around(hook, checkReasoned)),
+    onModelCall: pick("onModelCall", (hook) => aroundStream(hook, checkChunks)),
+    onActing: pick("onActing", (hook) => around(hook, checkActed)),
+    onToolCall: pick("onToolCall", (hook) => around(hook, checkResult)),
+    onToolResult: pick("onToolResult", (hook) =>
+      piped(hook, (result, { step }) => checkResult(result, step)),
+    ),
+    onContextDrop: pick("onContextDrop", (hook) => around(hook, checkNothing)),
+    onSystemPrompt: pick("onSystemPrompt", (hook) => piped(hook, checkPrompt)),
   };
 }

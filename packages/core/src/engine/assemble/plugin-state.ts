@@ -1,3 +1,4 @@
+import { InvalidInputError } from "../../errors/errors.js";
 import { StateCorruptError, StateTooLargeError } from "../../errors/store-errors.js";
 import { isRecord, type JsonValue, toJsonValue } from "../../json/json.js";
 import type { PluginState, PluginStateOptions } from "../../middleware/plugin.js";
@@ -10,54 +11,107 @@ export const MAX_EXTENSION_BYTES = 65_536;
  * Typed access to `state.extensions[plugin]`, stored as `{ version, value }`.
  *
  * @throws StateCorruptError on `get` when what is stored does not fit the schema even after migration
+ * @throws InvalidInputError on `set` when the value does not fit the schema or cannot be kept as JSON
  * @throws StateTooLargeError on `set` past {@link MAX_EXTENSION_BYTES}
  */
 export function pluginState<T extends JsonValue>(
   plugin: string,
   options: PluginStateOptions<T>,
 ): PluginState<T> {
-  const current = options.version ?? 1;
   return {
     get(state: AgentState): T {
       const stored = Object.hasOwn(state.extensions, plugin) ? state.extensions[plugin] : undefined;
-      if (stored === undefined) return options.initial();
-      if (!isRecord(stored) || typeof stored["version"] !== "number")
-        throw new StateCorruptError(`the state of plugin "${plugin}" has no version`);
-      let value = stored["value"] as JsonValue;
-      if (stored["version"] < current) {
-        if (!options.migrate)
-          throw new StateCorruptError(
-            `the state of plugin "${plugin}" is of version ${stored["version"]} and the plugin cannot migrate it`,
-          );
-        try {
-          value = options.migrate(value, stored["version"]);
-        } catch (cause) {
-          throw new StateCorruptError(
-            `the state of plugin "${plugin}" is of version ${stored["version"]} and its migration failed`,
-            { cause },
-          );
-        }
-      }
-      const result = options.schema["~standard"].validate(value);
-      if (result instanceof Promise || result.issues)
-        throw new StateCorruptError(`the state of plugin "${plugin}" does not fit its schema`);
-      return result.value;
+      if (stored === undefined) return initialValue(plugin, options);
+      const read = readStored(options, stored);
+      if (read.problem === undefined) return read.value;
+      const { problem, cause } = read;
+      throw new StateCorruptError(
+        `the state of plugin "${plugin}" ${problem}. Repair it with updateAgentState: set state.extensions[${JSON.stringify(plugin)}], or delete it`,
+        { cause },
+      );
     },
     set(state: AgentState, value: T): void {
-      const copy = toJsonValue(value, `state of plugin "${plugin}"`);
+      const copy = toJsonValue(value, `the state of plugin "${plugin}"`);
+      const problem = schemaProblem(options, copy).problem;
+      if (problem !== undefined)
+        throw new InvalidInputError(`the state of plugin "${plugin}" ${problem}`);
       const bytes = Buffer.byteLength(JSON.stringify(copy), "utf8");
       if (bytes > MAX_EXTENSION_BYTES)
         throw new StateTooLargeError(
           `the state of plugin "${plugin}" would take ${bytes} bytes; at most ${MAX_EXTENSION_BYTES} are kept per session`,
         );
       Object.defineProperty(state.extensions, plugin, {
-        value: { version: current, value: copy },
+        value: { version: options.version ?? 1, value: copy },
         enumerable: true,
         configurable: true,
         writable: true,
       });
     },
   };
+}
+
+/** @throws InvalidInputError */
+function initialValue<T extends JsonValue>(plugin: string, options: PluginStateOptions<T>): T {
+  const where = `the initial state of plugin "${plugin}"`;
+  const read = schemaProblem(options, toJsonValue(options.initial(), where));
+  if (read.problem !== undefined) throw new InvalidInputError(`${where} ${read.problem}`);
+  return read.value;
+}
+
+/** Returns the problem that a plugin would have with its stored state, or null. */
+export function storedStateProblem(
+  options: PluginStateOptions<JsonValue>,
+  stored: JsonValue,
+): string | null {
+  return readStored(options, stored).problem ?? null;
+}
+
+type ReadState<T> =
+  | { readonly value: T; readonly problem?: undefined }
+  | { readonly problem: string; readonly cause?: unknown };
+
+function readStored<T extends JsonValue>(
+  options: PluginStateOptions<T>,
+  stored: JsonValue,
+): ReadState<T> {
+  if (!isRecord(stored) || typeof stored["version"] !== "number")
+    return { problem: "has no version; it is stored as { version, value }" };
+  const { version } = stored;
+  let value = stored["value"] as JsonValue;
+  if (version < (options.version ?? 1)) {
+    if (!options.migrate)
+      return { problem: `is of version ${version} and the plugin cannot migrate it` };
+    try {
+      value = options.migrate(value, version);
+    } catch (cause) {
+      return { problem: `is of version ${version} and its migration failed`, cause };
+    }
+  }
+  return schemaProblem(options, value);
+}
+
+function schemaProblem<T extends JsonValue>(
+  { schema }: PluginStateOptions<T>,
+  value: JsonValue,
+): ReadState<T> {
+  const { validate, vendor } = schema["~standard"];
+  let result: ReturnType<typeof validate>;
+  try {
+    result = validate(value);
+  } catch (cause) {
+    return { problem: "does not fit its schema, which failed", cause };
+  }
+  if (result instanceof Promise) {
+    result.catch(() => undefined);
+    return { problem: "has a schema that validates asynchronously, which is not supported" };
+  }
+  if (!result.issues) return { value: result.value };
+  // Zod's words name what is accepted; those of other libraries may quote the value.
+  const words = result.issues.slice(0, 3).map(({ path = [], message }) => {
+    const place = path.map((part) => String(isRecord(part) ? part["key"] : part)).join(".");
+    return [place, ...(vendor === "zod" ? [message] : [])].filter((word) => word !== "").join(": ");
+  });
+  return { problem: `does not fit its schema (${words.join("; ") || "as a whole"})` };
 }
 
 /** Returns an object that stands for a port until it is provided: plugins may be set up in any order. */

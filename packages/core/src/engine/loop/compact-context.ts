@@ -1,11 +1,11 @@
 import { isContextOverflow } from "../../errors/context-overflow.js";
+import { errorName } from "../../errors/error-name.js";
 import { ConfigurationError } from "../../errors/errors.js";
 import type { JsonObject } from "../../json/json.js";
 import type { CompactionCause, CompactionResult, RequestPrompt } from "../../ports/compactor.js";
 import { compose } from "../assemble/compose.js";
 import { type CallScope, stepOf } from "../call-scope.js";
-import { writeAhead } from "../save/save-session.js";
-import { errorName } from "./model-call.js";
+import { writeAhead } from "../save/save-run.js";
 
 /** Request to the Compactor. */
 export interface CompactionOrder {
@@ -26,10 +26,10 @@ export async function compactContext(
     throw new ConfigurationError(
       `agent "${settings.name}" has nothing to compact with: add a plugin that provides a Compactor, such as compaction()`,
     );
-  const { slot, ctx, state, signal, emit, mark } = stepOf(scope);
+  const { slot, ctx, runId, state, signal, emit, mark } = stepOf(scope);
   const { cause, force, prompt, overrides = {}, limitTokens } = order;
   const work = compactor.compact({
-    ...{ slot, ctx, state, signal, emit, mark, model, cause, force, prompt, overrides },
+    ...{ slot, ctx, runId, state, signal, emit, mark, model, cause, force, prompt, overrides },
     ...(limitTokens !== undefined && { limitTokens }),
     isOverflow: (error) => isContextOverflow(error, settings.overflowPatterns),
     dropping: async (messages) => {

@@ -1,17 +1,19 @@
 import type { PendingCall } from "../../events/agent-reply.js";
 import { createMessage } from "../../message/create-message.js";
-import type { Message } from "../../message/message.js";
+import type { HintBlock, Message } from "../../message/message.js";
 import { textOf, toolCallsOf } from "../../message/read-message.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
-import { saveStep, writeAhead } from "../save/save-session.js";
+import { saveStep, sayInput, writeAhead } from "../save/save-run.js";
 import { CallStopped } from "../session/stop-switch.js";
 import { type Acted, act } from "../tools/acting.js";
 import { closeCalls, openCallsOf } from "../tools/close-calls.js";
 import type { Resumption } from "../tools/resume.js";
+import { waitingCalls } from "../tools/waiting-calls.js";
 import { fitReply } from "./fit-reply.js";
+import { discardAttempt } from "./model-call.js";
 import { type Reasoned, reason } from "./reasoning.js";
-import { StructuredOutput } from "./structured-output.js";
+import { StructuredOutput, type StructuredReply } from "./structured-output.js";
 
 /** End of the loop, of which the turn makes a reply. */
 export type LoopEnd =
@@ -25,29 +27,29 @@ export type LoopEnd =
 
 /** Reasons and acts in turn until the model has answered, a person has to be asked, or the limit is reached. */
 export async function runLoop(scope: CallScope, resumption: Resumption): Promise<LoopEnd> {
-  const { session, parts, newInput } = scope;
+  const { session, parts } = scope;
   if (resumption.calls.length > 0) {
     const acted = await act(scope, resumption.calls, resumption.approved);
     scope.stop.check();
     const end = endAfter(scope, acted);
     if (end) {
       // Behind open calls the input waits in the context: requests put the results where they belong.
-      for (const message of newInput) session.say(message);
+      sayInput(scope);
       return end;
     }
     await saveStep(scope);
   }
-  const still = openCallsOf(session.state);
-  if (still.length > 0) return stillWaiting(scope, still);
-  for (const message of newInput) session.say(message);
+  if (openCallsOf(session.state).length > 0) return stillWaiting(scope);
+  sayInput(scope);
   const output = scope.ctx.output
     ? new StructuredOutput(scope.ctx.output, hasResponseFormat(parts), scope.slot)
     : null;
   for (let iteration = 0; ; iteration++) {
     scope.checkpoint();
     if (session.log.holdsMore) await writeAhead(scope);
-    const { message, stopRequested } = await think(scope, iteration, output);
-    const structured = await output?.read(message);
+    const reasoned = await think(scope, iteration, output);
+    const { message, stopRequested } = reasoned;
+    const structured = output && (await readOutput(scope, output, reasoned));
     if (structured === "again" && !stopRequested) {
       if (iteration + 1 < parts.settings.maxIterations) continue;
       return explain(scope);
@@ -61,7 +63,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
     if (calls.length === 0) return { reason: stopRequested ? "middleware_stop" : "stop", message };
     for (const { id } of calls) session.state.openCalls[id] = "pending";
     if (stopRequested) {
-      closeCalls(session, () => true, "Not run: the call was ended before it.");
+      closeCalls(session, { text: "Not run: the call was ended before it." });
       return { reason: "middleware_stop", message };
     }
     if (iteration + 1 >= parts.settings.maxIterations) return explain(scope);
@@ -72,6 +74,15 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
     if (end) return end;
     await saveStep(scope);
   }
+}
+
+/** A run that goes on behind words of its own that were cut off must not have the model continue them in mid-sentence. */
+function cutOffHints({ session }: CallScope, iteration: number): readonly HintBlock[] {
+  const last = session.state.messages.at(-1);
+  if (iteration > 0 || last?.role !== "assistant") return [];
+  const text =
+    "Your reply above was cut off before its end. Answer the request now, completely and from the beginning.";
+  return [{ type: "hint", source: "cut_off", text }];
 }
 
 /** The fallback model gets the same request, so that it counts as well. */
@@ -87,7 +98,7 @@ function think(
   return reason(scope, {
     iteration,
     purpose: "reasoning",
-    hints: output?.hints ?? [],
+    hints: [...cutOffHints(scope, iteration), ...(output?.hints ?? [])],
     transient: output?.transient ?? [],
     tools: output?.tools ?? [],
     toolChoice: output?.toolChoice,
@@ -95,11 +106,30 @@ function think(
   });
 }
 
+/** Reads a structured reply; one that does not fit was streamed for nothing. */
+async function readOutput(
+  scope: CallScope,
+  output: StructuredOutput,
+  { message, draft, stopRequested }: Reasoned,
+): Promise<StructuredReply | "again" | null> {
+  let structured: StructuredReply | "again" | null = "again";
+  try {
+    structured = await output.read(message);
+    return structured;
+  } finally {
+    if (structured === "again" && !stopRequested && draft)
+      discardAttempt(scope, draft, "invalid_output");
+  }
+}
+
 /** At the limit: what is open is closed, and one last model call without tools says where things stand. */
 async function explain(scope: CallScope): Promise<LoopEnd> {
   const { session, parts } = scope;
   const limit = parts.settings.maxIterations;
-  closeCalls(session, () => true, `Not run: the limit of ${limit} steps was reached.`, "error");
+  closeCalls(session, {
+    text: `Not run: the limit of ${limit} steps was reached.`,
+    resultState: "error",
+  });
   scope.checkpoint();
   let message: Message;
   try {
@@ -149,21 +179,13 @@ function endAfter(scope: CallScope, { reason, pending, stopRequested }: Acted): 
 }
 
 /** Some calls were answered, others still wait. */
-function stillWaiting(scope: CallScope, open: ReturnType<typeof openCallsOf>): LoopEnd {
-  const asking = open.filter(({ state }) => state === "asking");
-  const left = asking.length > 0 ? asking : open;
-  return {
-    reason: asking.length > 0 ? "permission_asking" : "tool_suspended",
-    message: lastAssistant(scope),
-    pending: left.map(({ call }) => ({
-      toolCallId: call.id,
-      name: call.name,
-      input: call.input,
-      state: asking.length > 0 ? "asking" : "suspended",
-    })),
-  };
+async function stillWaiting(scope: CallScope): Promise<LoopEnd> {
+  const pending = await waitingCalls(scope);
+  const isAsking = pending.some(({ state }) => state === "asking");
+  const reason = isAsking ? "permission_asking" : "tool_suspended";
+  return { reason, message: lastAssistant(scope), pending };
 }
 
 function lastAssistant(scope: CallScope): Message {
-  return scope.session.state.context.findLast(({ role }) => role === "assistant") as Message;
+  return scope.session.state.messages.findLast(({ role }) => role === "assistant") as Message;
 }

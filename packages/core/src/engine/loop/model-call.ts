@@ -1,4 +1,6 @@
+import { errorName } from "../../errors/error-name.js";
 import { ModelError } from "../../errors/errors.js";
+import type { EventBody } from "../../events/agent-event.js";
 import type { ModelCallStep } from "../../middleware/middleware.js";
 import { noUsage, reportModelCall, untilAborted } from "../../plugin-kit/ask-model.js";
 import type { Model, ModelChunk, ModelRequest } from "../../ports/model.js";
@@ -13,7 +15,6 @@ export interface ModelAttempt {
   readonly request: ModelRequest;
   /** `reasoning`, or what a helper call is for. */
   readonly purpose: string;
-  readonly attempt: number;
   /** Filled as chunks arrive, so that what came before a failure or a stop is not lost. */
   readonly draft: ReplyDraft;
 }
@@ -21,10 +22,12 @@ export interface ModelAttempt {
 /** Streams one reply into `attempt.draft` and emits its events. Throws what the model throws. */
 export async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void> {
   const { model, request, draft } = attempt;
-  const { about, ended } = reportModelCall(attempt, (event) => {
+  scope.checkpoint();
+  const { about, ended } = reportModelCall({ ...attempt, attempt: draft.attempt }, (event) => {
     if (event.type === "model_call_end") scope.usage.add(event.usage);
     scope.emit(event);
   });
+  draft.requestId = about.requestId;
   const step: ModelCallStep = Object.assign(stepOf(scope), { ...about, model, request });
   try {
     const chunks = compose(scope.parts.hooks.onModelCall, step, () => model.stream(step.request));
@@ -51,6 +54,18 @@ export async function callModel(scope: CallScope, attempt: ModelAttempt): Promis
   ended(draft.finish?.usage ?? noUsage);
 }
 
+/** Takes back what a request has streamed: its reply does not count. Emits nothing when nothing was streamed. */
+export function discardAttempt(
+  { emit }: CallScope,
+  draft: ReplyDraft,
+  reason: Extract<EventBody, { type: "attempt_discarded" }>["reason"],
+): void {
+  const { requestId, attempt } = draft;
+  const streamed = draft.streamed();
+  if (requestId === null || streamed === null) return;
+  emit({ type: "attempt_discarded", requestId, attempt, reason, ...streamed });
+}
+
 function emitChunk(scope: CallScope, chunk: ModelChunk, draft: ReplyDraft): void {
   switch (chunk.type) {
     case "text_delta":
@@ -74,12 +89,4 @@ function emitChunk(scope: CallScope, chunk: ModelChunk, draft: ReplyDraft): void
     }
   }
   draft.add(chunk);
-}
-
-/** A name for events; messages of foreign errors may quote contents. */
-export function errorName(error: unknown): string {
-  // Not the number that a DOMException has for a code.
-  if (typeof error === "object" && error !== null && "code" in error)
-    if (typeof error.code === "string") return error.code;
-  return error instanceof Error ? error.name : "unknown";
 }

@@ -15,7 +15,7 @@ import { closeCalls } from "../tools/close-calls.js";
 import { activeTools } from "../tools/tool-box.js";
 import { compactBeforeStep, compactContext } from "./compact-context.js";
 import { fitReply } from "./fit-reply.js";
-import { callModel } from "./model-call.js";
+import { callModel, discardAttempt } from "./model-call.js";
 import { ReplyDraft } from "./reply-draft.js";
 
 /** Parts of one request beyond the session's context. */
@@ -41,6 +41,8 @@ export interface ReasoningOptions extends Omit<RequestExtras, "hints"> {
 export interface Reasoned {
   /** Not yet in the context. */
   readonly message: Message;
+  /** Reply of the model as it was streamed; null when a middleware answered in its place. */
+  readonly draft: ReplyDraft | null;
   /** A middleware wants the call to end here. */
   readonly stopRequested: boolean;
 }
@@ -53,6 +55,7 @@ export interface Reasoned {
 export async function reason(scope: CallScope, options: ReasoningOptions): Promise<Reasoned> {
   const hints: HintBlock[] = [...options.hints];
   let stopRequested = false;
+  let draft: ReplyDraft | null = null;
   const step: ReasoningStep = Object.assign(stepOf(scope), {
     iteration: options.iteration,
     hint: (text: string, source: string) => void hints.push({ type: "hint", text, source }),
@@ -60,10 +63,11 @@ export async function reason(scope: CallScope, options: ReasoningOptions): Promi
       stopRequested = true;
     },
   });
-  const message = await compose(scope.parts.hooks.onReasoning, step, () =>
-    answer(scope, { ...options, hints }),
-  );
-  return { message, stopRequested };
+  const message = await compose(scope.parts.hooks.onReasoning, step, async () => {
+    draft = await answer(scope, { ...options, hints });
+    return draft.message(scope.parts.now());
+  });
+  return { message, draft, stopRequested };
 }
 
 /** A question with the prompt it is asked under. */
@@ -72,18 +76,20 @@ interface Question extends ReasoningOptions {
 }
 
 /** Returns a reply that says something: an empty one gets one reminder. */
-async function answer(scope: CallScope, asked: ReasoningOptions): Promise<Message> {
+async function answer(scope: CallScope, asked: ReasoningOptions): Promise<ReplyDraft> {
   const options: Question = { ...asked, prompt: await promptOf(scope, asked.tools) };
   if (scope.parts.compactor?.proactive) await compactBeforeStep(scope, options.prompt);
   const first = await askWithFallback(scope, options);
-  if (!first.isEmpty()) return first.message(scope.parts.now());
+  if (!first.isEmpty()) return first;
+  discardAttempt(scope, first, "empty_reply");
   const reminder: HintBlock = {
     type: "hint",
     source: "empty_reply",
     text: "Your last reply was empty. Answer the user in plain text, or call a tool.",
   };
   const second = await askWithFallback(scope, { ...options, hints: [...options.hints, reminder] });
-  if (!second.isEmpty()) return second.message(scope.parts.now());
+  if (!second.isEmpty()) return second;
+  discardAttempt(scope, second, "empty_reply");
   throw new EmptyReplyError(
     `model ${scope.parts.model.id} answered twice with neither text nor a tool call on ${describeSlot(scope.slot)}`,
   );
@@ -110,10 +116,10 @@ async function askWithRetries(
   const { attempts, baseDelayMs, maxDelayMs } = settings.modelRetry;
   let recovered = false;
   for (let attempt = 1; ; attempt++) {
-    const draft = new ReplyDraft();
+    const draft = new ReplyDraft(attempt);
     try {
       const request = buildRequest(scope, options.prompt, options);
-      await callModel(scope, { model, request, purpose: options.purpose, attempt, draft });
+      await callModel(scope, { model, request, purpose: options.purpose, draft });
       return draft;
     } catch (error) {
       progress.began ||= draft.began;
@@ -127,13 +133,17 @@ async function askWithRetries(
         settings.overflowPatterns,
       );
       if (overflow) {
-        if (recovered || !compactor) throw overflow;
+        const isFinal = recovered || !compactor;
+        discardAttempt(scope, draft, isFinal ? "failed" : "overflow");
+        if (isFinal) throw overflow;
         recovered = true;
         await recover(scope, options.prompt, overflow);
         attempt--;
         continue;
       }
-      if (!isRetryable(error) || attempt >= attempts) throw error;
+      const isFinal = !isRetryable(error) || attempt >= attempts;
+      discardAttempt(scope, draft, isFinal ? "failed" : "retry");
+      if (isFinal) throw error;
       const backoff = baseDelayMs * 2 ** (attempt - 1);
       const asked = ModelError.is(error) ? (error.retryAfterMs ?? 0) : 0;
       const pause = Math.min(maxDelayMs, Math.max(backoff, asked));
@@ -161,12 +171,16 @@ function isRetryable(error: unknown): boolean {
 
 /** Keeps what a stopped model had said so far in the conversation; its calls will not run. */
 function keepPartial(scope: CallScope, draft: ReplyDraft): void {
-  if (draft.isEmpty() || scope.stop.kind === "shutdown") return;
-  const message = draft.message(scope.parts.now());
-  scope.session.say(fitReply(message, scope.parts.settings.limits.messageBytes), message);
+  if (draft.isEmpty()) return;
+  const { stop, parts } = scope;
+  // After a shutdown the model is asked again: only the words that a person may have read are kept.
+  const message = stop.kind === "shutdown" ? draft.words(parts.now()) : draft.message(parts.now());
+  if (message.content.length === 0) return;
+  scope.session.say(fitReply(message, parts.settings.limits.messageBytes), message);
   for (const block of message.content)
     if (block.type === "tool_call") scope.session.state.openCalls[block.id] = "pending";
-  closeCalls(scope.session);
+  const text = "This call was not run: the reply was interrupted before it could start.";
+  closeCalls(scope.session, { text });
 }
 
 /**
@@ -193,7 +207,7 @@ function buildRequest(
   prompt: RequestPrompt,
   extras: RequestExtras,
 ): ModelRequest {
-  const { messages, repairs } = scope.session.state.pairedContext();
+  const { messages, repairs } = scope.session.state.pairedMessages();
   if (repairs.length > 0) scope.emit({ type: "repaired", repairs });
   const tail: Message[] = [...extras.transient];
   if (extras.hints.length > 0) tail.push(createMessage("user", extras.hints));

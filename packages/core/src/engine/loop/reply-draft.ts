@@ -15,16 +15,34 @@ interface GrowingBlock {
 
 type DraftBlock = GrowingBlock | DataBlock | ToolCallBlock;
 
+/** Size of what a request has streamed so far, as the event `attempt_discarded` has it. */
+export interface Streamed {
+  readonly textChars: number;
+  readonly thinkingChars: number;
+  readonly files: number;
+  readonly toolCallIds: readonly string[];
+}
+
 /** An assistant message while it is being streamed. */
 export class ReplyDraft {
   readonly #blocks: DraftBlock[] = [];
   readonly #providerCallIds: Record<string, string> = {};
   finish: { readonly reason: FinishReason; readonly usage: Usage } | null = null;
+  /** Id of the request, once it was sent. */
+  requestId: string | null = null;
+  readonly attempt: number;
   /** True once the model has begun to answer, be it by thinking. */
   began = false;
 
   /** Ids given to calls whose arguments are still being written, by the provider's id. */
   readonly #announced = new Map<string, string>();
+
+  /** Ids of all calls that were announced, complete or not. */
+  readonly #toolCallIds: string[] = [];
+
+  constructor(attempt: number) {
+    this.attempt = attempt;
+  }
 
   /** The id of a call that is being written; `isNew` the first time. */
   announce(providerId: string): { readonly id: string; readonly isNew: boolean } {
@@ -33,6 +51,7 @@ export class ReplyDraft {
     // Providers reuse ids such as call_0; within a session ours never repeat.
     const id = uuidv7();
     this.#announced.set(providerId, id);
+    this.#toolCallIds.push(id);
     return { id, isNew: true };
   }
 
@@ -81,6 +100,24 @@ export class ReplyDraft {
     );
   }
 
+  /** Returns the size of what was streamed; null when there was nothing. */
+  streamed(): Streamed | null {
+    if (!this.began) return null;
+    return {
+      textChars: this.#chars("text"),
+      thinkingChars: this.#chars("thinking"),
+      files: this.#blocks.filter(({ type }) => type === "data").length,
+      toolCallIds: [...this.#toolCallIds],
+    };
+  }
+
+  #chars(type: GrowingBlock["type"]): number {
+    return this.#blocks.reduce(
+      (sum, block) => (block.type === type && "text" in block ? sum + block.text.length : sum),
+      0,
+    );
+  }
+
   message(createdAt: Date): Message {
     const ids = this.#providerCallIds;
     const content = this.#blocks
@@ -91,6 +128,13 @@ export class ReplyDraft {
       usage: this.finish?.usage,
       metadata: Object.keys(ids).length > 0 ? { providerCallIds: ids } : undefined,
     });
+  }
+
+  /** Returns the part of the reply that people read: no tool calls, and no thinking. */
+  words(createdAt: Date): Message {
+    const { content } = this.message(createdAt);
+    const words = content.filter(({ type }) => type === "text" || type === "data");
+    return createMessage("assistant", words, { createdAt });
   }
 
   #grow({ type: chunkType, text, block: name, providerMetadata }: DeltaChunk): void {

@@ -1,8 +1,10 @@
 import { StructuredOutputError } from "../../errors/errors.js";
 import type { JsonObject, JsonValue } from "../../json/json.js";
+import { jsonProblem } from "../../json/json-problem.js";
 import { createMessage } from "../../message/create-message.js";
 import type { HintBlock, Message } from "../../message/message.js";
 import { textOf, toolCallsOf } from "../../message/read-message.js";
+import { cutIndex } from "../../plugin-kit/cut-text.js";
 import type { ToolChoice, ToolSchema } from "../../ports/model.js";
 import { describeSlot, type Slot } from "../../slot/slot.js";
 import { jsonSchemaOf, type ToolInputSchema, validateInput } from "../../tool/input-schema.js";
@@ -86,21 +88,24 @@ export class StructuredOutput {
         calls.map((one) =>
           textResult(one, `Not run: call ${OUTPUT_TOOL} alone, after the other tools.`, "error"),
         ),
+        `it called ${OUTPUT_TOOL} together with other tools`,
       );
     if (calls.length > 0 && !call) return null;
     if (!call && !this.#native) {
       this.#forced = true;
-      return this.#again(message, []);
+      return this.#again(message, [], `it answered in text without calling ${OUTPUT_TOOL}`);
     }
     const value = call ? this.#unwrap(call.input) : parsed(textOf(message));
     const validation =
       value === undefined
-        ? { problem: "it is not JSON" }
+        ? { problem: call ? `it has no "response"` : notJson(textOf(message)) }
         : await validateInput(this.#schema, value);
     if (validation.problem === undefined)
       return { output: validation.value, message: clean(message, value) };
-    const problem = `The output does not fit: ${validation.problem}`;
-    return this.#again(message, call ? [textResult(call, problem, "error")] : [], problem);
+    const { problem } = validation;
+    const hint = `The output does not fit: ${problem}`;
+    const results = call ? [textResult(call, hint, "error")] : [];
+    return this.#again(message, results, problem, hint);
   }
 
   #unwrap(input: JsonValue): JsonValue | undefined {
@@ -110,11 +115,12 @@ export class StructuredOutput {
   #again(
     message: Message,
     results: readonly ReturnType<typeof textResult>[],
+    problem: string,
     hint?: string,
   ): "again" {
     if (++this.#attempts >= maxAttempts)
       throw new StructuredOutputError(
-        `the model gave no output of the required form in ${maxAttempts} attempts on ${describeSlot(this.#slot)}`,
+        `the model gave no output that fits ctx.output in ${maxAttempts} attempts on ${describeSlot(this.#slot)}. What was wrong with the last one: ${clip(problem)}`,
       );
     this.transient = [...this.transient, message];
     if (results.length > 0) this.transient = [...this.transient, createMessage("tool", results)];
@@ -155,6 +161,22 @@ function clean(message: Message, value: JsonValue | undefined): Message {
     createdAt: message.createdAt,
     usage: message.usage,
   });
+}
+
+/** Says where a text is not JSON, without a piece of it: the sentence may become an error's message. */
+function notJson(text: string): string {
+  const broken = jsonProblem(text);
+  return broken
+    ? `it is not valid JSON: at character ${broken.offset + 1} ${broken.problem}`
+    : "it is not JSON";
+}
+
+const maxProblemChars = 500;
+
+function clip(text: string): string {
+  return text.length > maxProblemChars
+    ? `${text.slice(0, cutIndex(text, maxProblemChars))}…`
+    : text;
 }
 
 function parsed(text: string): JsonValue | undefined {

@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from "../../json/json.js";
-import { REMEMBERED_CALLS } from "../session/finished-calls.js";
+import type { RunRecord } from "../../state/sections.js";
+import { unionOfRecords } from "../session/run-records.js";
 
-/** Sections that both sides may grow without contradicting each other: lists of entries with a `callId`. */
-const growing = new Set(["finishedCalls"]);
+/** Sections in which the engine keeps account of runs and ends: the saving run sets its own. */
+const aboutRuns = new Set(["unfinishedRun", "resumableRun", "lastEnds"]);
 
 /**
  * Three-way merge of state heads, section by section: the side that changed a section wins; when both did,
@@ -19,9 +20,10 @@ export function mergeHeads(
   for (const key of new Set([...Object.keys(theirs), ...Object.keys(mine)])) {
     const [before, here, there] = [base[key], mine[key], theirs[key]];
     let merged: JsonValue | undefined;
-    if (same(before, here)) merged = there;
+    if (aboutRuns.has(key)) merged = there;
+    else if (same(before, here)) merged = there;
     else if (same(before, there) || same(here, there)) merged = here;
-    else if (growing.has(key)) merged = union(here, there);
+    else if (key === "finishedCalls") merged = unionOfRecords(records(here), records(there));
     else return { conflict: key };
     if (merged !== undefined) head[key] = merged;
   }
@@ -32,11 +34,6 @@ function same(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function union(mine: JsonValue | undefined, theirs: JsonValue | undefined): JsonValue {
-  const entries = new Map<string, JsonValue>();
-  for (const list of [theirs, mine])
-    if (Array.isArray(list))
-      for (const entry of list as readonly JsonObject[])
-        entries.set(String(entry["callId"]), entry);
-  return [...entries.values()].slice(-REMEMBERED_CALLS);
+function records(section: JsonValue | undefined): readonly RunRecord[] {
+  return (section ?? []) as unknown as readonly RunRecord[];
 }

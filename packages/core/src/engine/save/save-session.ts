@@ -1,32 +1,32 @@
-import {
-  StateConflictError,
-  StateTooLargeError,
-  StoreError,
-  UnknownOutcomeError,
-} from "../../errors/store-errors.js";
-import type { JsonObject } from "../../json/json.js";
-import type { Message } from "../../message/message.js";
+import { StateConflictError, StoreError, UnknownOutcomeError } from "../../errors/store-errors.js";
 import { messageBytes } from "../../message/read-message.js";
-import type { StateWrite } from "../../ports/agent-state-store.js";
+import type { CallRecordWrite, SessionInfo, StateWrite } from "../../ports/agent-state-store.js";
 import type { CallOutcome, LogDraft } from "../../ports/conversation-log.js";
-import { describeSlot, slotText } from "../../slot/slot.js";
+import { slotText } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
-import { LiveState } from "../../state/live-state.js";
-import { withDeadline } from "../../store-kit/deadline.js";
+import { STATE_SCHEMA_VERSION } from "../../state/migrate-document.js";
+import { nextRevision } from "../../store-kit/revision.js";
 import { retryWrite, saveWithRetry } from "../../store-kit/save-with-retry.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import type { OpenSession } from "../session/open-session.js";
-import { mergeHeads } from "./merge-heads.js";
+import { checkState } from "./check-state.js";
+import type { Lineage } from "./log-batch.js";
+import { resolveConflict } from "./resolve-conflict.js";
+import { saveFailure } from "./save-failure.js";
 
 /** Settings of a save. */
 export interface SaveOptions {
   /** The last save of this holder: where the store can, the lease goes back with it; the state goes into the cache. */
   readonly final: boolean;
+  /** The first save of a run, before its first model call: keeps the input, and makes saves of an earlier holder conflict. */
+  readonly opening?: boolean | undefined;
   /** Outcome of the call, for the log. */
   readonly outcome?: CallOutcome | undefined;
   /** True when `merge-append` may be used: not after step saves, nor for calls that resumed open calls. */
   readonly mergeable?: boolean | undefined;
+  /** Party to blame for a bad value, in words. @default a tool, hook or guard of the call */
+  readonly writer?: string | undefined;
 }
 
 /** The part of a call's scope that a save needs. */
@@ -35,9 +35,6 @@ export type SavedScope = Pick<CallScope, "parts" | "session" | "emit">;
 /** Time for which a failed call tries to say so in the log. */
 const maxRecordMs = 5_000;
 
-/** Attempts at a merge or an overwrite when other saves keep coming in between. */
-const maxMerges = 8;
-
 /**
  * Writes what changed: log records first or with the state, then the state, compare-and-set on the revision.
  *
@@ -45,73 +42,140 @@ const maxMerges = 8;
  */
 export async function saveSession(scope: SavedScope, options: SaveOptions): Promise<void> {
   const { parts, session } = scope;
+  const isStep = !options.final && !options.opening;
   try {
+    if (!session.holdsLease()) throw session.leaseLost();
     session.gather();
-    if (options.outcome) session.log.callEnd(options.outcome);
+    // Nothing may reach the log of a state that is refused.
+    if (!parts.fused.log) checkState(parts, session, options.writer);
+    const end = writeEnd(scope, options);
     const drafts = session.log.drafts;
     if (!parts.fused.log) await appendLog(parts, session, drafts);
     try {
-      await commit(scope, options, drafts);
+      await commit(scope, options, drafts, end);
     } catch (error) {
-      if (!StateConflictError.is(error)) throw error;
-      await resolveConflict(scope, options, drafts, error);
+      if (!StateConflictError.is(error) || options.opening) throw error;
+      await resolveConflict(scope, options, error, async (rewrite) => {
+        const again = writeEnd(scope, options);
+        if (again) await appendLog(parts, session, session.log.drafts);
+        await commit(scope, options, drafts, again, rewrite);
+      });
     }
     session.log.written(parts.fused.log ? drafts.length : 0);
-    session.hasSavedSteps ||= !options.final;
+    session.hasSavedSteps ||= isStep;
+    session.savedMessages = session.log.messageIds.length;
     if (options.final)
       parts.cache.put(
         slotText(session.slot),
-        session.state.successor(),
+        session.state.successor(session.savedHead, callRecordOf(parts, session)),
         session.revision as string,
+        session.savedHead.length,
       );
   } catch (error) {
-    session.hasSavedSteps ||= !options.final && UnknownOutcomeError.is(error);
+    if (isStep && UnknownOutcomeError.is(error)) {
+      session.hasSavedSteps = true;
+      session.savedMessages = session.log.messageIds.length;
+    }
     if (options.final) {
       const lost = StoreError.is(error) && error.errorClass === "CONFLICT";
+      // The caller is told that nothing was written, so that nobody finds the input either.
+      if (StateConflictError.is(error)) session.dropped.push(session.run.runId);
       await recordUnsaved(scope, lost ? "conflict" : "error");
     }
-    throw error;
+    throw saveFailure(session, error);
   }
+}
+
+/**
+ * Adds the mark that says how the run ended. Where the log is written before the state, it names the revision that this save
+ * will produce: readers believe it once that revision is stored.
+ */
+function writeEnd({ parts, session }: SavedScope, options: SaveOptions): Lineage | undefined {
+  if (!options.outcome) return undefined;
+  if (parts.fused.log) {
+    session.log.callEnd(options.outcome);
+    return undefined;
+  }
+  const { startedFrom: from, knownEnds } = session;
+  const over = [...knownEnds].filter((revision) => revision !== from);
+  const lineage = { from, over, to: nextRevision(session.revision) };
+  session.log.callEnd(options.outcome, lineage);
+  return lineage;
+}
+
+function callRecordOf(
+  { settings }: AgentParts,
+  { record }: OpenSession,
+): (CallRecordWrite & { readonly record: NonNullable<OpenSession["record"]> }) | undefined {
+  const keep = settings.rememberCalls.max;
+  return record && keep > 0 ? { record, keep } : undefined;
+}
+
+/** Returns what listings show of the session. */
+function infoOf({ state }: OpenSession): SessionInfo {
+  const unfinished = state.unfinishedRun !== null || state.resumableRun !== null;
+  return {
+    unfinished,
+    waiting: !unfinished && Object.keys(state.openCalls).length > 0,
+    counts: { messages: state.messages.length },
+  };
 }
 
 async function commit(
   { parts, session, emit }: SavedScope,
   options: SaveOptions,
   drafts: readonly LogDraft[],
+  lineage?: Lineage | undefined,
   rewrite = false,
 ): Promise<void> {
   const { state, slot } = session;
-  const headText = JSON.stringify(state.head());
-  const headBytes = Buffer.byteLength(headText, "utf8");
-  if (headBytes > parts.settings.limits.headBytes)
-    throw new StateTooLargeError(
-      `the state of ${describeSlot(slot)} has ${headBytes} bytes beside its messages; limits.headBytes allows ${parts.settings.limits.headBytes}`,
-    );
+  const callRecord = callRecordOf(parts, session);
+  if (!parts.fused.log) state.lastEnds = lineage ? [lineage.to] : [...session.knownEnds];
+  const needsThisRelease = callRecord || state.hasCallRecords || state.unfinishedRun?.input;
+  const checked = checkState(parts, session, options.writer);
+  const head = needsThisRelease
+    ? { ...checked.head, minReader: STATE_SCHEMA_VERSION }
+    : checked.head;
+  const headText = needsThisRelease ? JSON.stringify(head) : checked.text;
   const described = state.contextDelta();
-  const delta = rewrite ? { keep: 0, replace: [], append: state.context.slice() } : described;
+  const delta = rewrite ? { keep: 0, replace: [], append: state.messages.slice() } : described;
   const write: StateWrite = {
     op: uuidv7(),
     expected: session.revision,
-    head: JSON.parse(headText) as JsonObject,
+    head,
     ...delta,
+    info: infoOf(session),
+    ...(lineage && { revision: lineage.to }),
+    ...(callRecord && { callRecord }),
+    ...(session.lease.inbox && session.taken.size > 0 && { takes: [...session.taken] }),
     ...(parts.fused.gate && { lease: session.lease.token, release: options.final }),
     ...(parts.fused.log && drafts.length > 0 && { log: drafts }),
   };
   const began = performance.now();
   session.revision = await saveWithRetry(parts.stateStore, slot, write, {
-    deadlineMs: parts.settings.saveDeadlineMs,
+    deadlineMs: storeTimeMs(parts),
   });
   state.markSaved(described);
+  session.savedHead = headText;
+  await emptyInbox(parts, session);
   emit({
     type: "state_saved",
     bytes:
-      headBytes +
+      checked.bytes +
       delta.append.reduce((sum, message) => sum + messageBytes(message), 0) +
       delta.replace.reduce((sum, [, message]) => sum + messageBytes(message), 0),
     durationMs: performance.now() - began,
     revision: session.revision,
     final: options.final,
   });
+}
+
+/** Removes what the state now holds, where that is not part of the save. Left behind, it is recognised by its id. */
+async function emptyInbox({ stateStore }: AgentParts, session: OpenSession): Promise<void> {
+  const { taken, slot, lease } = session;
+  if (taken.size > 0 && !lease.inbox)
+    await stateStore.inbox?.remove(slot, [...taken]).catch(() => undefined);
+  taken.clear();
 }
 
 async function appendLog(
@@ -121,69 +185,14 @@ async function appendLog(
 ): Promise<void> {
   if (drafts.length === 0) return;
   await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
-    deadlineMs: parts.settings.saveDeadlineMs,
+    deadlineMs: storeTimeMs(parts),
   });
   session.log.written(drafts.length);
 }
 
-async function resolveConflict(
-  scope: SavedScope,
-  options: SaveOptions,
-  drafts: readonly LogDraft[],
-  conflict: StateConflictError,
-): Promise<void> {
-  const { parts, session } = scope;
-  const policy = parts.settings.conflictPolicy;
-  if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true))
-    throw conflict;
-  const mine = session.state;
-  let last = conflict;
-  for (let attempt = 0; attempt < maxMerges; attempt++) {
-    const stored = await parts.stateStore.load(session.slot);
-    if (stored === "unchanged") throw last;
-    if (policy === "merge-append") {
-      if (stored === null) throw last;
-      session.state = mergeAppend(session, mine, stored, last);
-    }
-    session.revision = stored?.revision ?? null;
-    try {
-      await commit(scope, options, drafts, policy === "overwrite");
-      return;
-    } catch (error) {
-      if (!StateConflictError.is(error)) throw error;
-      last = error;
-    }
-  }
-  throw last;
-}
-
-/** The stored state with this call's messages behind it; heads merged section by section. */
-function mergeAppend(
-  session: OpenSession,
-  mine: LiveState,
-  stored: { head: JsonObject; messages: readonly Message[] },
-  conflict: StateConflictError,
-): LiveState {
-  const head = JSON.parse(JSON.stringify(mine.head())) as JsonObject;
-  const merged = mergeHeads(session.baseHead, head, stored.head);
-  if ("conflict" in merged)
-    throw new StateConflictError(
-      `${describeSlot(session.slot)}: another call and this one both changed ${merged.conflict}, which cannot be merged`,
-      { cause: conflict },
-    );
-  const state = LiveState.fromParts({ head: merged.head, messages: stored.messages });
-  if (Object.keys(LiveState.fromParts(stored).openCalls).length > 0)
-    throw new StateConflictError(
-      `${describeSlot(session.slot)}: another call left tool calls open, and messages cannot be appended behind them`,
-      { cause: conflict },
-    );
-  const present = new Set(state.context.map(({ id }) => id));
-  // As they stand in this call's context; what a compaction took out of it comes back with the base.
-  const standing = new Map(mine.context.map((message) => [message.id, message]));
-  for (const [id, message] of session.said)
-    if (!present.has(id)) state.contextMutable().push(standing.get(id) ?? message);
-  state.takePushed();
-  return state;
+/** Time for which a write is repeated: less when the agent is shutting down. */
+function storeTimeMs({ settings, lifecycle }: AgentParts): number {
+  return Math.min(settings.saveDeadlineMs, Math.max(lifecycle.leftMs(), 1));
 }
 
 /** Records in the log what happened although it was not committed; best effort. */
@@ -193,48 +202,10 @@ export async function recordUnsaved(
 ): Promise<void> {
   session.gather();
   // What was saved before the conflict stays in the session, unless its next holder takes it back and says so.
-  session.log.callEnd(outcome === "conflict" && session.hasSavedSteps ? "error" : outcome);
+  const isKept = outcome === "conflict" && session.hasSavedSteps;
+  session.log.unsavedEnd(isKept ? "error" : outcome, session.savedMessages);
   const { drafts } = session.log;
   await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
-    deadlineMs: Math.min(parts.settings.saveDeadlineMs, maxRecordMs),
+    deadlineMs: Math.min(storeTimeMs(parts), maxRecordMs),
   }).catch(() => undefined);
-}
-
-/** Saves the steps so far, with `persistence: "step"`. */
-export async function saveStep(scope: CallScope): Promise<void> {
-  const { parts, session, callId, newInput } = scope;
-  if (parts.settings.persistence !== "step") return;
-  session.gather();
-  session.state.unfinishedRun = {
-    callId,
-    messageIds: [...session.said.keys()],
-    before: session.baseHead,
-    ...(newInput.some(({ id }) => !session.said.has(id)) && { inputUnsaid: true }),
-  };
-  await saveSession(scope, { final: false });
-}
-
-/** As long as any command of a store may take. */
-const maxWriteAheadMs = 5_000;
-
-/**
- * Writes what the log has not seen yet before the call ends: what has left the context, or never was in it whole, can then
- * be found by the agent's own tools within the same call.
- *
- * Where it fails, nothing is lost: the records are written with the next save. A call that was stopped is being saved, while
- * a compaction that does not heed its signal may still run.
- */
-export async function writeAhead({ parts, session, stop }: CallScope): Promise<void> {
-  if (stop.kind !== null) return;
-  session.gather();
-  const drafts = [...session.log.drafts];
-  if (drafts.length === 0) return;
-  const { slot } = session;
-  const noAnswer = () => new UnknownOutcomeError(`the log of ${describeSlot(slot)} gave no answer`);
-  try {
-    await withDeadline(() => parts.log.append(slot, drafts), maxWriteAheadMs, noAnswer);
-    session.log.written(drafts.length);
-  } catch {
-    // The save, which has to succeed, will tell.
-  }
 }

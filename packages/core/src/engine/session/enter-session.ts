@@ -1,18 +1,24 @@
 import { SessionBusyError } from "../../errors/errors.js";
 import type { EventBody } from "../../events/agent-event.js";
-import type { Revision } from "../../ports/agent-state-store.js";
+import type { LoadedState, Revision } from "../../ports/agent-state-store.js";
+import type { InboxEntry } from "../../ports/inbox.js";
 import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { LiveState } from "../../state/live-state.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
 import { isRolledBack } from "../../store-kit/revision.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
-import { type OpenedState, OpenSession, stateOf } from "./open-session.js";
+import type { RunName } from "../save/log-batch.js";
+import { type HeldSlot, type OpenedState, OpenSession, stateOf } from "./open-session.js";
+import { remember } from "./run-records.js";
 import type { CachedState } from "./state-cache.js";
+import { orAborted } from "./stop-switch.js";
+import { takeDeadInput } from "./take-in.js";
 
 /** Settings of one entry into a session. */
-export interface EntryOptions {
-  readonly callId: string;
+export interface EntryOptions extends RunName {
+  /** Returns the call's input, to be kept in the session's inbox from the moment it holds the lease. */
+  put?(): InboxEntry | undefined;
   /** Leaves the queue when aborted. */
   readonly signal?: AbortSignal | undefined;
   /** `false`: fail instead of queueing. @default true */
@@ -20,10 +26,14 @@ export interface EntryOptions {
   readonly queueTimeoutMs?: number | undefined;
   /** Take back the step saves of a run that died, instead of going on from them. */
   readonly takeBackUnfinished?: boolean | undefined;
+  /** Reads a damaged state as far as it goes, instead of failing. */
+  readonly salvage?: boolean | undefined;
   /** Runs before the call joins the queue, in the order in which calls were made. */
   prepare?(): Promise<void>;
   /** Called when another call holds the slot. */
   onWait?(): void;
+  /** Called once the slot is held. */
+  onEnter?(): void;
   emit(event: EventBody): void;
 }
 
@@ -38,22 +48,35 @@ export class Arrivals {
   /**
    * Runs `prepare`, then `enter`, once every earlier arrival has entered. The result of `enter` is not waited for before
    * the next one may enter.
+   *
+   * @param wait - waits for the earlier arrivals; when it rejects, the call leaves, and those behind it go on waiting
    */
-  async arrive<T>(key: string, prepare: () => Promise<void>, enter: () => Promise<T>): Promise<T> {
+  async arrive<T>(
+    key: string,
+    prepare: () => Promise<void>,
+    enter: () => Promise<T>,
+    wait: (earlier: Promise<void>) => Promise<void> = (earlier) => earlier,
+  ): Promise<T> {
     const earlier = this.#last.get(key);
+    let isNext = earlier === undefined;
     let entered = () => {};
     const mine = new Promise<void>((resolve) => {
       entered = resolve;
     });
     this.#last.set(key, mine);
     try {
-      await earlier;
+      if (earlier) await wait(earlier);
+      isNext = true;
       await prepare();
       // Not awaited here: a call that waits in the queue must not keep the next from joining it.
       return enter();
     } finally {
-      entered();
-      if (this.#last.get(key) === mine) this.#last.delete(key);
+      const leave = () => {
+        entered();
+        if (this.#last.get(key) === mine) this.#last.delete(key);
+      };
+      if (isNext) leave();
+      else void earlier?.then(leave);
     }
   }
 }
@@ -79,7 +102,7 @@ class EntryTimer {
       type: "state_loaded",
       source,
       bytes: source === "store" ? read() : 0,
-      messages: state.context.length,
+      messages: state.messages.length,
       revision,
       waitedMs: this.#waitedMs,
       durationMs: performance.now() - this.#began - this.#waitedMs,
@@ -105,27 +128,72 @@ export function withSession<T>(
     cached = parts.cache.peek(key);
     return cached?.revision;
   };
-  return underLease(parts, slot, entry, known, async (lease, timer) => {
+  return underLease(parts, slot, entry, known, async (held, timer) => {
+    const { lease } = held;
     const answer =
       lease.loaded === undefined ? await parts.stateStore.load(slot, known()) : lease.loaded;
     parts.cache.take(key);
     if (answer === "unchanged" && cached) {
       entry.emit(timer.loaded(cached, "cache"));
-      return use(new OpenSession(slot, lease, cached, entry.callId, parts.now));
+      return use(new OpenSession(held, cached));
     }
-    const loaded = answer === "unchanged" ? await parts.stateStore.load(slot) : answer;
-    const found = loaded === null || loaded === "unchanged" ? null : loaded;
+    const found = wholeState(answer === "unchanged" ? await parts.stateStore.load(slot) : answer);
     const stored = found?.revision ?? "0.none";
     if (cached && isRolledBack(cached.revision, stored))
       entry.emit({ type: "store_rolled_back", known: cached.revision, stored });
-    const opened: OpenedState = found
-      ? { state: stateOf(slot, found), revision: found.revision }
-      : { state: LiveState.create(slot), revision: null };
-    entry.emit(timer.loaded(opened, found ? "store" : "new"));
-    const session = new OpenSession(slot, lease, opened, entry.callId, parts.now);
-    if (found) session.tidy(entry);
-    return use(session);
+    return use(
+      openLoaded(parts, held, found, entry, (opened) =>
+        entry.emit(timer.loaded(opened, found ? "store" : "new")),
+      ),
+    );
   });
+}
+
+/** Opens the session again, from what is stored now: another process saved after this one had loaded. */
+export async function reopen(
+  parts: AgentParts,
+  { slot, lease, run, dropped, takenOver }: OpenSession,
+  entry: EntryOptions,
+): Promise<OpenSession> {
+  const found = wholeState(await parts.stateStore.load(slot));
+  return openLoaded(parts, { slot, lease, run, dropped, takenOver, now: parts.now }, found, entry);
+}
+
+function openLoaded(
+  parts: AgentParts,
+  held: HeldSlot,
+  found: LoadedState | null,
+  entry: EntryOptions,
+  onOpen: (opened: OpenedState) => void = () => undefined,
+): OpenSession {
+  const { slot } = held;
+  const opened: OpenedState = found
+    ? { state: readState(held, found, entry.salvage), revision: found.revision }
+    : { state: LiveState.create(slot), revision: null };
+  onOpen(opened);
+  const session = new OpenSession(held, opened);
+  if (found)
+    session.tidy({
+      takeBackUnfinished: entry.takeBackUnfinished,
+      emit: (event) => entry.emit(event),
+      remember: (record) => remember(parts, session, record),
+      takeInput: (open, run) => takeDeadInput(parts, open, run, entry),
+    });
+  return session;
+}
+
+/** A call on a session that cannot be read is refused, and leaves nothing behind. */
+function readState(held: HeldSlot, found: LoadedState, salvage: boolean | undefined): LiveState {
+  try {
+    return stateOf(held.slot, found, salvage);
+  } catch (error) {
+    held.dropped.push(held.run.runId);
+    throw error;
+  }
+}
+
+function wholeState(answer: LoadedState | "unchanged" | null): LoadedState | null {
+  return answer === "unchanged" ? null : answer;
 }
 
 /** Runs `use` with the slot's lease, without loading its state: what cannot be read can still be deleted. */
@@ -143,30 +211,81 @@ function underLease<T>(
   slot: Slot,
   entry: EntryOptions,
   known: (() => Revision | undefined) | undefined,
-  use: (lease: Lease, timer: EntryTimer) => Promise<T>,
+  use: (held: HeldSlot, timer: EntryTimer) => Promise<T>,
 ): Promise<T> {
   const prepare = async () => entry.prepare?.();
-  return parts.arrivals.arrive(slotText(slot), prepare, async () => {
+  const arrivedAt = performance.now();
+  let waitedMs = 0;
+  const wait = async (earlier: Promise<void>): Promise<void> => {
+    if (entry.wait === false) throw arriving(slot);
+    await untilLeft(slot, entry, entry.queueTimeoutMs, (signal) => orAborted(earlier, signal));
+    waitedMs = performance.now() - arrivedAt;
+  };
+  const enter = async (): Promise<T> => {
     const timer = new EntryTimer();
-    const lease = await acquire(parts, slot, entry, timer, known);
+    const lease = await acquire(parts, slot, { entry, timer, known, waitedMs });
     timer.entered();
+    entry.onEnter?.();
+    const { runId, callId } = entry;
+    const dropped: string[] = [];
+    const takenOver = new Set<string>();
+    const run = { runId, callId };
     try {
-      return await use(lease, timer);
+      return await use({ slot, lease, run, dropped, takenOver, now: parts.now }, timer);
     } finally {
       // No round trip where the last save carried the release.
-      await lease.release().catch(() => undefined);
+      await lease.release(dropped).catch(() => undefined);
     }
-  });
+  };
+  return parts.arrivals.arrive(slotText(slot), prepare, enter, wait);
 }
 
-async function acquire(
+function arriving(slot: Slot): SessionBusyError {
+  return new SessionBusyError(
+    `another call on ${describeSlot(slot)} is about to run; this call may not wait: try again later`,
+  );
+}
+
+/** Details of {@link acquire}. */
+interface Acquisition {
+  readonly entry: EntryOptions;
+  readonly timer: EntryTimer;
+  readonly known: (() => Revision | undefined) | undefined;
+  /** Part of `queueTimeoutMs` that has passed. */
+  readonly waitedMs: number;
+}
+
+function acquire(
   parts: AgentParts,
   slot: Slot,
-  entry: EntryOptions,
-  timer: EntryTimer,
-  known: (() => Revision | undefined) | undefined,
+  { entry, timer, known, waitedMs }: Acquisition,
 ): Promise<Lease> {
-  const { queueTimeoutMs, signal } = entry;
+  const { queueTimeoutMs } = entry;
+  const leftMs = queueTimeoutMs === undefined ? undefined : Math.max(queueTimeoutMs - waitedMs, 1);
+  return untilLeft(slot, entry, leftMs, (signal) =>
+    parts.gate.acquire(slot, {
+      callId: entry.callId,
+      put: entry.put?.(),
+      known,
+      signal,
+      wait: entry.wait,
+      maxQueue: parts.settings.maxQueue,
+      onWait: (ahead) => {
+        entry.emit({ type: "queue_wait", ahead });
+        timer.waiting();
+        entry.onWait?.();
+      },
+    }),
+  );
+}
+
+/** Runs `wait` with a signal that aborts when the call's does, or after `timeoutMs`. */
+async function untilLeft<T>(
+  slot: Slot,
+  { queueTimeoutMs, signal }: EntryOptions,
+  timeoutMs: number | undefined,
+  wait: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const leave = new AbortController();
   const forward = () => leave.abort(signal?.reason);
   if (signal?.aborted) forward();
@@ -176,22 +295,9 @@ async function acquire(
     leave.abort(new SessionBusyError(`${describeSlot(slot)} was ${waited}`));
   };
   const timeout =
-    queueTimeoutMs === undefined
-      ? undefined
-      : setTimeout(giveUp, Math.min(queueTimeoutMs, longestTimerMs));
+    timeoutMs === undefined ? undefined : setTimeout(giveUp, Math.min(timeoutMs, longestTimerMs));
   try {
-    return await parts.gate.acquire(slot, {
-      callId: entry.callId,
-      known,
-      signal: leave.signal,
-      wait: entry.wait,
-      maxQueue: parts.settings.maxQueue,
-      onWait: (ahead) => {
-        entry.emit({ type: "queue_wait", ahead });
-        timer.waiting();
-        entry.onWait?.();
-      },
-    });
+    return await wait(leave.signal);
   } finally {
     clearTimeout(timeout);
     signal?.removeEventListener("abort", forward);

@@ -11,6 +11,13 @@ interface Entry extends CachedState {
   readonly bytes: number;
 }
 
+/** Bytes of an entry besides its parts: the key, the revision, the objects of a state. */
+const ENTRY_BYTES = 2_048;
+/** Bytes of a message beyond its text as JSON: its objects, and the notes that a context keeps of it. */
+const MESSAGE_BYTES = 256;
+/** Bytes that a character of JSON takes at most once it is parsed; the most is for lists of small numbers. */
+const PARSED_BYTES = 4;
+
 /**
  * The states this process saw saved last, least recently used first out.
  *
@@ -49,9 +56,15 @@ export class StateCache {
     this.#bytes -= entry.bytes;
   }
 
-  put(key: string, state: LiveState, revision: Revision): void {
+  /** @param headChars - characters of the state's head as JSON, known from its save */
+  put(key: string, state: LiveState, revision: Revision, headChars: number): void {
     this.take(key);
-    const bytes = state.contextBytes() + 1_024;
+    const bytes =
+      ENTRY_BYTES +
+      2 * key.length +
+      state.contextBytes() +
+      MESSAGE_BYTES * state.messages.length +
+      PARSED_BYTES * (headChars + state.recordChars());
     if (this.#maxSessions === 0 || bytes > this.#maxBytes) return;
     this.#entries.set(key, { state, revision, bytes });
     this.#bytes += bytes;

@@ -18,7 +18,8 @@ export class CallStopped extends Error {
 export class StopSwitch implements InterruptControl {
   readonly #controller = new AbortController();
   #kind: StopKind | null = null;
-  #message: Message | null = null;
+  readonly #messages: Message[] = [];
+  #isClosed = false;
   #cause: unknown;
 
   constructor() {
@@ -35,7 +36,12 @@ export class StopSwitch implements InterruptControl {
   }
 
   get message(): Message | null {
-    return this.#message;
+    return this.#messages[0] ?? null;
+  }
+
+  /** Every message that came with an interrupt so far. */
+  get messages(): readonly Message[] {
+    return this.#messages;
   }
 
   /** Cause of the stop, for example the caller's abort reason. */
@@ -48,11 +54,18 @@ export class StopSwitch implements InterruptControl {
   }
 
   stop(kind: StopKind, options: { message?: Message | undefined; cause?: unknown } = {}): void {
+    const { message } = options;
+    if (message && kind === "interrupt" && (this.#kind ?? kind) === kind && !this.#isClosed)
+      this.#messages.push(message);
     if (this.#kind !== null) return;
     this.#kind = kind;
-    this.#message = options.message ?? null;
     this.#cause = options.cause;
     this.#controller.abort(new CallStopped(`the call was stopped: ${kind}`));
+  }
+
+  /** Takes no more messages: the call is about to be saved with those it has. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** @throws CallStopped when stopped */
@@ -62,12 +75,16 @@ export class StopSwitch implements InterruptControl {
 
   /** Settles as `work` does, or rejects as soon as the call is stopped, whichever comes first. */
   race<T>(work: PromiseLike<T>): Promise<T> {
-    const { signal } = this;
-    return new Promise<T>((resolve, reject) => {
-      const stopped = () => reject(signal.reason);
-      if (signal.aborted) stopped();
-      signal.addEventListener("abort", stopped, { once: true });
-      work.then(resolve, reject).then(() => signal.removeEventListener("abort", stopped));
-    });
+    return orAborted(work, this.signal);
   }
+}
+
+/** Settles as `work` does, or rejects with the reason of `signal` as soon as it aborts, whichever comes first. */
+export function orAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const aborted = () => reject(signal.reason);
+    if (signal.aborted) aborted();
+    signal.addEventListener("abort", aborted, { once: true });
+    work.then(resolve, reject).then(() => signal.removeEventListener("abort", aborted));
+  });
 }

@@ -1,15 +1,23 @@
 import type { PendingCall } from "../../events/agent-reply.js";
 import type { ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import type { ActingStep, ToolCallStep } from "../../middleware/middleware.js";
-import type { ToolDecision, ToolGuard } from "../../ports/tool-guard.js";
-import { validateInput } from "../../tool/input-schema.js";
 import type { Tool } from "../../tool/tool.js";
 import { compose } from "../assemble/compose.js";
 import { type CallScope, stepOf } from "../call-scope.js";
-import { saveStep } from "../save/save-session.js";
+import { receiveResult } from "../receive.js";
+import { badState } from "../save/check-state.js";
+import { saveStep } from "../save/save-run.js";
+import { judgeCall, type Verdict } from "./judge-call.js";
+import { KeptResults } from "./kept-results.js";
 import { CallSuspended, runTool } from "./run-tool.js";
-import { activeTools } from "./tool-box.js";
-import { addResults, emitResult, textResult } from "./tool-results.js";
+import {
+  addResults,
+  emitResult,
+  failureAs,
+  failureOf,
+  type ToolFailure,
+  textResult,
+} from "./tool-results.js";
 
 /** Result of running tool calls. */
 export interface Acted {
@@ -76,6 +84,7 @@ async function runAll(
   const { openCalls } = scope.session.state;
   for (const { call } of runnable) openCalls[call.id] = "started";
   if (runnable.length > 0) await saveStep(scope);
+  const kept = new KeptResults(scope, runnable.length);
   const step: ActingStep = Object.assign(stepOf(scope), {
     calls: runnable.map(({ call }) => call),
     stop: () => {
@@ -86,19 +95,29 @@ async function runAll(
   try {
     const ran = await compose(scope.parts.hooks.onActing, step, async () => {
       const settled = await allSettled(
-        runnable.map((one) => runOne(scope, one, originals, suspended)),
+        runnable.map(async (one) => {
+          const result = await runOne(scope, one, originals, suspended);
+          await kept.finished(one.call.id, result, originals.get(one.call.id));
+          return result;
+        }),
       );
       const finished = settled.filter((result) => result !== null);
       for (const { toolCallId } of finished) told.add(toolCallId);
       return finished;
     });
     for (const result of ran) {
-      results.set(result.toolCallId, result);
-      if (!told.has(result.toolCallId)) emitResult(scope, result);
+      const own = runnable.find(({ call }) => call.id === result.toolCallId);
+      if (!own || told.has(result.toolCallId)) results.set(result.toolCallId, result);
+      else {
+        const step = Object.assign(stepOf(scope), own);
+        const taken = await received(scope, result, step, originals);
+        results.set(result.toolCallId, taken);
+        emitResult(scope, taken);
+      }
     }
   } catch (error) {
     // The call fails; what its tools have done all the same stays known.
-    addResults(scope, inOrder(calls, originals));
+    addResults(scope, inOrder(calls, kept.without(originals)));
     throw error;
   }
   const pending = suspended.filter(({ toolCallId }) => !results.has(toolCallId));
@@ -106,13 +125,28 @@ async function runAll(
   for (const { call } of runnable)
     if (!results.has(call.id) && openCalls[call.id] !== "pending")
       results.set(call.id, textResult(call, "A middleware left the result out.", "error"));
-  const added = inOrder(calls, results);
+  kept.amend(results);
+  const added = inOrder(calls, kept.without(results));
   addResults(
     scope,
     added,
     added.map((result) => originals.get(result.toolCallId) ?? result),
   );
+  if (pending.length > 0) scope.emit({ type: "tool_suspended", pending });
+  checkSections(scope, runnable);
   return { pending, reason: pending.length > 0 ? "tool_suspended" : null, stopRequested };
+}
+
+/**
+ * Ends the call at once when one of its tools has left a section that cannot be saved, instead of after the whole run.
+ *
+ * @throws InvalidInputError
+ */
+function checkSections({ session }: CallScope, ran: readonly Runnable[]): void {
+  const problem = session.state.sectionProblem();
+  if (problem === null) return;
+  const names = [...new Set(ran.map(({ tool }) => tool.name))].join(", ");
+  throw badState(session, names === "" ? "a hook" : `tool ${names}, or a hook around it,`, problem);
 }
 
 /** As `Promise.all`, but when one fails the others are waited for: no tool outlives its call. */
@@ -131,19 +165,30 @@ async function runOne(
   const began = performance.now();
   const step = Object.assign(stepOf(scope), { call, tool });
   let result: ToolResultBlock;
+  let thrown: ToolFailure | undefined;
   try {
     result = await compose(scope.parts.hooks.onToolCall, step, async () => {
-      const original = await runTool({
+      const ran = await runTool({
         tool,
         call,
         input,
         ctx: scope.ctx,
+        slot: scope.slot,
         stop: scope.stop,
+        failed: (error) => {
+          thrown = failureOf(error);
+        },
+        checkLease: () => {
+          if (!scope.session.holdsLease()) scope.stop.stop("lease_lost");
+        },
         timeoutMs: tool.timeoutMs ?? scope.parts.settings.toolTimeoutMs,
       });
-      originals.set(call.id, original);
+      const original = await received(scope, ran, step, originals);
+      thrown &&= failureAs(original, ran, thrown);
       return original;
     });
+    // A hook's own result, in place of the tool's, comes from outside as well.
+    if (!originals.has(call.id)) result = await received(scope, result, step, originals);
     result = await refineResult(scope, step, result);
   } catch (error) {
     if (!(error instanceof CallSuspended)) throw error;
@@ -156,8 +201,22 @@ async function runOne(
     });
     return null;
   }
-  emitResult(scope, result, performance.now() - began);
+  emitResult(scope, result, performance.now() - began, thrown);
   return result;
+}
+
+/** Returns a result as the `onIncoming` hooks leave it, which is what the log keeps; of one that they fail on, nothing. */
+async function received(
+  scope: CallScope,
+  result: ToolResultBlock,
+  { call, tool }: ToolCallStep,
+  originals: Map<string, ToolResultBlock>,
+): Promise<ToolResultBlock> {
+  const text = `The result of ${call.name} was withheld: a middleware failed on it.`;
+  originals.set(call.id, textResult(call, text, "error"));
+  const original = await receiveResult(scope, result, { call, tool });
+  originals.set(call.id, original);
+  return original;
 }
 
 /** Runs a result through the `onToolResult` hooks. */
@@ -176,71 +235,4 @@ function inOrder(
   results: ReadonlyMap<string, ToolResultBlock>,
 ): readonly ToolResultBlock[] {
   return calls.flatMap((call) => results.get(call.id) ?? []);
-}
-
-/** Decision about a call: it may run, must ask, or is answered already. */
-type Verdict =
-  | { readonly kind: "answered"; readonly result: ToolResultBlock }
-  | { readonly kind: "ask"; readonly pending: PendingCall }
-  | { readonly kind: "run"; readonly tool: Tool; readonly input: unknown };
-
-/**
- * Finds the tool, checks the input and asks the guards.
- *
- * A call that cannot run is answered with words the model can act on, before any person is asked about it.
- */
-async function judgeCall(
-  scope: CallScope,
-  call: ToolCallBlock,
-  approved: boolean,
-): Promise<Verdict> {
-  const { parts, session, ctx } = scope;
-  const offered = activeTools(session.state, parts.tools, parts.toolGroups);
-  const tool = offered.find(({ name }) => name === call.name);
-  if (!tool) {
-    const text = parts.tools.get(call.name)
-      ? `${call.name} is switched off in this session.`
-      : `There is no tool ${call.name}. There are: ${offered.map(({ name }) => name).join(", ") || "none"}.`;
-    return { kind: "answered", result: textResult(call, text, "error") };
-  }
-  const validation = await validateInput(tool.input, call.input);
-  if (validation.problem !== undefined)
-    return {
-      kind: "answered",
-      result: textResult(call, `Invalid input for ${call.name}: ${validation.problem}`, "error"),
-    };
-  const decision = await parts.guard.check({ call, tool, ctx });
-  if (decision.decision === "deny")
-    return { kind: "answered", result: textResult(call, decision.reason, "denied") };
-  if (decision.decision === "ask" && !approved)
-    return {
-      kind: "ask",
-      pending: {
-        toolCallId: call.id,
-        name: call.name,
-        input: call.input,
-        state: "asking",
-        reason: decision.reason,
-        ...(decision.suggestions && { suggestions: decision.suggestions }),
-      },
-    };
-  return { kind: "run", tool, input: validation.value };
-}
-
-/** Combines guards into one: deny before ask before allow. All of them are told which rules a person wants remembered. */
-export function strictestGuard(guards: readonly ToolGuard[]): ToolGuard {
-  return {
-    async check(call) {
-      let strictest: ToolDecision = { decision: "allow" };
-      for (const guard of guards) {
-        const decision = await guard.check(call);
-        if (decision.decision === "deny") return decision;
-        if (decision.decision === "ask") strictest = decision;
-      }
-      return strictest;
-    },
-    async remember(call, rules) {
-      for (const guard of guards) await guard.remember?.(call, rules);
-    },
-  };
 }

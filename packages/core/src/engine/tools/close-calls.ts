@@ -29,19 +29,40 @@ export function openCallsOf(
   });
 }
 
-/** Answers open calls that will not run: every one, or those whose state `which` picks. */
-export function closeCalls(
-  session: CallCloser,
-  which: (state: OpenCallState) => boolean = () => true,
-  text = "This call was interrupted; if it had started, its outcome is unknown.",
-  resultState: ToolResultState = "interrupted",
-): void {
+/** Settings of {@link closeCalls}. */
+interface CloseOptions {
+  /** Picks the calls to answer, by their state. @default every one */
+  readonly which?: ((state: OpenCallState) => boolean) | undefined;
+  /** Text of the answers. @default what their state says */
+  readonly text?: string | undefined;
+  /** @default "interrupted" */
+  readonly resultState?: ToolResultState | undefined;
+}
+
+/** Text of a call that another process may have started. */
+export const UNKNOWN_OUTCOME_TEXT =
+  "This call was interrupted; if it had started, its outcome is unknown.";
+
+/** Answers open calls that will not run. */
+export function closeCalls(session: CallCloser, options: CloseOptions = {}): void {
+  const { which = () => true, text, resultState = "interrupted" } = options;
   const results: ToolResultBlock[] = [];
   for (const { call, state } of openCallsOf(session.state)) {
     if (!which(state)) continue;
     delete session.state.openCalls[call.id];
-    results.push(textResult(call, text, resultState));
+    results.push(textResult(call, text ?? textOf(state), resultState));
   }
   if (results.length > 0)
     session.say(createMessage("tool", results, { createdAt: session.log.now() }));
+}
+
+function textOf(state: OpenCallState): string {
+  switch (state) {
+    case "asking":
+      return "This call was not run: it asked for an approval, and was interrupted before there was an answer.";
+    case "allowed":
+      return "This call was not run: it was interrupted before it could start.";
+    default:
+      return UNKNOWN_OUTCOME_TEXT;
+  }
 }

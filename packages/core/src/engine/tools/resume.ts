@@ -3,8 +3,10 @@ import type { JsonValue } from "../../json/json.js";
 import { adoptMessage } from "../../message/create-message.js";
 import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import { describeSlot } from "../../slot/slot.js";
+import type { OpenCallState } from "../../state/sections.js";
 import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
+import { badState } from "../save/check-state.js";
 import { refineResult } from "./acting.js";
 import { openCallsOf } from "./close-calls.js";
 import { toOutput } from "./run-tool.js";
@@ -22,22 +24,24 @@ export interface Resumption {
 /**
  * Takes in what the input says about open tool calls.
  *
+ * @param goesOn - open calls run although the input says nothing about them: an earlier call was to answer them and died
  * @throws PendingConfirmationError for plain input while a tool call waits for an answer
  * @throws InvalidInputError for answers about calls that do not wait for them
  */
-export async function resume(scope: CallScope, input: ReadInput): Promise<Resumption> {
+export async function resume(
+  scope: CallScope,
+  input: ReadInput,
+  goesOn = false,
+): Promise<Resumption> {
   const { state } = scope.session;
   if (input.kind === "confirm") await takeConfirmations(scope, input.confirm);
   if (input.kind === "results") await takeResults(scope, input.results);
   const open = openCallsOf(state);
-  const interrupted = state.shutdownInterrupted;
+  const interrupted = state.shutdownInterrupted || goesOn;
   state.shutdownInterrupted = false;
   const waiting = open.some((one) => one.state === "asking");
   if (input.kind === "messages" && open.length > 0 && (waiting || !interrupted))
-    throw new PendingConfirmationError(
-      `${describeSlot(scope.slot)} waits for an answer about ${open.length} tool call(s). Go on with { confirm: [{ toolCallId, approve }] } for those that ask, { results: [{ toolCallId, output }] } for suspended ones, or interrupt the session`,
-      open.map(({ call }) => call.id),
-    );
+    throw pendingError(scope, open);
   const run = waiting
     ? []
     : open.filter((one) => one.state === "allowed" || (interrupted && one.state === "pending"));
@@ -48,12 +52,36 @@ export async function resume(scope: CallScope, input: ReadInput): Promise<Resump
   };
 }
 
+/** Names the calls that can be answered; those that were allowed only wait for the others. */
+function pendingError(
+  { slot }: CallScope,
+  open: ReturnType<typeof openCallsOf>,
+): PendingConfirmationError {
+  const named = (wanted: OpenCallState) =>
+    open
+      .filter(({ state }) => state === wanted)
+      .map(({ call: { name, id } }) => `${name} (${id})`)
+      .join(", ");
+  const asking = named("asking");
+  const suspended = named("pending");
+  const waits = [
+    ...(asking === "" ? [] : [`an approval of ${asking}: { confirm: [{ toolCallId, approve }] }`]),
+    ...(suspended === ""
+      ? []
+      : [`the result of ${suspended}: { results: [{ toolCallId, output }] }`]),
+  ];
+  return new PendingConfirmationError(
+    `${describeSlot(slot)} takes no new message: it waits for ${waits.join(", and for ") || "tool calls that were allowed and have not run"}. Answer with agent.call, or give up on what waits with agent.interrupt`,
+    open.flatMap(({ call, state }) => (state === "asking" || state === "pending" ? [call.id] : [])),
+  );
+}
+
 async function takeConfirmations(
   scope: CallScope,
   confirmations: readonly Confirmation[],
 ): Promise<void> {
   const { session } = scope;
-  const calls = waitingCalls(scope, confirmations, "asking");
+  const calls = answeredCalls(scope, confirmations, "asking");
   const denied: ToolResultBlock[] = [];
   const edited: Record<string, JsonValue> = {};
   for (const confirmation of confirmations) {
@@ -88,7 +116,7 @@ async function takeConfirmations(
 }
 
 async function takeResults(scope: CallScope, results: readonly ExternalResult[]): Promise<void> {
-  const calls = waitingCalls(scope, results, "pending");
+  const calls = answeredCalls(scope, results, "pending");
   const originals = results.map((result): ToolResultBlock => {
     const call = calls.get(result.toolCallId) as ToolCallBlock;
     return {
@@ -120,7 +148,7 @@ async function refined(
 }
 
 /** The calls that are answered, by id. */
-function waitingCalls(
+function answeredCalls(
   scope: CallScope,
   answers: readonly { readonly toolCallId: string }[],
   wanted: "asking" | "pending",
@@ -142,8 +170,8 @@ function editInput(scope: CallScope, call: ToolCallBlock, { input }: Confirmatio
   const edited: ToolCallBlock = { ...call, input: input as JsonValue };
   // By id: another edit of the same message may have replaced its blocks already.
   const isEdited = (block: Block) => block.type === "tool_call" && block.id === call.id;
-  const index = state.context.findLastIndex(({ content }) => content.some(isEdited));
-  const message = state.context[index] as Message;
+  const index = state.messages.findLastIndex(({ content }) => content.some(isEdited));
+  const message = state.messages[index] as Message;
   state.contextMutable().replace(
     index,
     adoptMessage({
@@ -180,4 +208,7 @@ async function rememberRules(
         : []
       : remember;
   await guard.remember?.(guarded, rules);
+  // Before the answer is accepted: when it is refused, the question still waits.
+  const problem = scope.session.state.sectionProblem();
+  if (problem !== null) throw badState(scope.session, "the guard's remember", problem);
 }

@@ -1,5 +1,6 @@
 import type { RuntimeContext } from "../../context/runtime-context.js";
-import { toJsonValue } from "../../json/json.js";
+import { type JsonValue, toJsonValue } from "../../json/json.js";
+import { readableJson } from "../../json/readable-json.js";
 import { toolResultMessage } from "../../message/create-message.js";
 import type {
   DataBlock,
@@ -8,10 +9,11 @@ import type {
   ToolResultBlock,
 } from "../../message/message.js";
 import { outputProblem } from "../../message/message-problem.js";
+import type { Slot } from "../../slot/slot.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
 import { isExplicitToolResult, isSuspended, type Tool } from "../../tool/tool.js";
 import type { StopSwitch } from "../session/stop-switch.js";
-import { textResult } from "./tool-results.js";
+import { messageOf, textResult } from "./tool-results.js";
 
 /** Thrown through the hooks of a tool call whose answer comes from outside. */
 export class CallSuspended extends Error {
@@ -31,8 +33,13 @@ export interface ToolRun {
   /** The validated input. */
   readonly input: unknown;
   readonly ctx: RuntimeContext;
+  readonly slot: Slot;
   readonly stop: StopSwitch;
   readonly timeoutMs: number;
+  /** Told what the tool threw. */
+  failed(error: unknown): void;
+  /** Stops the call when its lease no longer holds: another process may be running the session. */
+  checkLease(): void;
 }
 
 /**
@@ -44,6 +51,7 @@ export interface ToolRun {
 export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
   const { tool, call, stop, timeoutMs } = run;
   if (!tool.execute) throw new CallSuspended(undefined);
+  run.checkLease();
   if (stop.kind !== null) return stopped(call, "before it could start");
   const controller = new AbortController();
   const forward = () => controller.abort(stop.signal.reason);
@@ -55,6 +63,10 @@ export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
   try {
     const output = await settled(execute(run, controller.signal), controller.signal);
     if (isSuspended(output)) throw new CallSuspended(output.reason);
+    if (output instanceof Error) {
+      run.failed(output);
+      return textResult(call, `${tool.name} returned an error: ${messageOf(output)}`, "error");
+    }
     return toResult(call, output);
   } catch (error) {
     if (error instanceof CallSuspended) throw error;
@@ -65,6 +77,7 @@ export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
         `${tool.name} gave no result within ${timeoutMs} ms and was told to stop; it may still have done part of its work.`,
         "error",
       );
+    run.failed(error);
     return textResult(call, `${tool.name} failed: ${messageOf(error)}`, "error");
   } finally {
     clearTimeout(timer);
@@ -73,7 +86,10 @@ export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
 }
 
 async function execute(run: ToolRun, signal: AbortSignal): Promise<unknown> {
-  return run.tool.execute?.(run.input as never, run.ctx.withSignal(signal));
+  const { tool, call, input, slot } = run;
+  // Assigned: a context may be one of another copy of this package.
+  const about = { slot, agentId: slot.agentId, toolCallId: call.id };
+  return tool.execute?.(input as never, Object.assign(run.ctx.withSignal(signal), about));
 }
 
 /** As `work`, or rejected soon after `signal` aborts: a tool that heeds the signal gets to answer first. */
@@ -91,39 +107,42 @@ function stopped(call: ToolCallBlock, when: string): ToolResultBlock {
   return textResult(call, `${call.name} was interrupted ${when}.`, "interrupted");
 }
 
-/**
- * Turns what a tool returned into a result that a message can hold.
- *
- * @throws InvalidInputError
- */
+/** Turns what a tool returned into a result that a message can hold. What it did is done, whatever it returned. */
 function toResult(call: ToolCallBlock, value: unknown): ToolResultBlock {
   const explicit = isExplicitToolResult(value);
-  const message = toolResultMessage({
-    type: "tool_result",
-    toolCallId: call.id,
-    name: call.name,
-    output: toOutput(explicit ? value.output : value, call.name),
-    state: explicit ? value.state : "success",
-    metadata: explicit ? value.metadata : undefined,
-  });
-  return message.content[0] as ToolResultBlock;
+  try {
+    const message = toolResultMessage({
+      type: "tool_result",
+      toolCallId: call.id,
+      name: call.name,
+      output: explicit ? toOutput(value.output, call.name) : readableOutput(value),
+      state: explicit ? value.state : "success",
+      metadata: explicit ? value.metadata : undefined,
+    });
+    return message.content[0] as ToolResultBlock;
+  } catch (error) {
+    const text = `${call.name} has run, but its result cannot be shown: ${messageOf(error)}`;
+    return textResult(call, text, "error");
+  }
 }
 
-/** Text as it is, blocks as they are, anything else as JSON text. */
+/** As {@link toOutput}, with words for what JSON cannot hold. */
+function readableOutput(value: unknown): readonly (TextBlock | DataBlock)[] {
+  if (typeof value === "string" || value === undefined) return toOutput(value, "");
+  const json = readableJson(value);
+  // Words in place of a value, such as the digits of a bigint, need no quotes.
+  return typeof json === "string" ? toOutput(json, "") : outputOf(json);
+}
+
+/** Text as it is, blocks as they are, anything else as JSON text. @throws InvalidInputError */
 export function toOutput(value: unknown, name: string): readonly (TextBlock | DataBlock)[] {
   if (typeof value === "string") return [{ type: "text", text: value }];
   if (value === undefined) return [{ type: "text", text: "(no output)" }];
-  const json = toJsonValue(value, `the output of ${name}`);
+  return outputOf(toJsonValue(value, `the output of ${name}`));
+}
+
+function outputOf(json: JsonValue): readonly (TextBlock | DataBlock)[] {
   if (Array.isArray(json) && json.length > 0 && outputProblem(json) === null)
     return json as unknown as readonly (TextBlock | DataBlock)[];
   return [{ type: "text", text: JSON.stringify(json) }];
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message === "" ? error.name : error.message;
-  try {
-    return String(error);
-  } catch {
-    return "it threw something that has no text";
-  }
 }

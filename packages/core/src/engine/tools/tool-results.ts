@@ -1,3 +1,4 @@
+import type { EventBody } from "../../events/agent-event.js";
 import { createMessage } from "../../message/create-message.js";
 import type { ToolCallBlock, ToolResultBlock, ToolResultState } from "../../message/message.js";
 import type { CallScope } from "../call-scope.js";
@@ -18,13 +19,72 @@ export function textResult(
   };
 }
 
+/** Error that a tool threw, for events only: the model and the conversation get no stack. */
+export type ToolFailure = NonNullable<Extract<EventBody, { type: "tool_result" }>["error"]>;
+
+/** Returns what an error says; whatever was thrown, it has words. */
+export function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message === "" ? error.name : error.message;
+  try {
+    return String(error);
+  } catch {
+    return "it threw something that has no text";
+  }
+}
+
+/** Describes what a tool threw. */
+export function failureOf(error: unknown): ToolFailure {
+  if (!(error instanceof Error)) return { name: typeof error, message: messageOf(error) };
+  const { name, message } = error;
+  const stack = stackOf(error);
+  return { name, message, ...(stack !== "" && { stack }) };
+}
+
+/** Most errors behind an error whose stacks are told. */
+const MAX_CAUSES = 5;
+
+/** Returns an error's stack and those of the errors that caused it: `fetch failed` alone tells nobody why. */
+function stackOf(error: Error): string {
+  const stacks = [error.stack ?? ""];
+  const behind = causesOf(error);
+  for (let told = 0; behind.length > 0 && told < MAX_CAUSES; told++) {
+    const cause = behind.shift() as Error;
+    stacks.push(`[cause]: ${cause.stack ?? cause.message}`);
+    behind.push(...causesOf(cause));
+  }
+  return stacks.join("\n");
+}
+
+function causesOf(error: Error): Error[] {
+  const several: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  return [error.cause, ...several].filter((cause) => cause instanceof Error);
+}
+
+/**
+ * Returns what events may say of a failure: what `onIncoming` hooks changed in the result that tells of it, they changed for
+ * events as well, and a stack would repeat it.
+ */
+export function failureAs(
+  { output }: ToolResultBlock,
+  told: ToolResultBlock,
+  failure: ToolFailure,
+): ToolFailure {
+  if (JSON.stringify(output) === JSON.stringify(told.output)) return failure;
+  const words = output.map((block) => (block.type === "text" ? block.text : ""));
+  return { name: failure.name, message: words.join("") };
+}
+
 /** Emits a result's event; `durationMs` is 0 for a call that did not run here. */
 export function emitResult(
   scope: CallScope,
   { toolCallId, name, state }: ToolResultBlock,
   durationMs = 0,
+  error?: ToolFailure,
 ): void {
-  scope.emit({ type: "tool_result", toolCallId, name, state, durationMs });
+  scope.emit({
+    ...{ type: "tool_result", toolCallId, name, state, durationMs },
+    ...(error && { error }),
+  });
 }
 
 /**

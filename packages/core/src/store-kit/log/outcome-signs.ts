@@ -4,13 +4,30 @@ import type { Slot } from "../../slot/slot.js";
 /** Records read at a time. */
 const PAGE = 100;
 
-/** Part of a record that is needed to find the outcomes of calls. */
+/** End of a run, as a `call_end` mark says it. */
+export interface EndSign {
+  readonly outcome: CallOutcome;
+  /** Revisions that the run started from or replaced, which were stored then; none where state and log are saved together. */
+  readonly stored: readonly string[];
+  /** Revision that the save behind the mark was to produce. */
+  readonly to?: string | undefined;
+  /** Run that wrote the mark for one that died. */
+  readonly by?: string | undefined;
+  /** Number of messages that a run which died or could not save its end had saved. */
+  readonly kept?: number | undefined;
+  /** The run says that its last save failed. */
+  readonly isUnsaved: boolean;
+}
+
+/** Part of a record that is needed to find the outcomes of runs. */
 export interface OutcomeSign {
   readonly seq: number;
   readonly callId: string;
+  readonly runId: string;
   readonly isMessage: boolean;
-  /** Outcome in a `call_end` mark; null in other records. */
-  readonly outcome: CallOutcome | null;
+  /** The mark names a call instead of a run, as an earlier release wrote it for a run that died. */
+  readonly isOfCall: boolean;
+  readonly end: EndSign | null;
 }
 
 /** Reads a session's records forwards and caches one contiguous range of them: readers ask for neighbours. */
@@ -40,6 +57,16 @@ export class OutcomeSigns {
     return page;
   }
 
+  /** Seq of the last record that was read. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Looks for records behind the end of the log again when it is next asked for them. */
+  readOn(): void {
+    this.#isAtEnd = false;
+  }
+
   /** Reads records before the cached range, and joins the two when they meet. */
   async #readUpTo(seq: number): Promise<readonly OutcomeSign[]> {
     const page = await this.#read(seq, this.#after + 1);
@@ -65,13 +92,42 @@ export class OutcomeSigns {
     return page.map((record) => ({
       seq: record.seq,
       callId: record.callId,
+      runId: runIdOf(record),
       isMessage: record.kind === "message",
-      outcome: outcomeIn(record),
+      isOfCall: record.id.endsWith(".before"),
+      end: endIn(record),
     }));
   }
 }
 
-/** Returns the outcome in a `call_end` mark; null for every other record. */
-export function outcomeIn({ mark }: LogRecord): CallOutcome | null {
-  return mark?.name === "call_end" ? (mark.outcome ?? null) : null;
+const runPrefix = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\./;
+
+/** Returns the id of the run that a record belongs to: the engine puts it in front of the record's id; else the `callId`. */
+export function runIdOf({ id, callId }: Pick<LogRecord, "id" | "callId">): string {
+  return runPrefix.exec(id)?.[1] ?? callId;
+}
+
+/** Returns the place of a message among those of its run; undefined for its input and for other records. */
+export function messagePlace({ id }: Pick<LogRecord, "id">): number | undefined {
+  const place = runPrefix.test(id) ? id.slice(id.indexOf(".") + 1) : "";
+  return /^\d+$/.test(place) ? Number(place) : undefined;
+}
+
+/** Returns the id of the run that put another one right with this record; undefined for other records. */
+export function repairerOf({ id }: Pick<LogRecord, "id">): string | undefined {
+  const [, kind, writer] = id.split(".");
+  return runPrefix.test(id) && kind === "repair" ? writer : undefined;
+}
+
+function endIn({ mark }: LogRecord): EndSign | null {
+  if (mark?.name !== "call_end" || mark.outcome === undefined) return null;
+  const { from, over, to, by, kept, saved } = mark.details ?? {};
+  return {
+    outcome: mark.outcome,
+    isUnsaved: saved === false,
+    stored: [from, ...(Array.isArray(over) ? over : [])].filter((one) => typeof one === "string"),
+    ...(typeof to === "string" && { to }),
+    ...(typeof by === "string" && { by }),
+    ...(typeof kept === "number" && { kept }),
+  };
 }

@@ -67,3 +67,26 @@ test("one session's calls do not wait for another's", async () => {
     ),
   ).toBe("in");
 });
+
+test("a call that stops waiting leaves at once, and those behind it keep their places", async () => {
+  const order = new Arrivals();
+  const entered: string[] = [];
+  let prepared = () => {};
+  const slow = new Promise<void>((resolve) => {
+    prepared = resolve;
+  });
+  const enter = (name: string) => async () => void entered.push(name);
+  const first = order.arrive("slot", () => slow, enter("first"));
+  const left = order.arrive(
+    "slot",
+    async () => undefined,
+    enter("left"),
+    () => Promise.reject(new Error("left")),
+  );
+  const third = order.arrive("slot", async () => undefined, enter("third"));
+  await expect(left).rejects.toThrow("left");
+  expect(entered).toEqual([]);
+  prepared();
+  await Promise.all([first, third]);
+  expect(entered).toEqual(["first", "third"]);
+});

@@ -8,8 +8,12 @@ import {
   type Slot,
   userMessage,
 } from "../../../src/index.js";
-import { CallOutcomes, isDiscarded, type LogDraft } from "../../../src/store-kit/index.js";
-import { outcomeIn } from "../../../src/store-kit/log/outcome-signs.js";
+import {
+  CallOutcomes,
+  isDiscarded,
+  type LogDraft,
+  type RunOutcome,
+} from "../../../src/store-kit/index.js";
 
 const slot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };
 let log: InMemoryConversationLog;
@@ -28,10 +32,10 @@ const ended = (callId: string, outcome: CallOutcome) =>
   marked(callId, { name: "call_end", outcome });
 
 /** How the call of each record ended, marks left out. */
-async function outcomes(of = new CallOutcomes(log)): Promise<(CallOutcome | null)[]> {
+async function outcomes(of = new CallOutcomes(log)): Promise<(RunOutcome | null)[]> {
   const records = await log.read(slot, { limit: 100_000 });
   const messages = records.filter(({ kind }) => kind === "message");
-  const found: (CallOutcome | null)[] = [];
+  const found: (RunOutcome | null)[] = [];
   for (const message of messages) found.push(await of.of(slot, message));
   return found;
 }
@@ -181,16 +185,12 @@ test("going backwards through a long log reads each record about once", async ()
 });
 
 test("only a call_end mark tells an outcome", async () => {
-  const drafts = [
-    ended("a", "interrupted"),
-    marked("a", { name: "interrupt", outcome: "committed" }),
-    said("a"),
-  ];
-  expect(drafts.map((draft) => outcomeIn({ ...draft, seq: 1 }))).toEqual([
-    "interrupted",
-    null,
-    null,
+  await log.append(slot, [
+    ...[said("a"), marked("a", { name: "interrupt", outcome: "committed" })],
+    ...[said("b"), ended("b", "interrupted")],
+    ...[marked("b", { name: "interrupt", outcome: "committed" })],
   ]);
+  expect(await outcomes()).toEqual([null, "interrupted"]);
 });
 
 test.each([
@@ -200,6 +200,7 @@ test.each([
   [null, false],
   ["conflict", true],
   ["rolled_back", true],
+  ["unsaved", true],
 ] as const)("what a call said that ended as %s was discarded: %s", (outcome, expected) => {
   expect(isDiscarded(outcome)).toBe(expected);
 });

@@ -9,7 +9,7 @@ const at = { host: "127.0.0.1", port: Number(port) };
 const client = kind === "ioredis" ? new Redis(at) : createClient({ socket: at });
 if (kind !== "ioredis") await client.connect();
 const connection = connect(client, { commandTimeoutMs: 5_000 });
-const set = defineScript("set", true, `return redis.call("SET", KEYS[1], "")`);
+const set = defineScript("set", true, `return redis.call("SET", KEYS[1], "")`, () => true);
 await connection.run("writing", set, ["{ends}"], []);
 await connection.run("writing", set, ["{ends}"], [], { minReplicas: 1, wrote: () => false });
 await connection.subscribe("ends", { onMessage() {}, onGap() {} });

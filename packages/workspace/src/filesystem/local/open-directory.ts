@@ -35,7 +35,8 @@ export class OpenDirectory {
 
   /** Opens a directory that the program chose; links on the way to it are followed. */
   static async open(path: string, isAnchored: boolean = canAnchor()): Promise<OpenDirectory> {
-    const real = await realpath(path);
+    // Looked up from the handle, a directory needs no other name: what a process reaches through /proc may have none.
+    const real = isAnchored ? path : await realpath(path);
     return new OpenDirectory(await open(real, DIRECTORY_FLAGS), real, isAnchored);
   }
 

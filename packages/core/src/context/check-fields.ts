@@ -1,0 +1,47 @@
+import { InvalidInputError } from "../errors/errors.js";
+import { isRecord } from "../json/json.js";
+import { showValue } from "../plugin-kit/show-value.js";
+import { unknownNames } from "../plugin-kit/unknown-names.js";
+import type { Slot } from "../slot/slot.js";
+import type { RuntimeContext, RuntimeContextFields } from "./runtime-context.js";
+
+const fieldNames: { readonly [K in keyof RuntimeContextFields]-?: true } = {
+  userId: true,
+  sessionId: true,
+  signal: true,
+  callId: true,
+  onBusy: true,
+  queueTimeoutMs: true,
+  output: true,
+  extra: true,
+};
+const knownNames = Object.keys(fieldNames);
+const busyWords: readonly unknown[] = ["enqueue", "reject", "interrupt", "rollback"];
+
+/**
+ * Checks the plain-object form of a context; ids are checked where they become a slot.
+ *
+ * @throws InvalidInputError for an unknown key, which would leave the call without a user or session, and for wrong values
+ */
+export function checkFields(fields: RuntimeContextFields): void {
+  const { signal, onBusy, queueTimeoutMs, extra } = fields;
+  const refuse = (problem: string): never => {
+    throw new InvalidInputError(`the call's context: ${problem}`);
+  };
+  // A slot has an agentId, and a context that was copied by spreading it an agentState.
+  const { agentId: _, agentState: __, ...named } = fields as Partial<RuntimeContext & Slot>;
+  const [unknown] = unknownNames(named, knownNames, "key");
+  if (unknown !== undefined)
+    refuse(`${unknown} (values of your own go into extra, or into a RuntimeContext)`);
+  if (
+    signal !== undefined &&
+    !("aborted" in Object(signal) && "addEventListener" in Object(signal))
+  )
+    refuse(`signal must be an AbortSignal, got ${showValue(signal)}`);
+  if (onBusy !== undefined && !busyWords.includes(onBusy))
+    refuse(`onBusy must be ${busyWords.join(", ")}, got ${showValue(onBusy)}`);
+  if (queueTimeoutMs !== undefined && !(typeof queueTimeoutMs === "number" && queueTimeoutMs >= 0))
+    refuse(`queueTimeoutMs must be a number of milliseconds, got ${showValue(queueTimeoutMs)}`);
+  if (extra !== undefined && !isRecord(extra))
+    refuse(`extra must be an object, got ${showValue(extra)}`);
+}

@@ -1,0 +1,76 @@
+import { InvalidInputError } from "../errors/errors.js";
+import { isRecord, toJsonValue } from "../json/json.js";
+import type { ToolResultState } from "../message/message.js";
+import { unknownNames } from "../plugin-kit/unknown-names.js";
+import { kindOf, rulesProblem } from "../state/section-checks.js";
+import type { Confirmation, ExternalResult } from "./call-input.js";
+
+const confirmationKeys = ["toolCallId", "approve", "input", "reason", "remember"];
+const resultKeys = ["toolCallId", "output", "state"];
+const resultStates: readonly unknown[] = [
+  "success",
+  "error",
+  "interrupted",
+  "denied",
+] satisfies readonly ToolResultState[];
+
+/** Returns the answers of a person, copied. @throws InvalidInputError that names the field and what is accepted */
+export function confirmations(value: unknown): Confirmation[] {
+  return byCall(value, "confirm", confirmationKeys).map((entry) => {
+    const { toolCallId, approve, input, reason, remember } = entry;
+    const call = `tool call ${JSON.stringify(toolCallId)}`;
+    const refuse = (problem: string): never => {
+      throw new InvalidInputError(`confirm, about ${call}: ${problem}`);
+    };
+    if (typeof approve !== "boolean")
+      refuse(`approve must be true or false, got ${kindOf(approve)}`);
+    if (reason !== undefined && typeof reason !== "string")
+      refuse(`reason must be a string, got ${kindOf(reason)}`);
+    if (remember !== undefined && typeof remember !== "boolean") {
+      const problem = rulesProblem(remember, "remember");
+      if (problem !== null)
+        refuse(`${problem}; remember takes true, false or a list of { tool, pattern?, source? }`);
+    }
+    return {
+      toolCallId,
+      approve,
+      ...(input !== undefined && { input: toJsonValue(input, `the input of ${call}`) }),
+      ...(reason !== undefined && { reason }),
+      ...(remember !== undefined && { remember: toJsonValue(remember, `remember of ${call}`) }),
+    } as Confirmation;
+  });
+}
+
+/** Returns the results of suspended calls, copied. @throws InvalidInputError that names the field and what is accepted */
+export function externalResults(value: unknown): ExternalResult[] {
+  return byCall(value, "results", resultKeys).map((entry) => {
+    const { toolCallId, output, state } = entry;
+    const call = `tool call ${JSON.stringify(toolCallId)}`;
+    if (state !== undefined && !resultStates.includes(state))
+      throw new InvalidInputError(
+        `results, about ${call}: state must be ${resultStates.join(", ")}, got ${kindOf(state)}`,
+      );
+    return {
+      toolCallId,
+      output: toJsonValue(output, `the output of ${call}`),
+      ...(state !== undefined && { state }),
+    } as ExternalResult;
+  });
+}
+
+function byCall(value: unknown, what: string, keys: readonly string[]): Record<string, unknown>[] {
+  if (!Array.isArray(value) || value.length === 0)
+    throw new InvalidInputError(`${what} must be a list with at least one entry`);
+  const seen = new Set<string>();
+  return Array.from(value, (entry: unknown) => {
+    const id: unknown = isRecord(entry) ? entry["toolCallId"] : undefined;
+    if (!isRecord(entry) || typeof id !== "string")
+      throw new InvalidInputError(`every entry of ${what} needs a toolCallId, which is a string`);
+    if (seen.has(id)) throw new InvalidInputError(`${what} names call ${JSON.stringify(id)} twice`);
+    seen.add(id);
+    const [problem] = unknownNames(entry, keys, "field");
+    if (problem !== undefined)
+      throw new InvalidInputError(`${what}, about tool call ${JSON.stringify(id)}: ${problem}`);
+    return entry;
+  });
+}

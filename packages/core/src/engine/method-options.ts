@@ -1,0 +1,86 @@
+import { InvalidInputError } from "../errors/errors.js";
+import { isRecord, type JsonObject } from "../json/json.js";
+import { createMessage } from "../message/create-message.js";
+import type { Message } from "../message/message.js";
+import { checkOptions } from "../plugin-kit/unknown-names.js";
+import { kindOf } from "../state/section-checks.js";
+import type { AgentParts } from "./assemble/agent-parts.js";
+import { checkMessages, checkSizes } from "./check-messages.js";
+
+/** Options of `getAgentState` and `updateAgentState`. */
+export interface SalvageOptions {
+  /**
+   * Reads a damaged state as far as it goes: sections and messages that cannot be read are left out and named in
+   * `state.damage`. @default false
+   */
+  readonly salvage?: boolean | undefined;
+}
+
+/** Options of `resume`. */
+export interface ResumeOptions {
+  /** Goes on with the run of this call. @default the last run of the session */
+  readonly callId?: string | undefined;
+  /** Ends the call when aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** Longest wait for the session's turn; none by default. */
+  readonly queueTimeoutMs?: number | undefined;
+}
+
+/** Options of `compact`; the rest goes to the Compactor as one-off options. */
+export interface CompactOptions {
+  /** Compact even below the trigger. @default false */
+  readonly force?: boolean | undefined;
+  readonly [option: string]: unknown;
+}
+
+/** @throws InvalidInputError */
+export function resumeOptions(options: unknown): ResumeOptions {
+  return checkOptions<ResumeOptions>(options, ["callId", "signal", "queueTimeoutMs"], "resume");
+}
+
+/** Returns the engine's own option, and what goes to the Compactor. @throws InvalidInputError */
+export function compactOptions(options: unknown = {}): {
+  readonly force: boolean;
+  readonly overrides: JsonObject;
+} {
+  if (!isRecord(options)) throw new InvalidInputError("the options of compact must be an object");
+  const { force = false, ...overrides } = options;
+  if (typeof force !== "boolean")
+    throw new InvalidInputError(`compact: force must be true or false, got ${kindOf(force)}`);
+  return { force, overrides: overrides as JsonObject };
+}
+
+/** @throws InvalidInputError */
+export function salvageOption(options: unknown, method: string): boolean {
+  const { salvage = false } = checkOptions<SalvageOptions>(options, ["salvage"], method);
+  if (typeof salvage === "boolean") return salvage;
+  throw new InvalidInputError(`${method}: salvage must be true or false, got ${kindOf(salvage)}`);
+}
+
+/** @throws InvalidInputError */
+export function timeoutOption(options: unknown, otherwise: number, method: string): number {
+  const { timeoutMs = otherwise } = checkOptions<{ readonly timeoutMs?: number | undefined }>(
+    options,
+    ["timeoutMs"],
+    method,
+  );
+  if (typeof timeoutMs === "number" && timeoutMs >= 0) return timeoutMs;
+  throw new InvalidInputError(
+    `${method}: timeoutMs must be a number of milliseconds, got ${kindOf(timeoutMs)}`,
+  );
+}
+
+/** Returns the message of an interrupt, checked as a call's. @throws InvalidInputError | StateTooLargeError */
+export function interruptMessage(
+  { now, settings }: AgentParts,
+  given: unknown,
+): Message | undefined {
+  if (given === undefined) return undefined;
+  if (Array.isArray(given))
+    throw new InvalidInputError("interrupt takes a text or one message, got a list");
+  const [message] = checkMessages(
+    typeof given === "string" ? createMessage("user", given, { createdAt: now() }) : given,
+  );
+  if (message) checkSizes([message], settings.limits.messageBytes);
+  return message;
+}

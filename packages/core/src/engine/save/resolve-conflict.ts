@@ -1,0 +1,87 @@
+import { StateConflictError } from "../../errors/store-errors.js";
+import type { JsonObject } from "../../json/json.js";
+import type { Message } from "../../message/message.js";
+import { describeSlot } from "../../slot/slot.js";
+import { LiveState } from "../../state/live-state.js";
+import type { OpenSession } from "../session/open-session.js";
+import { mergeHeads } from "./merge-heads.js";
+import type { SavedScope, SaveOptions } from "./save-session.js";
+
+/** Attempts at a merge or an overwrite when other saves keep coming in between. */
+const maxMerges = 8;
+
+/**
+ * Saves again after another process has saved, as the agent's policy says.
+ *
+ * @param commit - saves the session's state on top of its revision; with `true`, whatever the store holds
+ * @throws StateConflictError when the policy does not resolve it
+ */
+export async function resolveConflict(
+  { parts, session }: SavedScope,
+  options: Pick<SaveOptions, "mergeable">,
+  conflict: StateConflictError,
+  commit: (rewrite: boolean) => Promise<void>,
+): Promise<void> {
+  const policy = parts.settings.conflictPolicy;
+  if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true))
+    throw conflict;
+  const mine = session.state;
+  let last = conflict;
+  for (let attempt = 0; attempt < maxMerges; attempt++) {
+    const stored = await parts.stateStore.load(session.slot);
+    if (stored === "unchanged") throw last;
+    if (policy === "merge-append") {
+      if (stored === null) throw last;
+      session.state = mergeAppend(session, mine, stored, last);
+    }
+    session.revision = stored?.revision ?? null;
+    if (stored)
+      for (const revision of [stored.revision, ...LiveState.fromParts(stored).lastEnds])
+        session.knownEnds.add(revision);
+    try {
+      await commit(policy === "overwrite");
+      return;
+    } catch (error) {
+      if (!StateConflictError.is(error)) throw error;
+      last = error;
+    }
+  }
+  throw last;
+}
+
+/** The stored state with this call's messages behind it; heads merged section by section. */
+function mergeAppend(
+  session: OpenSession,
+  mine: LiveState,
+  stored: { head: JsonObject; messages: readonly Message[] },
+  conflict: StateConflictError,
+): LiveState {
+  const head = JSON.parse(JSON.stringify(mine.head())) as JsonObject;
+  const merged = mergeHeads(session.baseHead, head, stored.head);
+  if ("conflict" in merged)
+    throw new StateConflictError(
+      `${describeSlot(session.slot)}: another call and this one both changed ${merged.conflict}, which cannot be merged`,
+      { cause: conflict },
+    );
+  const state = LiveState.fromParts({ head: merged.head, messages: stored.messages });
+  if (Object.keys(LiveState.fromParts(stored).openCalls).length > 0)
+    throw new StateConflictError(
+      `${describeSlot(session.slot)}: another call left tool calls open, and messages cannot be appended behind them`,
+      { cause: conflict },
+    );
+  // Those that are stored already, such as an input that the other took in, move to the end: a turn stays in one piece.
+  state.contextMutable().replaceAll(state.messages.filter(({ id }) => !session.said.has(id)));
+  // As they stand in this call's context; what a compaction took out of it comes back with the base.
+  const standing = new Map(mine.context.map((message) => [message.id, message]));
+  for (const [id, message] of session.said)
+    state.contextMutable().push(standing.get(id) ?? message);
+  // The other may run still; it may also have taken this run for dead.
+  if (state.unfinishedRun?.runId === session.run.runId) state.unfinishedRun = null;
+  if (state.resumableRun?.runId === session.run.runId) state.resumableRun = mine.resumableRun;
+  if (session.record)
+    state.finishedCalls = state.finishedCalls.filter(
+      ({ callId }) => callId !== session.record?.callId,
+    );
+  state.takePushed();
+  return state;
+}

@@ -1,0 +1,126 @@
+import { CallIdReusedError } from "../errors/errors.js";
+import type { AgentReply } from "../events/agent-reply.js";
+import { describeSlot } from "../slot/slot.js";
+import type { RunRecord } from "../state/sections.js";
+import type { ReadInput } from "./call-input.js";
+import type { CallScope } from "./call-scope.js";
+import { type EntryOptions, reopen } from "./session/enter-session.js";
+import type { OpenSession } from "./session/open-session.js";
+import { isUnfinished, recallReply, recordOf } from "./session/run-records.js";
+import { type KeptAnswer, takeIn } from "./session/take-in.js";
+import { StaleSession, Turn } from "./turn.js";
+
+/** Request of a call to its session. */
+export interface Request {
+  /** Null: go on with an unfinished run. */
+  readonly input: ReadInput | null;
+  scopeOf(session: OpenSession): CallScope;
+}
+
+/** Thrown when a session has no unfinished run that a call without input could go on with; never reaches a caller. */
+export class NothingToResume extends Error {
+  override readonly name = "NothingToResume";
+}
+
+/** Attempts at a first save that saves of others come before. */
+const maxOpenings = 8;
+
+/**
+ * Serves a request on its open session: a new one by a turn, a repeated one from its record when it was finished, and by
+ * going on with its own run when it was not.
+ *
+ * @throws CallIdReusedError when the `callId` names an earlier call with another input
+ */
+export async function serveRequest(
+  opened: OpenSession,
+  entry: EntryOptions,
+  { input, scopeOf }: Request,
+): Promise<AgentReply> {
+  let session = opened;
+  let inputIds: readonly string[] = [];
+  for (let attempt = 1; ; attempt++) {
+    const scope = scopeOf(session);
+    const { parts } = scope;
+    const entries = session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [];
+    const kept = takeIn(parts, session, entries, entry);
+    const own = kept.findLast(({ callId }) => scope.named && callId === scope.callId);
+    const record = earlierRun(scope, input) ?? ownRun(scope, inputIds);
+    if (record && !isUnfinished(record)) {
+      session.dropped.push(entry.runId);
+      return replay(scope, record);
+    }
+    if (own) sameRequest(scope, own, input);
+    if (attempt === 1) reportResumed(scope, record, own);
+    const said = input ?? own?.input ?? null;
+    if (!said && !record) throw new NothingToResume("there is no unfinished run");
+    const answers = kept.filter((answer) => answer !== own);
+    try {
+      return await new Turn(scope, { input: said, answers, continued: record }).run();
+    } catch (error) {
+      if (!(error instanceof StaleSession)) throw error;
+      if (attempt >= maxOpenings) throw error.cause;
+      inputIds = error.inputIds;
+      session = await reopen(parts, session, entry);
+    }
+  }
+}
+
+/** Says that the call goes on with an earlier run of its own: from its record, or from what it was to answer. */
+function reportResumed(
+  { emit, run }: CallScope,
+  record: RunRecord | null,
+  own: KeptAnswer | undefined,
+): void {
+  if (!record && !own) return;
+  const resumedRunId = record ? record.runId : own?.entryId;
+  if (resumedRunId === run.runId) return;
+  const reason = record?.reason ?? "error";
+  emit({ type: "run_resumed", ...(resumedRunId !== undefined && { resumedRunId }), reason });
+}
+
+/** Returns the record of the run that a repeated or resuming call goes on with; null for a new call. */
+function earlierRun(scope: CallScope, input: ReadInput | null): RunRecord | null {
+  const { parts, session, callId, inputHash, named } = scope;
+  const record = named ? recordOf(parts, session, callId) : null;
+  if (input === null) {
+    const { resumableRun } = session.state;
+    return record ?? (resumableRun?.callId === callId ? resumableRun : null);
+  }
+  if (record?.inputHash === undefined || record.inputHash === inputHash) return record;
+  throw callIdReused(session, callId);
+}
+
+/** Takes in the answer that an earlier run of the same call was to give: the present one gives it. */
+function sameRequest(scope: CallScope, own: KeptAnswer, input: ReadInput | null): void {
+  const { session, callId } = scope;
+  if (input && own.hash !== scope.inputHash) throw callIdReused(session, callId);
+  scope.inputHash ??= own.hash;
+  session.taken.add(own.entryId);
+}
+
+function callIdReused(session: OpenSession, callId: string): CallIdReusedError {
+  session.dropped.push(session.run.runId);
+  return new CallIdReusedError(
+    `callId ${JSON.stringify(callId)} of ${describeSlot(session.slot)} names an earlier call with another input; repeat that call with its own input, or choose a new callId`,
+  );
+}
+
+/**
+ * Returns a record of the present run itself, when its first save was made although it seemed to fail, and another process
+ * has taken its input into the context since.
+ */
+function ownRun({ run, session }: CallScope, inputIds: readonly string[]): RunRecord | null {
+  if (inputIds.length === 0) return null;
+  const present = new Set(session.state.messages.map(({ id }) => id));
+  if (!inputIds.every((id) => present.has(id))) return null;
+  return { ...run, messageId: "", reason: "error", inputIds };
+}
+
+/** Answers from a record, and streams the reply as the first run did. */
+async function replay(scope: CallScope, record: RunRecord): Promise<AgentReply> {
+  const reply = await recallReply(scope, record);
+  for (const block of reply.message.content)
+    if (block.type === "text" && block.text !== "")
+      scope.emit({ type: "text_delta", text: block.text });
+  return reply;
+}

@@ -1,0 +1,125 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { RuntimeContext } from "../../context/runtime-context.js";
+import { HoldfastError, ShuttingDownError } from "../../errors/index.js";
+import type { Message } from "../../message/message.js";
+import { timeLimit } from "../../plugin-kit/time-limit.js";
+import type { Inbox } from "../../ports/inbox.js";
+import type { Slot } from "../../slot/slot.js";
+import { uuidv7 } from "../../slot/uuid.js";
+import { type AgentParts, backgroundEvent } from "../assemble/agent-parts.js";
+import { incomingEmit, receive } from "../receive.js";
+import { isCallId, type Maintenance } from "./maintenance.js";
+import { orAborted } from "./stop-switch.js";
+
+/**
+ * Result of an interrupt.
+ *
+ * - `stopped`: the call was told to stop, and has the message.
+ * - `queued`: the call had ended or does not answer; the message is stored, and the session's next call takes it in.
+ * - `closed_asks`: no call was in flight; tool calls that waited for an answer were closed.
+ * - `false`: there was nothing to interrupt, and nothing was stored.
+ */
+export type Interruption = false | "stopped" | "queued" | "closed_asks";
+
+/** Options of `interrupt`. */
+export interface InterruptOptions {
+  /** Interrupts this call and no other. @default the running call, else the first that waits */
+  readonly callId?: string | undefined;
+}
+
+/** Longest wait for a call to stop. The message is stored before it; only the answer depends on it. */
+const maxStopMs = 5_000;
+
+/** Longest time of the hooks that see the message first. */
+const maxHookMs = 30_000;
+
+/** An interrupt of a session. */
+export interface InterruptRequest extends InterruptOptions {
+  readonly slot: Slot;
+  /** Context that names the session. */
+  readonly ctx: RuntimeContext;
+  readonly message: Message | undefined;
+}
+
+/** Stops a call of the session and keeps the message, whatever becomes of that call. */
+export async function interruptSession(
+  parts: AgentParts,
+  maintenance: Maintenance,
+  { slot, ctx, message: given, callId }: InterruptRequest,
+): Promise<Interruption> {
+  // An update or a compaction may hold the slot, which cannot be interrupted; then it is the first waiting call.
+  const calls = (await parts.gate.calls(slot)).filter(isCallId);
+  const target = callId === undefined ? calls[0] : calls.find((id) => id === callId);
+  const message = given && (await receiveMessage(parts, given, slot, ctx, target ?? uuidv7()));
+  const closeAsks = async () =>
+    callId === undefined && (await maintenance.closeOpenCalls(slot, message))
+      ? "closed_asks"
+      : false;
+  if (target === undefined) return closeAsks();
+  const stop = () => parts.signals.send(slot, target, { kind: "interrupt", message });
+  if (!message) return (await stop()) ? "stopped" : closeAsks();
+  const { inbox } = parts.stateStore;
+  if (!inbox) {
+    await stop();
+    // Behind the call, which has the message by then or never gets it.
+    return (await maintenance.addMissing(slot, message)) ? "queued" : "stopped";
+  }
+  const at = parts.now().toISOString();
+  const body = { message: JSON.parse(JSON.stringify(message)) };
+  await inbox.put(slot, { id: message.id, kind: "interrupt", callId: target, at, body });
+  await stop();
+  const fate = await fateOf(parts, inbox, slot, target, message.id);
+  if (fate === "taken") return "stopped";
+  if (fate === "waits" || (await closeAsks()) === false) return "queued";
+  await inbox.remove(slot, [message.id]);
+  return "closed_asks";
+}
+
+/** Runs the message through the `onIncoming` hooks: nothing has stored it, and the call runs on until they returned. */
+async function receiveMessage(
+  parts: AgentParts,
+  message: Message,
+  slot: Slot,
+  named: RuntimeContext,
+  callId: string,
+): Promise<Message> {
+  if (parts.hooks.onIncoming.length === 0) return message;
+  const { name } = parts.settings;
+  if (parts.lifecycle.state === "closed")
+    throw new ShuttingDownError(
+      `agent "${name}" is closed, and its plugins pass no message on; interrupt from another process, or without a message`,
+    );
+  using limit = timeLimit(maxHookMs, {
+    reason: () =>
+      new HoldfastError(
+        "MIDDLEWARE",
+        `the onIncoming hooks of agent "${name}" kept the message of an interrupt for ${maxHookMs} ms; nothing was stopped or stored`,
+      ),
+  });
+  const { signal } = limit;
+  await orAborted(parts.lifecycle.start(), signal);
+  const ctx = named.child({ ...slot, callId, signal });
+  const emit = incomingEmit(parts, (event) => parts.observe(backgroundEvent(slot, callId, event)));
+  const step = { slot, ctx, callId, signal, emit, origin: "interrupt" } as const;
+  return orAborted(receive(parts, message, step), signal);
+}
+
+/** Waits until the call took the message in, or ended without it; not longer than a call should take to stop. */
+async function fateOf(
+  { gate, lifecycle }: AgentParts,
+  inbox: Inbox,
+  slot: Slot,
+  callId: string,
+  id: string,
+): Promise<"taken" | "missed" | "waits"> {
+  const deadline = performance.now() + maxStopMs;
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, 100)) {
+    // A call of this process says by itself that it has it: one of its own hooks may be waiting for the answer.
+    if (lifecycle.active.some((call) => call.hasHeard?.(id))) return "taken";
+    const hasEnded = !(await gate.calls(slot)).includes(callId);
+    if (!(await inbox.read(slot)).some((entry) => entry.id === id)) return "taken";
+    if (hasEnded) return "missed";
+    if (performance.now() >= deadline) return "waits";
+    await delay(pauseMs);
+  }
+}

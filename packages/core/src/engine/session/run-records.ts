@@ -1,0 +1,148 @@
+import type { AgentReply } from "../../events/agent-reply.js";
+import { createMessage } from "../../message/create-message.js";
+import type { Message } from "../../message/message.js";
+import { textOf } from "../../message/read-message.js";
+import type { Slot } from "../../slot/slot.js";
+import type { RunRecord } from "../../state/sections.js";
+import { withBlobs } from "../../store-kit/log/with-blobs.js";
+import type { AgentParts } from "../assemble/agent-parts.js";
+import type { CallScope } from "../call-scope.js";
+import { outputOf } from "../loop/structured-output.js";
+import { waitingCalls } from "../tools/waiting-calls.js";
+import { type OpenSession, stateOf } from "./open-session.js";
+
+/** Records kept in the head, for stores that keep none beside it. */
+const MAX_HEAD_RECORDS = 16;
+
+/** Records searched newest first for a message that left the context. */
+const maxLookBack = 100_000;
+
+/** Returns the record of the call with this id, unless it is older than calls are remembered. */
+export function recordOf(
+  parts: AgentParts,
+  { state, record }: OpenSession,
+  callId: string,
+): RunRecord | null {
+  if (record?.callId === callId) return record;
+  const oldest = parts.now().getTime() - parts.settings.rememberCalls.forMs;
+  const found = state.callRecords.find((kept) => kept.callId === callId);
+  return found && (found.at === undefined || Date.parse(found.at) >= oldest) ? found : null;
+}
+
+/** Returns the call of the session's last run, when that run has no reply yet; null when there is none. */
+export async function unfinishedCall(
+  { stateStore }: AgentParts,
+  slot: Slot,
+): Promise<string | null> {
+  // The inbox first: what a save takes out of it in between is then found in the state.
+  const entries = (await stateStore.inbox?.read(slot)) ?? [];
+  const said = entries.findLast(({ kind }) => kind === "input");
+  if (said) return said.callId;
+  const loaded = await stateStore.load(slot);
+  if (loaded === null || loaded === "unchanged") return null;
+  const { unfinishedRun, resumableRun } = stateOf(slot, loaded);
+  return (unfinishedRun ?? resumableRun)?.callId ?? null;
+}
+
+/** Tells whether a run has no reply: it failed, died, or was cut short by a shutdown. */
+export function isUnfinished({ reason }: RunRecord): boolean {
+  return reason === "shutdown" || reason === "error";
+}
+
+/** Puts a record of a named call where the next save keeps it: beside the head where the store can, else in the head. */
+export function remember(parts: AgentParts, session: OpenSession, record: RunRecord): void {
+  const { state } = session;
+  const others = state.finishedCalls.filter(({ callId }) => callId !== record.callId);
+  const inHead = (kept: RunRecord) =>
+    [...others.filter(({ callId }) => callId !== kept.callId), kept].slice(-MAX_HEAD_RECORDS);
+  if (!parts.stateStore.keepsCallRecords) {
+    state.finishedCalls = inHead(record);
+    return;
+  }
+  // A save keeps one record beside the head; that of a run which died before goes into the head, which is looked at first.
+  const earlier = session.record;
+  const isSecond = earlier !== undefined && earlier.callId !== record.callId;
+  state.finishedCalls = isSecond ? inHead(earlier) : others;
+  session.record = record;
+}
+
+/** Three-way merges keep the records of both sides. */
+export function unionOfRecords(
+  mine: readonly RunRecord[],
+  theirs: readonly RunRecord[],
+): readonly RunRecord[] {
+  const byCall = new Map([...theirs, ...mine].map((record) => [record.callId, record]));
+  return [...byCall.values()].slice(-MAX_HEAD_RECORDS);
+}
+
+/** Returns the reply that a finished run's record stands for. */
+export async function recallReply(scope: CallScope, record: RunRecord): Promise<AgentReply> {
+  const { parts, session } = scope;
+  const { reason, callId, runId = callId } = record;
+  const message =
+    (await findMessage(parts, session, record.messageId)) ??
+    createMessage("assistant", [], { id: record.messageId });
+  const isWaiting = reason === "permission_asking" || reason === "tool_suspended";
+  return {
+    reason,
+    message,
+    text: textOf(message),
+    usage: message.usage ?? { inputTokens: 0, outputTokens: 0 },
+    sessionId: session.slot.sessionId,
+    callId,
+    runId,
+    ...(reason === "structured_output" && { output: await outputOf(message, scope.ctx.output) }),
+    ...(isWaiting && { pending: await waitingCalls(scope) }),
+  } as AgentReply;
+}
+
+/**
+ * Puts an unfinished run's messages at the end of the context, so that the model goes on with them and answers nothing else.
+ * Messages that left the context are taken from the log; none is logged again.
+ *
+ * @returns whether there is anything of the run to go on with
+ */
+export async function restate(
+  parts: AgentParts,
+  session: OpenSession,
+  { inputIds = [], lastId }: RunRecord,
+): Promise<boolean> {
+  const context = session.state.messages;
+  const editor = session.state.contextMutable();
+  const isInput = new Set(inputIds);
+  const first = context.findIndex(({ id }) => isInput.has(id));
+  if (first < 0) {
+    const said: Message[] = [];
+    for (const id of inputIds) {
+      const message = await findMessage(parts, session, id);
+      if (message) said.push(message);
+    }
+    editor.splice(context.length, 0, ...said);
+    return said.length > 0;
+  }
+  const last = context.findLastIndex(({ id }) => id === lastId || isInput.has(id));
+  const own = context.slice(first, last + 1);
+  const others = context.slice(last + 1);
+  if (others.length > 0) editor.replaceAll([...context.slice(0, first), ...others, ...own]);
+  return true;
+}
+
+/** Finds a message in the context, else in the log, where compaction cannot reach it. */
+async function findMessage(
+  parts: AgentParts,
+  session: OpenSession,
+  id: string,
+): Promise<Message | null> {
+  const present = session.state.messages.findLast((message) => message.id === id);
+  if (present) return present;
+  let before: number | undefined;
+  for (let seen = 0; seen < maxLookBack; ) {
+    const records = await parts.log.read(session.slot, { limit: 100, before });
+    const found = records.findLast(({ message }) => message?.id === id);
+    if (found) return (await withBlobs(parts.log, session.slot, found)).message as Message;
+    if (records.length === 0) break;
+    seen += records.length;
+    before = records[0]?.seq;
+  }
+  return null;
+}

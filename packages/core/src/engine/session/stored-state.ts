@@ -1,0 +1,21 @@
+import { type Slot, slotText } from "../../slot/slot.js";
+import type { LiveState } from "../../state/live-state.js";
+import type { AgentParts } from "../assemble/agent-parts.js";
+import { stateOf } from "./open-session.js";
+
+/**
+ * Returns a detached copy of the state that is stored now, also while a call runs; null when there is none.
+ *
+ * @param salvage - reads a damaged state as far as it goes
+ */
+export async function storedState(
+  { stateStore, cache }: AgentParts,
+  slot: Slot,
+  salvage = false,
+): Promise<LiveState | null> {
+  const cached = cache.peek(slotText(slot));
+  // Copied before the store is asked: a call of this process may take it meanwhile.
+  const copy = cached?.state.copy();
+  const loaded = await stateStore.load(slot, cached?.revision);
+  return loaded === "unchanged" ? (copy ?? null) : loaded && stateOf(slot, loaded, salvage);
+}

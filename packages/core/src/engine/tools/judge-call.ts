@@ -1,0 +1,57 @@
+import type { PendingCall } from "../../events/agent-reply.js";
+import type { ToolCallBlock, ToolResultBlock } from "../../message/message.js";
+import { validateInput } from "../../tool/input-schema.js";
+import type { Tool } from "../../tool/tool.js";
+import type { CallScope } from "../call-scope.js";
+import { invalidInput } from "./invalid-input.js";
+import { activeTools } from "./tool-box.js";
+import { textResult } from "./tool-results.js";
+
+/** Decision about a call: it may run, must ask, or is answered already. */
+export type Verdict =
+  | { readonly kind: "answered"; readonly result: ToolResultBlock }
+  | { readonly kind: "ask"; readonly pending: PendingCall }
+  | { readonly kind: "run"; readonly tool: Tool; readonly input: unknown };
+
+/**
+ * Finds the tool, checks the input and asks the guards.
+ *
+ * A call that cannot run is answered with words the model can act on, before any person is asked about it.
+ */
+export async function judgeCall(
+  scope: CallScope,
+  call: ToolCallBlock,
+  approved: boolean,
+): Promise<Verdict> {
+  const { parts, session, ctx } = scope;
+  const offered = activeTools(session.state, parts.tools, parts.toolGroups);
+  const tool = offered.find(({ name }) => name === call.name);
+  if (!tool) {
+    const text = parts.tools.get(call.name)
+      ? `${call.name} is switched off in this session.`
+      : `There is no tool ${call.name}. There are: ${offered.map(({ name }) => name).join(", ") || "none"}.`;
+    return { kind: "answered", result: textResult(call, text, "error") };
+  }
+  const validation = await validateInput(tool.input, call.input);
+  if (validation.problem !== undefined)
+    return {
+      kind: "answered",
+      result: textResult(call, invalidInput(call, validation.problem), "error"),
+    };
+  const decision = await parts.guard.check({ call, tool, ctx });
+  if (decision.decision === "deny")
+    return { kind: "answered", result: textResult(call, decision.reason, "denied") };
+  if (decision.decision === "ask" && !approved)
+    return {
+      kind: "ask",
+      pending: {
+        toolCallId: call.id,
+        name: call.name,
+        input: call.input,
+        state: "asking",
+        reason: decision.reason,
+        ...(decision.suggestions && { suggestions: decision.suggestions }),
+      },
+    };
+  return { kind: "run", tool, input: validation.value };
+}

@@ -1,0 +1,155 @@
+import type { JsonValue } from "../json/json.js";
+import type { DataSource, ToolResultState, Usage } from "../message/message.js";
+import type { Repair } from "../message/repair-tool-pairs.js";
+import type { CompactionCause } from "../ports/compactor.js";
+import type { PendingCall } from "./agent-reply.js";
+
+/**
+ * Events by type, with the fields that each has besides those of every event.
+ *
+ * A package adds its own by declaration merging; from then on `emit` accepts them and every listener gets them typed:
+ *
+ * @example
+ * declare module "@holdfast/core" {
+ *   interface EventTypes {
+ *     budget_spent: { tokens: number };
+ *   }
+ * }
+ */
+export interface EventTypes {
+  readonly call_start: NoFields;
+  readonly call_end: {
+    /** Reason of the reply, or `error`. */
+    readonly reason: string;
+    readonly usage: Usage;
+    readonly durationMs: number;
+  };
+  readonly queue_wait: { readonly ahead: number };
+  /** Emitted when the call holds the lease and has the session's state. */
+  readonly state_loaded: {
+    /** `cache`: the store confirmed this process's cached copy; `new`: nothing is stored. */
+    readonly source: "store" | "cache" | "new";
+    /** Bytes read from the store; 0 when the cached copy was confirmed. */
+    readonly bytes: number;
+    readonly messages: number;
+    readonly revision: string | null;
+    /** Time in the queue; 0 when there was no wait. */
+    readonly waitedMs: number;
+    /** Time to acquire the lease and load, without the wait. */
+    readonly durationMs: number;
+  };
+  readonly model_call_start: {
+    /** Id of the request, the same in its `model_call_end`. */
+    readonly requestId: string;
+    /** Why the model was called: `reasoning`, or for example `summary` or `memory_flush`. */
+    readonly purpose: string;
+    readonly model: string;
+    readonly messages: number;
+    readonly attempt: number;
+  };
+  readonly model_call_end: {
+    readonly requestId: string;
+    readonly purpose: string;
+    readonly model: string;
+    readonly usage: Usage;
+    readonly durationMs: number;
+    /** Name of the error; absent when it succeeded. */
+    readonly error?: string | undefined;
+  };
+  /**
+   * Takes back what a request has streamed: its text, thinking, files and tool calls are not part of the reply. Comes
+   * after its `model_call_end`, before anything else is streamed.
+   */
+  readonly attempt_discarded: {
+    readonly requestId: string;
+    readonly attempt: number;
+    /**
+     * - `retry`: the request failed and is sent again. `overflow`: the same, after a compaction.
+     * - `failed`: it is not sent again.
+     * - `empty_reply`: the reply had neither text nor a tool call.
+     * - `invalid_output`: the reply did not fit the output's schema.
+     */
+    readonly reason: "retry" | "overflow" | "failed" | "empty_reply" | "invalid_output";
+    /** Characters of all its `text_delta` events. */
+    readonly textChars: number;
+    /** Characters of all its `thinking_delta` events. */
+    readonly thinkingChars: number;
+    /** Number of its `data` events. */
+    readonly files: number;
+    /** Ids of all its `tool_call_start` events; none of these calls runs. */
+    readonly toolCallIds: readonly string[];
+  };
+  readonly text_delta: { readonly text: string };
+  readonly thinking_delta: { readonly text: string };
+  /** File the model made. */
+  readonly data: {
+    readonly mediaType: string;
+    readonly source: DataSource;
+    readonly name?: string | undefined;
+  };
+  readonly tool_call_start: { readonly toolCallId: string; readonly name: string };
+  readonly tool_call_delta: { readonly toolCallId: string; readonly inputDelta: string };
+  readonly tool_call_end: {
+    readonly toolCallId: string;
+    readonly name: string;
+    readonly input: JsonValue;
+  };
+  readonly tool_result: {
+    readonly toolCallId: string;
+    readonly name: string;
+    readonly state: ToolResultState;
+    readonly durationMs: number;
+    /**
+     * What the tool threw, for logs; neither the model nor the conversation gets the stack. Without a stack, and with the
+     * text of the result as message, when an `onIncoming` hook changed the result.
+     */
+    readonly error?:
+      | { readonly name: string; readonly message: string; readonly stack?: string }
+      | undefined;
+  };
+  /** Emitted when a compactor throws before a step of reasoning, and by compactors that report their failures. */
+  readonly compaction_failed: {
+    readonly cause: CompactionCause;
+    /** Code or reason, without contents of messages. */
+    readonly error: string;
+  };
+  readonly overflow_recovery: { readonly recovered: boolean };
+  /** Tool calls wait for their results from outside; the call ends with `tool_suspended`. */
+  readonly tool_suspended: { readonly pending: readonly PendingCall[] };
+  readonly permission_ask: { readonly pending: readonly PendingCall[] };
+  readonly state_saved: {
+    readonly bytes: number;
+    readonly durationMs: number;
+    readonly revision: string;
+    readonly final: boolean;
+  };
+  /** Stands in a stream, and there alone, for events that were dropped because nobody had read them. */
+  readonly events_dropped: {
+    /** Number of events dropped. */
+    readonly count: number;
+  };
+  /** A run was found that had begun and never ended, because its process died or its save failed. */
+  readonly takeover: {
+    readonly lostCallId: string;
+    /** Absent for a run of an earlier release. */
+    readonly lostRunId?: string | undefined;
+    /** True when what the run had saved was taken back; false when the session goes on from it. */
+    readonly rolledBack: boolean;
+  };
+  /** The call goes on with an earlier run of its own, which had no reply. */
+  readonly run_resumed: {
+    /** Absent for a run of an earlier release. */
+    readonly resumedRunId?: string | undefined;
+    /** End of that run: `error`, also when its process died, or `shutdown`. */
+    readonly reason: string;
+  };
+  readonly store_rolled_back: { readonly known: string; readonly stored: string };
+  readonly repaired: { readonly repairs: readonly Repair[] };
+  readonly interrupted: {
+    readonly kind: "interrupt" | "rollback" | "shutdown" | "abort" | "lease_lost";
+  };
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** Fields of an event that has none of its own. */
+type NoFields = Record<never, never>;

@@ -1,0 +1,20 @@
+/** Returns a value as an error message shows it: short, and never the contents of an object. */
+export function showValue(value: unknown): string {
+  if (typeof value === "string")
+    return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
+  if (typeof value === "object" && value !== null)
+    return Array.isArray(value) ? "a list" : "an object";
+  return typeof value === "function" ? "a function" : String(value);
+}
+
+/** Says of a promise, a class or a function that it is one, and what to pass instead; null for any other value. */
+export function strayValue(value: unknown): string | null {
+  if (typeof value === "function") {
+    const name = value.name || "it";
+    return /^class\b/.test(Function.prototype.toString.call(value))
+      ? `it is a class; pass an instance of it, new ${name}(…)`
+      : `it is a function; pass what it returns, ${name}(…)`;
+  }
+  const isPromise = typeof value === "object" && value !== null && "then" in value;
+  return isPromise ? "it is a promise; await it first" : null;
+}

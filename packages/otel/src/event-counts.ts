@@ -1,0 +1,37 @@
+import type { AgentEvent } from "@holdfast/core";
+import { attribute } from "./names.js";
+import type { Telemetry } from "./telemetry.js";
+
+/** Counts an event that has a counter, of a call or of background work. */
+export function countEvent({ instruments, agent }: Telemetry, event: AgentEvent): void {
+  const labels = { [attribute.agentName]: agent.name };
+  switch (event.type) {
+    case "queue_wait":
+      instruments.queueWaits.add(1, labels);
+      break;
+    case "interrupted":
+      instruments.interrupts.add(1, { ...labels, [attribute.interruptKind]: event.kind });
+      break;
+    case "takeover":
+      instruments.takeovers.add(1, { ...labels, [attribute.rolledBack]: event.rolledBack });
+      break;
+    case "run_resumed":
+      instruments.resumedRuns.add(1, { ...labels, [attribute.resumedReason]: event.reason });
+      break;
+    case "permission_ask":
+      instruments.asks.add(event.pending.length, { ...labels, [attribute.askKind]: "permission" });
+      break;
+    case "tool_suspended":
+      instruments.asks.add(event.pending.length, { ...labels, [attribute.askKind]: "result" });
+      break;
+    case "attempt_discarded":
+      instruments.discardedAttempts.add(1, { ...labels, [attribute.discardReason]: event.reason });
+      break;
+    case "store_rolled_back":
+      instruments.rollbacks.add(1, labels);
+      break;
+    case "tool_result_evicted":
+      instruments.evictions.add(1, { ...labels, [attribute.toolName]: event.name });
+      break;
+  }
+}

@@ -1,0 +1,208 @@
+import type { FSWatcher } from "node:fs";
+import type { Claim, EnterAnswer, EnterTerms } from "@holdfast/core/store-kit";
+import { watchDirectory } from "../io/directory-change.js";
+import { LifeWatch } from "./life-watch.js";
+import { type Ticket, ticketNumber } from "./ticket.js";
+import type { TicketDirectory } from "./ticket-directory.js";
+
+/** Fields that all tickets of a gate share. */
+export type TicketTerms = Omit<Ticket, "number" | "callId" | "token">;
+
+/** Polling interval: a watch reports no end of a process, and on some file systems nothing. */
+const POLL_MS = 100;
+/** Tickets that one command takes at most. */
+const ATTEMPTS = 3;
+
+/**
+ * Claims of one gate on a slot, first come, first served. The first of them queues with other processes by a ticket, the others
+ * wait for it.
+ *
+ * Of {@link enter} and {@link leave} one runs at a time.
+ */
+export class SlotQueue {
+  readonly #directory: TicketDirectory;
+  readonly #terms: TicketTerms;
+  readonly #wake: (token: string) => void;
+  readonly #life: LifeWatch;
+  readonly #claims: (Claim & { heardAt: number })[] = [];
+  /** The first claim's ticket; another with this gate's id is left from a release that failed. */
+  #held: { readonly ticket: Ticket; renewedAt: number } | undefined;
+  /** Tickets before the first claim's, when it last looked. */
+  #elsewhere = 0;
+  #watcher: FSWatcher | undefined;
+
+  constructor(directory: TicketDirectory, terms: TicketTerms, wake: (token: string) => void) {
+    this.#directory = directory;
+    this.#terms = terms;
+    this.#wake = wake;
+    this.#life = new LifeWatch(terms);
+  }
+
+  get claims(): readonly Claim[] {
+    return this.#claims;
+  }
+
+  /** Asks for the slot; see `LeaseBackend.enter`. */
+  async enter(claim: Claim, { mode, maxQueue }: EnterTerms): Promise<EnterAnswer> {
+    this.#passOver(claim);
+    let place = this.#claims.findIndex(({ token }) => token === claim.token);
+    if (place === -1) {
+      place = this.#claims.length;
+      const ahead = place > 0 ? place + this.#elsewhere : (await this.tickets()).length;
+      if (mode !== "again" && ahead > (mode === "refuse" ? 0 : maxQueue))
+        return { kind: "busy", waiting: ahead - 1 };
+      this.#claims.push({ ...claim, heardAt: performance.now() });
+    }
+    if (place > 0)
+      return { kind: "wait", ahead: place + this.#elsewhere, dueMs: this.#terms.leaseMs };
+    const ahead = await this.#ticketsAhead(claim);
+    this.#elsewhere = ahead;
+    if (ahead === 0) {
+      this.close();
+      return { kind: "granted" };
+    }
+    if (mode === "refuse") {
+      await this.leave(claim);
+      return { kind: "busy", waiting: ahead - 1 };
+    }
+    return { kind: "wait", ahead, dueMs: POLL_MS };
+  }
+
+  /** Renews the first claim's ticket; false when it has been taken away, or may have been. */
+  async renew({ token }: Claim): Promise<boolean> {
+    const [first] = this.#claims;
+    if (first?.token !== token) return false;
+    first.heardAt = performance.now();
+    return this.#keepTicket(Number.POSITIVE_INFINITY);
+  }
+
+  /** Removes a claim; the next one is woken. */
+  async leave({ token }: Claim): Promise<void> {
+    const place = this.#claims.findIndex((each) => each.token === token);
+    try {
+      if (place === 0) await this.#giveBack();
+    } finally {
+      if (place > 0) this.#claims.splice(place, 1);
+      if (place === 0) this.#dropFirst();
+    }
+  }
+
+  /** Returns the tickets that count, in order, of this gate and others. */
+  async tickets(): Promise<Ticket[]> {
+    const tickets: Ticket[] = [];
+    for (const number of await this.#numbers()) {
+      const ticket = await this.#readTicket(number);
+      if (ticket !== null) tickets.push(ticket);
+    }
+    return tickets;
+  }
+
+  /** Ends the watch for changes. */
+  close(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  /** Notes that a claim was heard of, and removes those in front that were not for the length of a lease. */
+  #passOver({ token }: Claim): void {
+    const now = performance.now();
+    for (const claim of this.#claims) if (claim.token === token) claim.heardAt = now;
+    while (now - (this.#claims[0]?.heardAt ?? now) > this.#terms.leaseMs) this.#dropFirst();
+  }
+
+  #dropFirst(): void {
+    this.#claims.shift();
+    this.#held = undefined;
+    this.#elsewhere = 0;
+    this.close();
+    const [next] = this.#claims;
+    if (next !== undefined) this.#wake(next.token);
+  }
+
+  /** Returns how many tickets that count are before the first claim's, which is taken if it has none. */
+  async #ticketsAhead({ token, callId }: Claim): Promise<number> {
+    const startedAt = performance.now();
+    for (let attempt = 1; ; attempt++) {
+      if (this.#held === undefined) {
+        const renewedAt = performance.now();
+        const ticket = await this.#directory.take({ token, callId, ...this.#terms });
+        this.#held = { ticket, renewedAt };
+      }
+      const { number } = this.#held.ticket;
+      let ahead = await this.#countBefore(number);
+      if (ahead && this.#watcher === undefined) {
+        this.#watch(token);
+        ahead = await this.#countBefore(number);
+      }
+      // A lease counts from when the command that brought it was sent: the ticket must have been renewed since.
+      const dueAt = ahead === 0 ? startedAt : performance.now() - this.#terms.leaseMs / 3;
+      if (ahead !== null && (await this.#keepTicket(dueAt))) return ahead;
+      // Taken away while it waited, since this process stood still for too long: to the end of the queue.
+      await this.#giveBack();
+      // The disk is too slow for so short a lease: others get their turn before it is tried again.
+      if (attempt === ATTEMPTS) return 1;
+    }
+  }
+
+  /**
+   * Renews the ticket if it was last renewed before `dueAt`; false when it was taken away, or was not renewed for its lease:
+   * another process may be about to take it away then.
+   */
+  async #keepTicket(dueAt: number): Promise<boolean> {
+    const held = this.#held;
+    if (held === undefined) return false;
+    const { ticket, renewedAt } = held;
+    if (renewedAt < dueAt) {
+      const now = performance.now();
+      if (!(await this.#directory.renew(ticket))) return false;
+      held.renewedAt = now;
+    }
+    return performance.now() - renewedAt < ticket.leaseMs;
+  }
+
+  async #giveBack(): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) await this.#directory.giveBack(held.ticket);
+  }
+
+  /**
+   * Counts the tickets before this one; null when this one is gone. Those that count no more are removed, so that their holders
+   * notice.
+   */
+  async #countBefore(number: number): Promise<number | null> {
+    let count = 0;
+    const numbers = await this.#numbers();
+    if (!numbers.includes(number)) return null;
+    for (const lower of numbers) {
+      if (lower >= number) break;
+      if ((await this.#readTicket(lower)) !== null) count++;
+      else await this.#directory.remove(lower);
+    }
+    return count;
+  }
+
+  async #numbers(): Promise<number[]> {
+    const numbers = await this.#directory.numbers();
+    this.#life.keepOnly(numbers);
+    return numbers;
+  }
+
+  /** Returns a ticket, if it counts. */
+  async #readTicket(number: number): Promise<Ticket | null> {
+    const seen = await this.#directory.read(number);
+    if (seen === null) return null;
+    const isOwn = seen.ticket.gate === this.#terms.gate;
+    const counts = isOwn
+      ? this.#held?.ticket.number === number
+      : await this.#life.counts(seen, () => this.#directory.isOverdue(seen));
+    return counts ? seen.ticket : null;
+  }
+
+  /** Wakes the claim when a ticket comes or goes; renewals, which only change a file's time, do not matter. */
+  #watch(token: string): void {
+    this.#watcher = watchDirectory(this.#directory.path, (change, name) => {
+      if (change === "rename" && (name === null || ticketNumber(name) !== null)) this.#wake(token);
+    });
+  }
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { type Slot, StoreUnavailableError } from "@holdfast/core";
+import { KeyedQueue } from "@holdfast/core/plugin-kit";
+import {
+  boundedWrite,
+  type Claim,
+  describeSlot,
+  type EnterAnswer,
+  type EnterTerms,
+  type LeaseBackend,
+  slotText,
+} from "@holdfast/core/store-kit";
+import { ioCode, ioReason, unavailable } from "../io/io-error.js";
+import { slotDirectory } from "../layout.js";
+import { ownIdentity, type ProcessIdentity } from "../process/process-identity.js";
+import { SlotQueue } from "./slot-queue.js";
+import { TicketDirectory } from "./ticket-directory.js";
+
+/** Keeps leases as tickets, numbered files in a directory of each slot. */
+export class TicketBackend implements LeaseBackend {
+  readonly kind = "json";
+  readonly reach = "host";
+  readonly leaseMs: number;
+  readonly commandTimeoutMs = 5_000;
+  readonly #root: string;
+  readonly #gate = randomUUID();
+  readonly #steps = new KeyedQueue();
+  readonly #queues = new Map<string, SlotQueue>();
+  readonly #wakes = new Map<string, () => void>();
+  #here: ProcessIdentity | undefined;
+
+  constructor(root: string, leaseMs: number) {
+    this.#root = root;
+    this.leaseMs = leaseMs;
+  }
+
+  enter(claim: Claim, terms: EnterTerms): Promise<EnterAnswer> {
+    const what = `queueing for ${describeSlot(claim.slot)}`;
+    return boundedWrite(what, terms.deadlineMs, async () => {
+      try {
+        return await this.#step(claim.slot, (queue) => queue.enter(claim, terms));
+      } catch (error) {
+        if (ioCode(error) === undefined) throw error;
+        throw new StoreUnavailableError(
+          `${what} failed: ${ioReason(error)}; check the disk and try again`,
+          { cause: error },
+        );
+      }
+    });
+  }
+
+  renew(claim: Claim, deadlineMs: number): Promise<boolean> {
+    const what = `renewing the lease on ${describeSlot(claim.slot)}`;
+    return boundedWrite(
+      what,
+      deadlineMs,
+      async () => (await this.#queues.get(slotText(claim.slot))?.renew(claim)) ?? false,
+    );
+  }
+
+  leave(claim: Claim): Promise<void> {
+    const what = `releasing ${describeSlot(claim.slot)}`;
+    return boundedWrite(what, this.commandTimeoutMs, () =>
+      this.#step(claim.slot, (queue) => queue.leave(claim)),
+    );
+  }
+
+  async calls(slot: Slot): Promise<readonly string[]> {
+    const key = slotText(slot);
+    try {
+      const tickets = await (this.#queues.get(key) ?? this.#queueOf(slot)).tickets();
+      const seen = new Set(tickets.map(({ token }) => token));
+      const waiting = this.#queues.get(key)?.claims.filter(({ token }) => !seen.has(token)) ?? [];
+      return [...tickets, ...waiting].map(({ callId }) => callId);
+    } catch (error) {
+      throw unavailable(`look at the calls of ${describeSlot(slot)}`, error);
+    }
+  }
+
+  async watch({ token }: Claim, wake: () => void): Promise<() => void> {
+    this.#wakes.set(token, wake);
+    return () => this.#wakes.delete(token);
+  }
+
+  async close(): Promise<void> {
+    for (const queue of this.#queues.values()) queue.close();
+  }
+
+  /** Runs a command on the queue of a slot after those before it. */
+  #step<T>(slot: Slot, command: (queue: SlotQueue) => Promise<T>): Promise<T> {
+    const key = slotText(slot);
+    return this.#steps.run(key, async () => {
+      const queue = this.#queues.get(key) ?? this.#queueOf(slot);
+      this.#queues.set(key, queue);
+      try {
+        return await command(queue);
+      } finally {
+        if (queue.claims.length === 0) this.#queues.delete(key);
+      }
+    });
+  }
+
+  #queueOf(slot: Slot): SlotQueue {
+    // Read when first needed: constructing a gate does no I/O.
+    this.#here ??= ownIdentity();
+    const directory = new TicketDirectory(slotDirectory(this.#root, slot), this.#root);
+    const terms = { gate: this.#gate, leaseMs: this.leaseMs, ...this.#here };
+    return new SlotQueue(directory, terms, (token) => this.#wakes.get(token)?.());
+  }
+}

@@ -1,0 +1,165 @@
+import type { Slot } from "@holdfast/core";
+import { describeSlot } from "@holdfast/core/store-kit";
+import { asNumber, asNumberOrZero, asText } from "../connection/cells.js";
+import type { Database } from "../connection/database.js";
+import { isExpired, lifeOf } from "../expiry/last-use.js";
+import { slotHash } from "../keys.js";
+import { deleteEmptyRow } from "../state/state-row.js";
+import type { LocalClaim } from "./local-claim.js";
+
+/** Place in a queue. */
+export interface Joined {
+  readonly ticket: number;
+  /** Number of calls before it, the holder included. */
+  readonly ahead: number;
+}
+
+/** Error of a call that may not wait; rolls its transaction back. */
+export class QueueFull extends Error {
+  readonly waiting: number;
+
+  constructor(waiting: number) {
+    super("the queue is full");
+    this.waiting = waiting;
+  }
+}
+
+/** Error of a call on a session that has expired; rolls its transaction back. */
+export class SlotExpired extends Error {}
+
+/** Position of a waiting call. */
+export interface Standing {
+  /** The slot has a holder. */
+  readonly isHeld: boolean;
+  /** The call is the holder itself: it took the slot, and the answer was lost. */
+  readonly hasTurn: boolean;
+  /** Number of calls that wait before it and are alive. */
+  readonly ahead: number;
+  /** Number of those behind it. */
+  readonly behind: number;
+  /** Number of calls that have joined since the queue was empty. */
+  readonly joins: number;
+}
+
+const ALIVE = "kind = 'waiter' AND alive_until > UTC_TIMESTAMP(6)";
+const HELD = "COALESCE(lease_until > UTC_TIMESTAMP(6), 0)";
+/** Rows of processes that died are passed over at once, and removed when that is long ago. */
+const SWEEP_AFTER_SECONDS = 60;
+const SWEPT_AT_ONCE = 100;
+
+/**
+ * Waiting calls of all processes: rows numbered by the server. Calls that join or leave hold the slot's row meanwhile, so that
+ * the numbers of a slot are in the order of joining.
+ */
+export class WaitingQueue {
+  readonly #aliveMicros: number;
+
+  constructor(leaseMs: number) {
+    this.#aliveMicros = leaseMs * 1_000;
+  }
+
+  /**
+   * Joins the queue.
+   *
+   * @returns null when the slot has no row
+   * @throws QueueFull when calls are ahead, and `mayWait` of them wait already
+   * @throws SlotExpired when the session has expired: no call waits for it, and it must be removed before the next one begins
+   */
+  join(database: Database, claim: LocalClaim, mayWait: number): Promise<Joined | null> {
+    const { slots, waiters } = database.tables;
+    return database.transaction(queueing(claim), async (tx) => {
+      const row = await tx.write(`UPDATE ${slots} SET waiting = waiting + 1 WHERE k = ?`, [
+        claim.k,
+      ]);
+      if (row.affectedRows === 0) return null;
+      const [counts = []] = await tx.read(
+        `SELECT ${HELD}, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND ${ALIVE}), (SELECT MAX(id) FROM ${waiters} WHERE k = ? AND token = ?), ${lifeOf(database)} FROM ${slots} WHERE k = ?`,
+        [claim.k, claim.k, claim.tokenBytes, claim.k],
+      );
+      const [held = 0, waiting = 0, before = 0] = counts.map(asNumberOrZero);
+      const ahead = held + waiting;
+      if (ahead === 0 && isExpired(counts[3])) throw new SlotExpired();
+      // Joined before, and the answer was lost.
+      if (before > 0) return { ticket: before, ahead: ahead - 1 };
+      if (ahead > 0 && waiting >= mayWait) throw new QueueFull(waiting);
+      const { insertId } = await tx.write(
+        `INSERT INTO ${waiters} (k, kind, token, call_id, alive_until) VALUES (?, 'waiter', ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`,
+        [claim.k, claim.tokenBytes, claim.callIdBytes, this.#aliveMicros],
+      );
+      return { ticket: insertId, ahead };
+    });
+  }
+
+  /** Returns the position of a claim; null when its place or the slot's row is gone. */
+  async look(database: Database, claim: LocalClaim): Promise<Standing | null> {
+    const { slots, waiters } = database.tables;
+    const ticket = claim.ticket ?? 0;
+    const [row] = await database.read(
+      queueing(claim),
+      `SELECT ${HELD}, COALESCE(lease_token = ?, 0), waiting, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE}),
+(SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id > ? AND ${ALIVE}), (SELECT COUNT(*) FROM ${waiters} WHERE id = ?)
+FROM ${slots} WHERE k = ?`,
+      [claim.tokenBytes, claim.k, ticket, claim.k, ticket, ticket, claim.k],
+    );
+    const [held, mine, joins = 0, ahead = 0, behind = 0, own] = (row ?? []).map(asNumberOrZero);
+    const hasTurn = mine === 1;
+    return hasTurn || own === 1 ? { isHeld: held === 1, hasTurn, joins, ahead, behind } : null;
+  }
+
+  /** Keeps the place of a claim for as long as a lease; false when it is gone. */
+  async renew(database: Database, claim: LocalClaim): Promise<boolean> {
+    const { affectedRows } = await database.write(
+      queueing(claim),
+      `UPDATE ${database.tables.waiters} SET alive_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE id = ?`,
+      [this.#aliveMicros, claim.ticket ?? 0],
+    );
+    return affectedRows > 0;
+  }
+
+  /** Gives the place of a claim back; the last to leave takes the slot's row along if it holds nothing else. */
+  leave(database: Database, claim: LocalClaim): Promise<void> {
+    const { slots, waiters } = database.tables;
+    const what = `leaving the queue for ${describeSlot(claim.slot)}`;
+    return database.transaction(what, async (tx) => {
+      await tx.read(`SELECT waiting FROM ${slots} WHERE k = ? FOR UPDATE`, [claim.k]);
+      // By token: where the answer to joining was lost, the number is not known.
+      const rows = await tx.read(
+        `SELECT id, token FROM ${waiters} WHERE k = ? AND kind = 'waiter'`,
+        [claim.k],
+      );
+      const own = rows.filter(([, token]) => asText(token) === claim.token);
+      for (const [id] of own) await tx.write(`DELETE FROM ${waiters} WHERE id = ?`, [asNumber(id)]);
+      if (rows.length > own.length) return;
+      await tx.write(`UPDATE ${slots} SET waiting = 0 WHERE k = ?`, [claim.k]);
+      await tx.write(deleteEmptyRow(database.tables), [claim.k]);
+    });
+  }
+
+  /** Returns the ids of the calls on a slot: the holder's, then those that wait. */
+  async calls(database: Database, slot: Slot): Promise<readonly string[]> {
+    const { slots, waiters } = database.tables;
+    const k = slotHash(slot);
+    const rows = await database.read(
+      `listing the calls on ${describeSlot(slot)}`,
+      `SELECT 0, lease_call FROM ${slots} WHERE k = ? AND lease_until > UTC_TIMESTAMP(6)
+UNION ALL SELECT id, call_id FROM ${waiters} WHERE k = ? AND ${ALIVE}`,
+      [k, k],
+    );
+    return rows
+      .map(([id, callId]) => ({ id: asNumber(id), callId: asText(callId) }))
+      .sort((a, b) => a.id - b.id)
+      .map(({ callId }) => callId);
+  }
+
+  /** Removes what processes that died have left in any queue. */
+  async sweep(database: Database): Promise<void> {
+    await database.write(
+      "removing places of calls that ended",
+      `DELETE FROM ${database.tables.waiters} WHERE alive_until < UTC_TIMESTAMP(6) - INTERVAL ${SWEEP_AFTER_SECONDS} SECOND ORDER BY alive_until, id LIMIT ${SWEPT_AT_ONCE}`,
+    );
+  }
+}
+
+function queueing(claim: LocalClaim): string {
+  return `queueing for ${describeSlot(claim.slot)}`;
+}

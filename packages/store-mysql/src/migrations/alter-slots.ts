@@ -1,0 +1,16 @@
+import type { Tables } from "../keys.js";
+
+/** Returns a statement that changes the table of slots. */
+export function alterSlots({ slots }: Tables, change: string): string {
+  return `ALTER TABLE ${slots} ${change}`;
+}
+
+/** Returns statements for one connection that run `statement` unless rows are found; MySQL has no `ADD COLUMN IF NOT EXISTS`. */
+export function unlessThere(found: string, statement: string): readonly string[] {
+  return [
+    `SET @holdfast_change = IF((SELECT COUNT(*) FROM ${found}) > 0, 'DO 0', '${statement}')`,
+    "PREPARE holdfast_change FROM @holdfast_change",
+    "EXECUTE holdfast_change",
+    "DEALLOCATE PREPARE holdfast_change",
+  ];
+}

@@ -1,0 +1,25 @@
+import { RuntimeContext, type RuntimeContextFields, type ToolCallContext } from "@holdfast/core";
+
+/** Options of {@link toolCallContext}: the fields of a call's context, and those that a tool has besides. */
+export interface ToolCallContextOptions extends RuntimeContextFields {
+  /** @default "agent" */
+  readonly agentId?: string | undefined;
+  /** @default "call-1" */
+  readonly toolCallId?: string | undefined;
+}
+
+/**
+ * Makes the context that a tool gets, to run a tool in a test without an agent.
+ *
+ * @example
+ * expect(await add.execute?.({ a: 1, b: 2 }, toolCallContext())).toBe(3);
+ */
+export function toolCallContext({
+  agentId = "agent",
+  toolCallId = "call-1",
+  ...fields
+}: ToolCallContextOptions = {}): ToolCallContext {
+  const ctx = RuntimeContext.of(fields);
+  const { userId, sessionId = "default" } = ctx;
+  return Object.assign(ctx, { slot: { agentId, userId, sessionId }, agentId, toolCallId });
+}

@@ -1,0 +1,103 @@
+import { StateTooNewError } from "@holdfast/core";
+import { describe, expect, test } from "vitest";
+import { door } from "../engine/door.js";
+import { newPlace, sharedStores } from "../fleet/every-store.js";
+import { keeper } from "../fleet/keeper.mjs";
+
+const slot = { agentId: "keeper", userId: "u", sessionId: "s" };
+const session = { userId: "u", sessionId: "s" };
+
+/** Schema of the release before records of calls were kept beside the head. */
+const olderSchema = 1;
+
+/** A state is read by every release from its `minReader` on, and refused by older ones. */
+describe.each(sharedStores)("on %s: a process of the release before", (kind) => {
+  async function setUp() {
+    const place = await newPlace(kind, 30_000);
+    const store = place.open();
+    const isRead = async () => {
+      const loaded = await store.stateStore.load(slot);
+      if (loaded === null || loaded === "unchanged") throw new Error("nothing stored");
+      return Number(loaded.head["minReader"]) <= olderSchema;
+    };
+    return { store, isRead, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+  }
+
+  test("reads sessions whose calls have no names, also after a failure and a shutdown", async () => {
+    await using world = await setUp();
+    await keeper(world.store).call("use pay: it", session);
+    expect(await world.isRead()).toBe(true);
+    const failing = keeper(world.store, {
+      middleware: [
+        {
+          name: "failing",
+          onReasoning: () => {
+            throw new Error("no reasoning");
+          },
+        },
+      ],
+    });
+    await expect(failing.call("again", session)).rejects.toThrow("no reasoning");
+    expect(await world.isRead()).toBe(true);
+    const reached = door();
+    const agent = keeper(world.store, {
+      tell: (what) => {
+        if (what !== "asked third") return undefined;
+        reached.open();
+        return new Promise(() => undefined);
+      },
+    });
+    const running = agent.call("third", session);
+    await reached.opened;
+    await agent.shutdown({ timeoutMs: 0 });
+    expect((await running).reason).toBe("shutdown");
+    expect(await world.isRead()).toBe(true);
+  });
+
+  test("refuses a session that has records of calls beside its head, for good", async () => {
+    await using world = await setUp();
+    const agent = keeper(world.store);
+    await agent.call("named", { ...session, callId: "mine" });
+    expect(await world.isRead()).toBe(false);
+    await agent.call("nameless", session);
+    expect(await world.isRead()).toBe(false);
+  });
+
+  test("refuses a session while its head holds the input of a running call", async () => {
+    await using world = await setUp();
+    const [reached, release] = [door(), door()];
+    const agent = keeper(world.store, {
+      tell: async (what) => {
+        if (what !== "asked question") return;
+        reached.open();
+        await release.opened;
+      },
+    });
+    await agent.call("before", session);
+    const running = agent.call("question", session);
+    await reached.opened;
+    // The servers' stores keep the input beside the state.
+    expect(await world.isRead()).toBe(kind !== "files");
+    release.open();
+    await running;
+    expect(await world.isRead()).toBe(true);
+  });
+
+  test("would be refused by this one, were it newer still", async () => {
+    await using world = await setUp();
+    const agent = keeper(world.store);
+    await agent.call("question", session);
+    const loaded = await world.store.stateStore.load(slot);
+    if (loaded === null || loaded === "unchanged") throw new Error("nothing stored");
+    await world.store.stateStore.save(slot, {
+      op: "future",
+      expected: loaded.revision,
+      head: { ...loaded.head, schemaVersion: 99, minReader: 99 },
+      keep: loaded.messages.length,
+      replace: [],
+      append: [],
+    });
+    await expect(agent.call("again", session)).rejects.toSatisfy(StateTooNewError.is);
+    await expect(agent.getAgentState("u", "s")).rejects.toSatisfy(StateTooNewError.is);
+  });
+});
