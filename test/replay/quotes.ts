@@ -1,5 +1,7 @@
 import {
+  type AgentStateStore,
   type ConversationLog,
+  InMemoryAgentStateStore,
   type Message,
   ReActAgent,
   type ToolResultBlock,
@@ -11,8 +13,25 @@ import fc from "fast-check";
 
 const slot = { agentId: "airline", userId: null, sessionId: "replay" };
 
-/** Puts everything of the replayed session into another log. */
-export async function copyLog(from: ConversationLog, to: ConversationLog): Promise<void> {
+/** The parts that hold a session. */
+interface SessionParts {
+  readonly stateStore: AgentStateStore;
+  readonly log: ConversationLog;
+}
+
+/** Copies the replayed session: its log into another one, its state into a store in memory. */
+export async function copySession(from: SessionParts, log: ConversationLog): Promise<SessionParts> {
+  const stateStore = new InMemoryAgentStateStore();
+  const state = await from.stateStore.load(slot);
+  if (state === null || state === "unchanged") throw new Error("the replayed session has no state");
+  const { revision, head, messages } = state;
+  const write = { op: "copy", expected: null, revision, head, keep: 0, replace: [] };
+  await stateStore.save(slot, { ...write, append: messages });
+  await copyLog(from.log, log);
+  return { stateStore, log };
+}
+
+async function copyLog(from: ConversationLog, to: ConversationLog): Promise<void> {
   for (let after = 0; ; ) {
     const page = await from.read(slot, { after, limit: 500 });
     if (page.length === 0) return;
@@ -45,7 +64,10 @@ export function randomQuotes(texts: readonly string[], count: number): string[] 
 /**
  * Looks quotes up as a model does: a search, then a look at the first place it names. Returns those that were not there.
  */
-export async function lookUp(log: ConversationLog, quotes: readonly string[]): Promise<string[]> {
+export async function lookUp(
+  { stateStore, log }: SessionParts,
+  quotes: readonly string[],
+): Promise<string[]> {
   const missing: string[] = [];
   const places: { readonly quote: string; readonly at: number; readonly offset: number }[] = [];
   const batches = inBatches(quotes, 20);
@@ -77,6 +99,7 @@ export async function lookUp(log: ConversationLog, quotes: readonly string[]): P
   const agent = new ReActAgent({
     name: "airline",
     model,
+    stateStore,
     log,
     plugins: [sessionTools()],
     maxIterations: 1_000,

@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  type AgentStateStore,
   type ConversationLog,
   InMemoryAgentStateStore,
   type Message,
@@ -21,6 +22,8 @@ export interface HoldfastPlay {
   readonly provider: ReplayProvider;
   readonly plugins: readonly Plugin[];
   readonly tokenCounter?: TokenCounter | undefined;
+  /** @default one in memory, of its own */
+  readonly stateStore?: AgentStateStore | undefined;
   readonly log?: ConversationLog | undefined;
   readonly onEvent?: ((event: AgentEvent) => void) | undefined;
 }
@@ -28,13 +31,14 @@ export interface HoldfastPlay {
 /** Plays all turns of a script in one session. @returns the context in the end */
 export async function playHoldfast(play: HoldfastPlay): Promise<readonly Message[]> {
   const { script, provider, plugins, tokenCounter, log, onEvent } = play;
+  const { stateStore = new InMemoryAgentStateStore() } = play;
   const agent = new ReActAgent({
     name: "airline",
     model: replayModel(provider),
     systemPrompt,
     tools: replayTools(script, provider),
     plugins,
-    stateStore: new InMemoryAgentStateStore(),
+    stateStore,
     tokenCounter,
     log,
     maxIterations: 1 + Math.max(...script.turns.map(({ replies }) => replies.length)),
