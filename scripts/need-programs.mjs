@@ -12,6 +12,7 @@ const needed = [
   ["bwrap", "bubblewrap"],
   ["prlimit", "util-linux"],
   ["rg", "ripgrep"],
+  ["faketime", "faketime"],
 ];
 
 // Debian keeps servers where only root looks for programs.
