@@ -6,7 +6,7 @@ import type { DataBlock, Message, TextBlock, ToolResultState } from "../message/
 import { showValue } from "../plugin-kit/show-value.js";
 import type { InboxEntry } from "../ports/inbox.js";
 import { uuidv7 } from "../slot/uuid.js";
-import type { PermissionRule } from "../state/sections.js";
+import type { PermissionRule, RememberedRule } from "../state/sections.js";
 import { confirmations, externalResults } from "./check-answers.js";
 import { checkMessages } from "./check-messages.js";
 
@@ -18,8 +18,16 @@ export interface Confirmation {
   readonly input?: JsonValue | undefined;
   /** Told to the model when denied. */
   readonly reason?: string | undefined;
-  /** Rules to keep for this session; `true` keeps those the guard suggests. */
-  readonly remember?: boolean | readonly PermissionRule[] | undefined;
+  /** Ends the turn with the denial: everything else that waits is closed, and the model is not asked again. @default false */
+  readonly interrupt?: boolean | undefined;
+  /**
+   * Rules to remember with an approval, for the session or for all sessions of the user: those that the guard suggested, or
+   * rules of the person's own. @default none
+   */
+  readonly remember?:
+    | RememberedRule["scope"]
+    | { readonly scope: RememberedRule["scope"]; readonly rules: readonly PermissionRule[] }
+    | undefined;
 }
 
 /** Result of a suspended tool call. */

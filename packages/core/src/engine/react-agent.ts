@@ -1,6 +1,6 @@
 import { RuntimeContext, type RuntimeContextFields } from "../context/runtime-context.js";
 import { AmbiguousInterruptError, InvalidIdError } from "../errors/errors.js";
-import type { AgentReply } from "../events/agent-reply.js";
+import type { AgentReply, PendingCall } from "../events/agent-reply.js";
 import type { Message } from "../message/message.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
@@ -9,6 +9,12 @@ import type { Slot } from "../slot/slot.js";
 import { checkId } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
 import { LiveState } from "../state/live-state.js";
+import {
+  isSameRule,
+  type PermissionMode,
+  type PermissionRule,
+  type RememberedRule,
+} from "../state/sections.js";
 import type { InferInput, ToolInputSchema } from "../tool/input-schema.js";
 import { AgentRun } from "./agent-run.js";
 import type { ReActAgentOptions } from "./assemble/agent-options.js";
@@ -20,7 +26,9 @@ import { EventBuffer } from "./event-buffer.js";
 import {
   type CompactOptions,
   compactOptions,
+  forgetRulesOptions,
   interruptMessage,
+  permissionMode,
   type ResumeOptions,
   resumeOptions,
   type SalvageOptions,
@@ -37,10 +45,12 @@ import {
 } from "./session/interrupt-session.js";
 import type { LifecycleState } from "./session/lifecycle.js";
 import { Maintenance, type StateEdit } from "./session/maintenance.js";
+import { RememberedRules } from "./session/remembered-rules.js";
 import { unfinishedCall } from "./session/run-records.js";
 import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
 import { storedState } from "./session/stored-state.js";
 import { pendingWords } from "./session/take-in.js";
+import { waitingCalls } from "./tools/waiting-calls.js";
 
 /** Context of a call: a {@link RuntimeContext}, or the same as a plain object. */
 export type CallContext = RuntimeContext | RuntimeContextFields;
@@ -239,6 +249,87 @@ export class ReActAgent {
     const { name, rest } = sessionArguments(args);
     const { force, overrides } = compactOptions(rest[0]);
     return this.#maintenance.compact(this.#slot(name), force, overrides);
+  }
+
+  /**
+   * Returns the tool calls of a session that wait for an answer, as the last reply listed them, in any process: those that
+   * ask a person, with the reason and the rules that may be remembered, and those whose result comes from outside.
+   */
+  pending(session: SessionName): Promise<readonly PendingCall[]>;
+  pending(userId: string | null | undefined, sessionId: string): Promise<readonly PendingCall[]>;
+  async pending(...args: readonly unknown[]): Promise<readonly PendingCall[]> {
+    const ctx = this.#context(sessionArguments(args).name);
+    const slot = this.#parts.slotOf(ctx);
+    await this.#parts.lifecycle.start();
+    const state = await storedState(this.#parts, slot);
+    if (!state) return [];
+    const call = ctx.child(slot);
+    call.agentState = state;
+    return waitingCalls({ parts: this.#parts, slot, session: { state }, ctx: call });
+  }
+
+  /**
+   * Sets how freely tools of a session may act without asking; takes effect with its next call. For guards that consider it,
+   * such as `permissions` of `@holdfast/permissions`.
+   *
+   * @throws InvalidInputError for a word that is not a mode
+   */
+  setPermissionMode(session: SessionName, mode: PermissionMode): Promise<void>;
+  setPermissionMode(
+    userId: string | null | undefined,
+    sessionId: string,
+    mode: PermissionMode,
+  ): Promise<void>;
+  async setPermissionMode(...args: readonly unknown[]): Promise<void> {
+    const { name, rest } = sessionArguments(args);
+    const mode = permissionMode(rest[0]);
+    await this.#maintenance.update(this.#slot(name), (state) => {
+      state.permissionContext.mode = mode;
+    });
+  }
+
+  /** Returns the rules that people chose to remember for a session and for its user. */
+  rememberedRules(session: SessionName): Promise<readonly RememberedRule[]>;
+  rememberedRules(
+    userId: string | null | undefined,
+    sessionId: string,
+  ): Promise<readonly RememberedRule[]>;
+  async rememberedRules(...args: readonly unknown[]): Promise<readonly RememberedRule[]> {
+    const slot = this.#slot(sessionArguments(args).name);
+    const state = (await storedState(this.#parts, slot)) ?? LiveState.create(slot);
+    return new RememberedRules(this.#parts, slot, state).all();
+  }
+
+  /**
+   * Takes remembered rules back: those of `rules`, or all of `scope`.
+   *
+   * @returns the number of rules that were removed
+   */
+  forgetRules(
+    session: SessionName,
+    options: Pick<RememberedRule, "scope"> & { readonly rules?: readonly PermissionRule[] },
+  ): Promise<number>;
+  forgetRules(
+    userId: string | null | undefined,
+    sessionId: string,
+    options: Pick<RememberedRule, "scope"> & { readonly rules?: readonly PermissionRule[] },
+  ): Promise<number>;
+  async forgetRules(...args: readonly unknown[]): Promise<number> {
+    const { name, rest } = sessionArguments(args);
+    const { scope, rules } = forgetRulesOptions(rest[0]);
+    const slot = this.#slot(name);
+    const isForgotten = (rule: PermissionRule) =>
+      rules === undefined || rules.some((one) => isSameRule(one, rule));
+    if (scope === "user")
+      return new RememberedRules(this.#parts, slot, LiveState.create(slot)).remove(
+        scope,
+        isForgotten,
+      );
+    let removed = 0;
+    await this.#maintenance.update(slot, async (state) => {
+      removed = await new RememberedRules(this.#parts, slot, state).remove(scope, isForgotten);
+    });
+    return removed;
   }
 
   /**
