@@ -1,10 +1,11 @@
 import { RuntimeContext, type RuntimeContextFields } from "../context/runtime-context.js";
-import { AmbiguousInterruptError, InvalidIdError } from "../errors/errors.js";
+import { AmbiguousInterruptError, ConfigurationError, InvalidIdError } from "../errors/errors.js";
 import type { AgentReply, PendingCall } from "../events/agent-reply.js";
 import type { Message } from "../message/message.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import type { CompactionResult } from "../ports/compactor.js";
+import type { ToolGuard } from "../ports/tool-guard.js";
 import type { Slot } from "../slot/slot.js";
 import { checkId } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
@@ -269,10 +270,10 @@ export class ReActAgent {
   }
 
   /**
-   * Sets how freely tools of a session may act without asking; takes effect with its next call. For guards that consider it,
-   * such as `permissions` of `@holdfast/permissions`.
+   * Sets how freely tools of a session may act without asking; takes effect with its next call.
    *
    * @throws InvalidInputError for a word that is not a mode
+   * @throws ConfigurationError when no plugin heeds the mode
    */
   setPermissionMode(session: SessionName, mode: PermissionMode): Promise<void>;
   setPermissionMode(
@@ -283,8 +284,39 @@ export class ReActAgent {
   async setPermissionMode(...args: readonly unknown[]): Promise<void> {
     const { name, rest } = sessionArguments(args);
     const mode = permissionMode(rest[0]);
+    this.#needGuard(
+      "setPermissionMode",
+      "permissionMode",
+      "permissions() of @holdfast/permissions",
+    );
     await this.#maintenance.update(this.#slot(name), (state) => {
       state.permissionContext.mode = mode;
+    });
+  }
+
+  /**
+   * Puts a session into plan mode, in which only tools that change nothing run, from its next call on. The agent cannot leave
+   * it by itself: call {@link exitPlanMode}.
+   *
+   * @throws ConfigurationError when no plugin heeds plan mode
+   */
+  enterPlanMode(session: SessionName): Promise<void>;
+  enterPlanMode(userId: string | null | undefined, sessionId: string): Promise<void>;
+  async enterPlanMode(...args: readonly unknown[]): Promise<void> {
+    this.#needGuard("enterPlanMode", "planMode", "planning() of @holdfast/planning");
+    await this.#maintenance.update(this.#slot(sessionArguments(args).name), (state) => {
+      const { planFile } = state.planModeContext;
+      state.planModeContext = { active: true, planFile, enteredBy: "application" };
+    });
+  }
+
+  /** Takes a session out of plan mode, whoever entered it; the plan stays where it is. */
+  exitPlanMode(session: SessionName): Promise<void>;
+  exitPlanMode(userId: string | null | undefined, sessionId: string): Promise<void>;
+  async exitPlanMode(...args: readonly unknown[]): Promise<void> {
+    this.#needGuard("exitPlanMode", "planMode", "planning() of @holdfast/planning");
+    await this.#maintenance.update(this.#slot(sessionArguments(args).name), (state) => {
+      state.planModeContext = { active: false, planFile: state.planModeContext.planFile };
     });
   }
 
@@ -420,6 +452,18 @@ export class ReActAgent {
     buffer: EventBuffer | null,
   ): Call {
     return new Call(this.#parts, input, this.#context(ctx ?? {}), buffer);
+  }
+
+  /** @throws ConfigurationError */
+  #needGuard(
+    method: string,
+    part: NonNullable<ToolGuard["considers"]>[number],
+    plugin: string,
+  ): void {
+    if (!this.#parts.guard.considers?.includes(part))
+      throw new ConfigurationError(
+        `${method} has no effect on agent "${this.name}": none of its plugins heeds it; use ${plugin}`,
+      );
   }
 
   #slot(name: SessionName): Slot {

@@ -43,9 +43,14 @@ export interface ToolGuard {
   /** Decides about one call. */
   check(call: GuardedCall): ToolDecision | Promise<ToolDecision>;
   /**
-   * This guard considers `needsApproval` of the tools; the engine then leaves it to the guard. @default false
+   * Names what this guard goes by, beside its own options:
+   * - `needsApproval` of the tools, which the engine then leaves to it
+   * - `permissionMode` of the session, which `agent.setPermissionMode` sets
+   * - `planMode` of the session, which `agent.enterPlanMode` sets
+   *
+   * @default none of them
    */
-  readonly decidesApproval?: boolean | undefined;
+  readonly considers?: readonly ("needsApproval" | "permissionMode" | "planMode")[] | undefined;
   /**
    * Returns the problem of a rule that a person wants remembered, or null. A rule that nobody understands would never match
    * again, so that it is refused before it is stored.

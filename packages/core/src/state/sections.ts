@@ -42,6 +42,8 @@ export interface PermissionContext {
 export interface PlanModeContext {
   active: boolean;
   planFile: string | null;
+  /** Party that entered it. A plan mode entered by the application is left by it only. @default the agent */
+  enteredBy?: "agent" | "application" | undefined;
 }
 
 /** One entry of the agent's task list. */

@@ -10,10 +10,14 @@ type Ask = Extract<ToolDecision, { decision: "ask" }>;
  */
 export function strictestGuard(guards: readonly ToolGuard[]): ToolGuard {
   return {
+    // Known once all plugins are set up.
+    get considers() {
+      return guards.flatMap(({ considers = [] }) => considers);
+    },
     async check(call) {
       const asks: Ask[] = [];
-      const isDecided = guards.some(({ decidesApproval }) => decidesApproval === true);
-      for (const guard of isDecided ? guards : [...guards, approvalGuard]) {
+      const isLeft = guards.some(({ considers }) => considers?.includes("needsApproval"));
+      for (const guard of isLeft ? guards : [...guards, approvalGuard]) {
         const decision = await guard.check(call);
         if (decision.decision === "deny") return decision;
         if (decision.decision === "ask" && !(await isAnswered(call, decision))) asks.push(decision);
