@@ -5,7 +5,6 @@ import {
   InMemoryAgentStateStore,
   InvalidInputError,
   type JsonValue,
-  type PermissionRule,
   ReActAgent,
   type ReActAgentOptions,
   StateCorruptError,
@@ -224,7 +223,7 @@ describe.each(keptStores)("on %s", (kind) => {
 });
 
 describe("answers of a person", () => {
-  async function asking(remember: (state: AgentState, rules: readonly PermissionRule[]) => void) {
+  async function asking() {
     const store = new InMemoryAgentStateStore();
     const agent = agentOn(store, {
       ...withTool(() => "planned"),
@@ -235,8 +234,7 @@ describe("answers of a person", () => {
           setup: (host) =>
             host.provide("toolGuard", {
               check: () => ({ decision: "ask", reason: "sure?" }),
-              remember: ({ ctx: { agentState } }, rules) =>
-                remember(agentState as AgentState, rules),
+              ruleProblem: ({ tool }) => (tool === "plan" ? null : `there is no tool ${tool}`),
             }),
         }),
       ],
@@ -247,28 +245,34 @@ describe("answers of a person", () => {
   }
 
   test.each<[string, unknown, RegExp]>([
-    ["a rule that is a text", ["x"], /remember\[0\] must be an object, got a string/],
-    ["a rule without a tool", [{}], /remember\[0\]\.tool must be a string, got nothing/],
-    ["a rule with a wrong pattern", [{ tool: "t", pattern: 5 }], /remember\[0\]\.pattern/],
-    ["a word", "always", /remember must be a list, got a string; remember takes true, false/],
+    ["a rule that is a text", ["x"], /remember\.rules\[0\] must be an object, got a string/],
+    ["a rule without a tool", [{}], /remember\.rules\[0\]\.tool must be a string, got nothing/],
+    ["a rule with a wrong pattern", [{ tool: "t", pattern: 5 }], /remember\.rules\[0\]\.pattern/],
+    ["a rule no guard knows", [{ tool: "t" }], /there is no tool t/],
   ])("remember: %s is refused, and the question still waits", async (_, remember, expected) => {
-    const { agent, toolCallId } = await asking(() => undefined);
-    const confirm = [{ toolCallId, approve: true, remember }] as never;
+    const { agent, toolCallId } = await asking();
+    const wanted = { scope: "session", rules: remember };
+    const confirm = [{ toolCallId, approve: true, remember: wanted }] as never;
     expect(await messageOf(agent.call({ confirm }, ctx))).toMatch(expected);
     const allowed = { confirm: [{ toolCallId, approve: true }] };
     expect((await agent.call(allowed, ctx)).text).toBe("ok");
   });
 
-  test("a guard that remembers something that is no rule is blamed, and the question still waits", async () => {
-    const { agent, toolCallId } = await asking((state) => {
-      Object.assign(state.permissionContext, { allow: ["everything"] });
-    });
-    const confirm = [{ toolCallId, approve: true, remember: [{ tool: "plan" }] }];
-    const message = await messageOf(agent.call({ confirm }, ctx));
-    expect(message).toMatch(
-      /permissionContext\.allow\[0\] must be an object.*the guard's remember/,
-    );
-    expect(Object.values((await agent.getAgentState(ctx))?.openCalls ?? {})).toEqual(["asking"]);
+  test.each<[string, unknown, RegExp]>([
+    ["a word", "always", /remember takes "session", "user" or \{ scope, rules/],
+    ["a flag", true, /remember takes "session", "user" or \{ scope, rules/],
+    [
+      "a scope that is none",
+      { scope: "world", rules: [] },
+      /remember\.scope must be session or user/,
+    ],
+    ["a misspelt field", { scop: "session", rules: [] }, /did you mean scope\?/],
+    ["what is not suggested", "session", /the guard suggests no rule/],
+  ])("remember: %s is refused, and nothing is remembered", async (_, remember, expected) => {
+    const { agent, toolCallId } = await asking();
+    const confirm = [{ toolCallId, approve: true, remember }] as never;
+    expect(await messageOf(agent.call({ confirm }, ctx))).toMatch(expected);
+    expect(await agent.rememberedRules(ctx)).toEqual([]);
     const allowed = { confirm: [{ toolCallId, approve: true }] };
     expect((await agent.call(allowed, ctx)).text).toBe("ok");
   });
@@ -278,13 +282,13 @@ describe("answers of a person", () => {
     ["a reason that is no text", { approve: false, reason: 5 }, /reason must be a string/],
     ["no decision", { aprove: true }, /"aprove"; did you mean approve\?/],
   ])("with %s are refused", async (_, answer, expected) => {
-    const { agent, toolCallId } = await asking(() => undefined);
+    const { agent, toolCallId } = await asking();
     const confirm = [{ toolCallId, ...(answer as object) }] as never;
     expect(await messageOf(agent.call({ confirm }, ctx))).toMatch(expected);
   });
 
   test("results say in which field they are wrong", async () => {
-    const { agent, toolCallId } = await asking(() => undefined);
+    const { agent, toolCallId } = await asking();
     const results = (entry: object) =>
       messageOf(agent.call({ results: [{ toolCallId, ...entry }] } as never, ctx));
     expect(await results({})).toMatch(/the output of tool call .* is undefined/);

@@ -104,7 +104,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     return { agent, make, model, reply, pending, confirm, results, stored, stateStore };
   }
 
-  test("ends the turn with what it asks, and nothing of the batch has run", async () => {
+  test("ends the turn with what it asks; a sibling that may run has run", async () => {
     const { agent, reply, pending } = await asking([
       ...sending("ann"),
       { name: "look", input: {} },
@@ -118,16 +118,17 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
         input: { to: "ann" },
         state: "asking",
         reason: 'Tool "send" needs approval.',
+        suggestions: [{ tool: "send", text: "Always allow send", broad: true }],
       },
     ]);
-    expect(sent).toEqual([]);
+    expect(sent).toEqual(["looked"]);
     const state = await agent.getAgentState(null, "s");
     expect(state && stateProblem(state)).toBeNull();
-    expect(Object.values(state?.openCalls ?? {})).toEqual(["asking", "allowed"]);
+    expect(Object.values(state?.openCalls ?? {})).toEqual(["asking"]);
   });
 
   test.each(["same", "other"])(
-    "runs when approved, by the %s agent, and its siblings once with it",
+    "runs when approved, by the %s agent, and its siblings ran once before it",
     async (by) => {
       const { agent, make, model, confirm, results } = await asking([
         ...sending("ann"),
@@ -136,11 +137,11 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       ]);
       const reply = await confirm([{}], by === "same" ? agent : make());
       expect(reply).toMatchObject({ reason: "stop", text: "done" });
-      expect(sent).toEqual(["ann", "looked", "looked"]);
+      expect(sent).toEqual(["looked", "looked", "ann"]);
       expect(await results()).toEqual([
+        ["success", "found"],
+        ["success", "found"],
         ["success", "sent to ann"],
-        ["success", "found"],
-        ["success", "found"],
       ]);
       expect(model.requests).toHaveLength(2);
       const state = await make().getAgentState(null, "s");
@@ -150,14 +151,14 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     },
   );
 
-  test("does not run when denied; the model is told, with the person's reason; siblings still run", async () => {
+  test("does not run when denied; the model is told, with the person's reason; siblings have run", async () => {
     const { confirm, results } = await asking([...sending("ann"), { name: "look", input: {} }]);
     const reply = await confirm([{ approve: false, reason: "Ann is on holiday." }]);
     expect(reply.text).toBe("done");
     expect(sent).toEqual(["looked"]);
     expect(await results()).toEqual([
-      ["denied", "The user denied this call. Ann is on holiday."],
       ["success", "found"],
+      ["denied", "The user denied this call. Ann is on holiday."],
     ]);
   });
 
@@ -229,7 +230,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
   });
 
   test.each([true, false])(
-    "keeps the batch waiting while others still ask, approve: %s",
+    "runs once it is approved, and the model waits while others still ask, approve: %s",
     async (approve) => {
       const { make, model, confirm, pending } = await asking([
         ...sending("ann", "bob"),
@@ -240,7 +241,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       expect(pendingOf(partial)).toMatchObject([
         { toolCallId: pending[1]?.toolCallId, name: "send", input: { to: "bob" }, state: "asking" },
       ]);
-      expect(sent).toEqual([]);
+      expect(sent).toEqual(approve ? ["looked", "ann"] : ["looked"]);
       expect(model.requests).toHaveLength(1);
       const state = await make().getAgentState(null, "s");
       expect(state && stateProblem(state)).toBeNull();
@@ -252,7 +253,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
         { sessionId: "s" },
       );
       expect(reply.text).toBe("done");
-      expect(sent).toEqual(approve ? ["ann", "bob", "looked"] : ["bob", "looked"]);
+      expect(sent).toEqual(approve ? ["looked", "ann", "bob"] : ["looked", "bob"]);
     },
   );
 
@@ -315,26 +316,65 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
   });
 
   test.each([
-    [true, [{ tool: "send", pattern: "ann" }]],
-    [[{ tool: "send" }], [{ tool: "send" }]],
-    [false, undefined],
-    [undefined, undefined],
-  ] as const)("with remember: %j tells the guard %j", async (remember, expected) => {
-    const remembered: unknown[] = [];
+    ["session", [{ tool: "send", pattern: "ann", scope: "session" }]],
+    [{ scope: "session", rules: [{ tool: "send" }] }, [{ tool: "send", scope: "session" }]],
+    [undefined, []],
+  ] as const)("with remember: %j the session remembers %j", async (remember, expected) => {
     const guard: ToolGuard = {
       check: ({ call }) => ({
         decision: "ask",
         reason: "May I?",
         suggestions: [{ tool: "send", pattern: (call.input as { to: string }).to }],
       }),
-      remember: ({ call, tool: { name }, ctx }, rules) => {
-        remembered.push([name, call.input, ctx.sessionId, rules]);
-      },
     };
-    const { confirm, pending } = await asking(sending("ann"), guard);
+    const { agent, make, confirm, pending } = await asking(sending("ann"), guard);
     expect(pending[0]?.suggestions).toEqual([{ tool: "send", pattern: "ann" }]);
     await confirm([{ remember }]);
-    expect(remembered).toEqual(expected ? [["send", { to: "ann" }, "s", expected]] : []);
+    expect(await make().rememberedRules(null, "s")).toEqual(expected);
+    const removed = await make().forgetRules(null, "s", { scope: "session" });
+    expect(removed).toBe(expected.length);
+    expect(await agent.rememberedRules(null, "s")).toEqual([]);
+  });
+
+  test("cannot be remembered for the user where there is none; nothing changes", async () => {
+    const { agent, confirm, stored } = await asking(sending("ann"));
+    const before = await stored();
+    await expect(confirm([{ remember: "user" }])).rejects.toThrow(/has no userId/);
+    expect(await stored()).toBe(before);
+    expect(await agent.rememberedRules(null, "s")).toEqual([]);
+  });
+
+  test("is denied by a new message where the caller wants that; the model sees both", async () => {
+    const { make, model, results } = await asking([...sending("ann"), { name: "look", input: {} }]);
+    const reply = await make().call("Do not.", { sessionId: "s", onPending: "deny" });
+    expect(reply.text).toBe("done");
+    expect(sent).toEqual(["looked"]);
+    expect(await results()).toEqual([
+      ["success", "found"],
+      ["denied", "Not run: the user answered with a new message instead."],
+    ]);
+    const last = model.requests.at(-1)?.messages.at(-1);
+    expect(last && textOf(last)).toBe("Do not.");
+  });
+
+  test("denied with interrupt ends the turn: nothing else runs, and the model is not asked", async () => {
+    const { make, model, confirm, results } = await asking(sending("ann", "bob"));
+    const reply = await confirm([{ approve: false, reason: "Stop it.", interrupt: true }], make());
+    expect(reply.reason).toBe("interrupted");
+    expect(sent).toEqual([]);
+    expect(model.requests).toHaveLength(1);
+    expect((await results()).map(([state]) => state)).toEqual(["denied", "interrupted"]);
+    const state = await make().getAgentState(null, "s");
+    expect(state && stateProblem(state)).toBeNull();
+    expect((await make().call("and now?", { sessionId: "s" })).text).toBe("done");
+  });
+
+  test("is listed by agent.pending in any process, with what the reply said", async () => {
+    const { make, pending, confirm } = await asking([...sending("ann", "bob")]);
+    expect(await make().pending(null, "s")).toEqual(pending);
+    expect(await make().pending(null, "other")).toEqual([]);
+    await confirm([{}]);
+    expect(await make().pending({ sessionId: "s" })).toEqual(pending.slice(1));
   });
 
   test("answers at once what cannot run or is denied, before the person is asked about the rest", async () => {
@@ -358,15 +398,15 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     ]);
   });
 
-  test("closed before there was an answer says that it was not run, and so do its siblings", async () => {
+  test("closed before there was an answer says that it was not run; what its siblings did stays", async () => {
     const calls = [...sending("ann"), { name: "look", input: {} }];
     const { agent, results } = await asking(calls);
     expect(await agent.interrupt(null, "s")).toBe("closed_asks");
     expect(await results()).toEqual([
+      ["success", "found"],
       ["interrupted", expect.stringMatching(/^This call was not run: it asked for an approval/)],
-      ["interrupted", expect.stringMatching(/^This call was not run: /)],
     ]);
-    expect(sent).toEqual([]);
+    expect(sent).toEqual(["looked"]);
   });
 
   test("closed behind an approval whose process died says that its outcome is unknown", async () => {
@@ -383,7 +423,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     expect(await results()).toEqual([["interrupted", expect.stringContaining("unknown")]]);
   });
 
-  test("is named with its tool in the refusal of plain input; siblings that may run are not", async () => {
+  test("is named with its tool in the refusal of plain input; siblings are not", async () => {
     const calls = [{ name: "look", input: {} }, ...sending("ann")];
     const { agent, pending, confirm } = await asking(calls);
     const error = await agent.call("hello?", { sessionId: "s" }).catch((reason) => reason);
@@ -426,7 +466,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       { name: "look", input: {} },
     ]);
     expect(await make().interrupt(null, "s", "Never mind.")).toBe("closed_asks");
-    expect((await results()).map(([state]) => state)).toEqual(["interrupted", "interrupted"]);
+    expect((await results()).map(([state]) => state)).toEqual(["success", "interrupted"]);
     const state = await agent.getAgentState(null, "s");
     expect(state && stateProblem(state)).toBeNull();
     expect(state?.openCalls).toEqual({});
@@ -437,7 +477,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
       "Never mind.",
       "What else?",
     ]);
-    expect(sent).toEqual([]);
+    expect(sent).toEqual(["looked"]);
   });
 
   test("runs, with step saves, before the model is asked again: what it did is stored by then", async () => {

@@ -224,9 +224,7 @@ describe("several tool guards", () => {
     const rule = (name: string, pattern?: string) => ({ tool: name, ...(pattern && { pattern }) });
     const asking = (reason: string, ...suggestions: readonly PermissionRule[]): ToolGuard => ({
       check: () => ({ decision: "ask", reason, ...(suggestions.length > 0 && { suggestions }) }),
-      remember: (_, rules) => void remembered.push(rules),
     });
-    const remembered: (readonly PermissionRule[])[] = [];
     const agent = guarded([
       asking("It costs money.", rule("t"), rule("t", "a")),
       decide("allow"),
@@ -240,8 +238,11 @@ describe("several tool guards", () => {
       suggestions: [{ tool: "t" }, { tool: "t", pattern: "a" }, { tool: "t", pattern: "b" }],
     });
     const toolCallId = pending?.toolCallId ?? "";
-    await agent.call({ confirm: [{ toolCallId, approve: true, remember: true }] });
-    expect(remembered).toEqual([pending?.suggestions, pending?.suggestions, pending?.suggestions]);
+    await agent.call({ confirm: [{ toolCallId, approve: true, remember: "session" }] });
+    const remembered = await agent.rememberedRules({ sessionId: "default" });
+    expect(remembered).toEqual(
+      pending?.suggestions?.map((suggested) => ({ ...suggested, scope: "session" })),
+    );
   });
 
   test("are one guard to whoever requires it", async () => {
@@ -252,10 +253,12 @@ describe("several tool guards", () => {
       const optional = host.optional("toolGuard");
       host.use({
         name: "user",
-        onCall: async ({ ctx }, next) => {
+        onCall: async ({ ctx, slot }, next) => {
           const call = { type: "tool_call", id: "1", name: "t", input: {} } as const;
-          decisions.push(await guard.check({ call, tool: t, ctx }));
-          decisions.push(await optional()?.check({ call, tool: t, ctx }));
+          const remembered = async () => [];
+          const guarded = { call, tool: t, input: {}, slot, ctx, remembered };
+          decisions.push(await guard.check(guarded));
+          decisions.push(await optional()?.check(guarded));
           return next();
         },
       });

@@ -182,7 +182,12 @@ describe.each([true, false])("a tool whose answer comes from outside, fused: %s"
     );
     expect(reply.reason).toBe("permission_asking");
     expect(pending.map(({ name }) => name)).toEqual(["now"]);
-    expect(ran).toEqual([]);
+    expect((await make().pending(null, "s")).map(({ name, state }) => [name, state])).toEqual([
+      ["outside", "suspended"],
+      ["now", "asking"],
+      ["later", "suspended"],
+    ]);
+    expect(ran).toEqual(["later 2"]);
     await expectValid();
     const confirm = [{ toolCallId: pending[0]?.toolCallId ?? "", approve: true }];
     const approved = await make().call({ confirm }, { sessionId: "s" });

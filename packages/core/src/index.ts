@@ -62,16 +62,13 @@ export {
   type InMemoryStoreOptions,
 } from "./in-memory/in-memory-agent-state-store.js";
 export { InMemoryConversationLog } from "./in-memory/in-memory-conversation-log.js";
-export {
-  InMemoryFilesystem,
-  type InMemoryFilesystemOptions,
-} from "./in-memory/in-memory-filesystem.js";
+export { InMemoryFilesystem } from "./in-memory/in-memory-filesystem.js";
 export { InMemoryKeyValueStore } from "./in-memory/in-memory-key-value-store.js";
 export { InMemoryOffloader } from "./in-memory/in-memory-offloader.js";
 export { InMemorySignalBus } from "./in-memory/in-memory-signal-bus.js";
 export { InProcessSessionGate } from "./in-memory/in-process-gate.js";
 export { keepLastCompactor } from "./in-memory/keep-last-compactor.js";
-export { type ListGuardOptions, listGuard } from "./in-memory/list-guard.js";
+export { listGuard } from "./in-memory/list-guard.js";
 export type { JsonObject, JsonValue } from "./json/json.js";
 export { assistantMessage, toolResultMessage, userMessage } from "./message/create-message.js";
 export type {
@@ -89,11 +86,7 @@ export type {
   Usage,
 } from "./message/message.js";
 export { textOf, toolCallsOf, toolResultsOf } from "./message/read-message.js";
-export {
-  type Repair,
-  type RepairedMessages,
-  repairToolPairs,
-} from "./message/repair-tool-pairs.js";
+export { repairToolPairs } from "./message/repair-tool-pairs.js";
 export type {
   ActingStep,
   CallStep,
@@ -152,6 +145,8 @@ export type {
   PermissionMode,
   PermissionRule,
   PlanModeContext,
+  RememberedRule,
+  SuggestedRule,
   Task,
   TasksContext,
   ToolContext,
@@ -169,3 +164,4 @@ export {
 } from "./tool/tool.js";
 export type { ToolCallContext } from "./tool/tool-call-context.js";
 export type { ToolGroup } from "./tool/tool-group.js";
+export type { ToolPermission, ToolSubject } from "./tool/tool-permission.js";

@@ -13,6 +13,7 @@ import type {
   Offloader,
   Persistence,
   Plugin,
+  ReActAgentOptions,
   RememberCallsOptions,
   RuntimeContext,
   SessionGate,
@@ -215,6 +216,14 @@ export class HarnessAgentBuilder {
   /** Refuses calls that name no session; with `"user"` also those without a userId. @default false */
   requireSession(required: boolean | "user" = true): this {
     return this.#set("requireSession", required);
+  }
+
+  /**
+   * Notices when permissions or plan mode of a stored session were changed past the agent. `key` has at least 32 bytes, the
+   * same on every node. @default not noticed
+   */
+  integrity(options: NonNullable<ReActAgentOptions["integrity"]>): this {
+    return this.#set("integrity", options);
   }
 
   /** Limits of the state cache. @default 1,000 sessions, 64 MB */

@@ -27,6 +27,7 @@ export class CallRuntimeContext implements RuntimeContext {
   readonly signal: AbortSignal | undefined;
   readonly callId: string | undefined;
   readonly onBusy: OnBusy | undefined;
+  readonly onPending: "refuse" | "deny" | undefined;
   readonly queueTimeoutMs: number | undefined;
   readonly output: ToolInputSchema | undefined;
   /** The state this call works on; the engine sets it. Hooks and tools read state from here. */
@@ -47,6 +48,7 @@ export class CallRuntimeContext implements RuntimeContext {
     this.signal = fields.signal;
     this.callId = fields.callId;
     this.onBusy = fields.onBusy;
+    this.onPending = fields.onPending;
     this.queueTimeoutMs = fields.queueTimeoutMs;
     this.output = fields.output;
     this.agentState = state;
@@ -142,8 +144,8 @@ export class CallRuntimeContext implements RuntimeContext {
   }
 
   #fields(): RuntimeContextFields {
-    const { userId, sessionId, signal, callId, onBusy, queueTimeoutMs, output } = this;
-    return { userId, sessionId, signal, callId, onBusy, queueTimeoutMs, output };
+    const { userId, sessionId, signal, callId, onBusy, onPending, queueTimeoutMs, output } = this;
+    return { userId, sessionId, signal, callId, onBusy, onPending, queueTimeoutMs, output };
   }
 }
 
@@ -182,6 +184,11 @@ class CallContextBuilder implements RuntimeContextBuilder {
 
   onBusy(onBusy: OnBusy): this {
     this.#fields.onBusy = onBusy;
+    return this;
+  }
+
+  onPending(onPending: "refuse" | "deny"): this {
+    this.#fields.onPending = onPending;
     return this;
   }
 

@@ -11,12 +11,14 @@ const fieldNames: { readonly [K in keyof RuntimeContextFields]-?: true } = {
   signal: true,
   callId: true,
   onBusy: true,
+  onPending: true,
   queueTimeoutMs: true,
   output: true,
   extra: true,
 };
 const knownNames = Object.keys(fieldNames);
 const busyWords: readonly unknown[] = ["enqueue", "reject", "interrupt", "rollback"];
+const pendingWords: readonly unknown[] = ["refuse", "deny"];
 
 /**
  * Checks the plain-object form of a context; ids are checked where they become a slot.
@@ -24,7 +26,7 @@ const busyWords: readonly unknown[] = ["enqueue", "reject", "interrupt", "rollba
  * @throws InvalidInputError for an unknown key, which would leave the call without a user or session, and for wrong values
  */
 export function checkFields(fields: RuntimeContextFields): void {
-  const { signal, onBusy, queueTimeoutMs, extra } = fields;
+  const { signal, onBusy, onPending, queueTimeoutMs, extra } = fields;
   const refuse = (problem: string): never => {
     throw new InvalidInputError(`the call's context: ${problem}`);
   };
@@ -40,6 +42,8 @@ export function checkFields(fields: RuntimeContextFields): void {
     refuse(`signal must be an AbortSignal, got ${showValue(signal)}`);
   if (onBusy !== undefined && !busyWords.includes(onBusy))
     refuse(`onBusy must be ${busyWords.join(", ")}, got ${showValue(onBusy)}`);
+  if (onPending !== undefined && !pendingWords.includes(onPending))
+    refuse(`onPending must be ${pendingWords.join(" or ")}, got ${showValue(onPending)}`);
   if (queueTimeoutMs !== undefined && !(typeof queueTimeoutMs === "number" && queueTimeoutMs >= 0))
     refuse(`queueTimeoutMs must be a number of milliseconds, got ${showValue(queueTimeoutMs)}`);
   if (extra !== undefined && !isRecord(extra))

@@ -24,6 +24,11 @@ export interface RuntimeContextFields {
   readonly callId?: string | undefined;
   /** @default "enqueue" */
   readonly onBusy?: OnBusy | undefined;
+  /**
+   * With a new message while tool calls wait for an answer: `"refuse"` throws `PendingConfirmationError`, `"deny"` answers them
+   * with a denial and goes on with the message. @default "refuse"
+   */
+  readonly onPending?: "refuse" | "deny" | undefined;
   /** Longest wait for the session's turn; none by default. */
   readonly queueTimeoutMs?: number | undefined;
   /** Schema of a structured reply: the call then ends with `reason: "structured_output"`. */
@@ -55,6 +60,7 @@ export interface RuntimeContext extends RuntimeContextFields {
   readonly signal: AbortSignal | undefined;
   readonly callId: string | undefined;
   readonly onBusy: OnBusy | undefined;
+  readonly onPending: "refuse" | "deny" | undefined;
   readonly queueTimeoutMs: number | undefined;
   readonly output: ToolInputSchema | undefined;
   /** State this call works on; the engine sets it. Hooks and tools read state from here. */
@@ -95,6 +101,7 @@ export interface RuntimeContextBuilder {
   signal(signal: AbortSignal): this;
   callId(callId: string): this;
   onBusy(onBusy: OnBusy): this;
+  onPending(onPending: "refuse" | "deny"): this;
   queueTimeoutMs(queueTimeoutMs: number): this;
   output(output: ToolInputSchema): this;
   put<T>(key: TypeKey<T>, value: T): this;

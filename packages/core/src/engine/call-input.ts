@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { InvalidInputError } from "../errors/errors.js";
-import { isRecord, type JsonObject, type JsonValue } from "../json/json.js";
+import { canonicalJson, isRecord, type JsonObject, type JsonValue } from "../json/json.js";
 import { adoptMessage, createMessage } from "../message/create-message.js";
 import type { DataBlock, Message, TextBlock, ToolResultState } from "../message/message.js";
 import { showValue } from "../plugin-kit/show-value.js";
@@ -18,8 +18,17 @@ export interface Confirmation {
   readonly input?: JsonValue | undefined;
   /** Told to the model when denied. */
   readonly reason?: string | undefined;
-  /** Rules to keep for this session; `true` keeps those the guard suggests. */
-  readonly remember?: boolean | readonly PermissionRule[] | undefined;
+  /** Ends the turn with the denial: everything else that waits is closed, and the model is not asked again. @default false */
+  readonly interrupt?: boolean | undefined;
+  /**
+   * Rules to remember with an approval, for the session or for all sessions of the user: those that the guard suggested, or
+   * rules of the person's own. @default none
+   */
+  readonly remember?:
+    | "session"
+    | "user"
+    | { readonly scope: "session" | "user"; readonly rules: readonly PermissionRule[] }
+    | undefined;
 }
 
 /** Result of a suspended tool call. */
@@ -57,16 +66,6 @@ export function hashInput(input: ReadInput): string {
       ? input.messages.map(({ role, name, content }) => ({ role, name, content }))
       : input;
   return createHash("sha256").update(canonicalJson(said)).digest("base64url");
-}
-
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) =>
-    isRecord(item) ? Object.fromEntries(Object.entries(item).sort(byKey)) : item,
-  );
-}
-
-function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1;
 }
 
 /** Input in an inbox: what a call was to take in when its process died. */

@@ -3,9 +3,14 @@ import { isRecord, toJsonValue } from "../json/json.js";
 import type { ToolResultState } from "../message/message.js";
 import { unknownNames } from "../plugin-kit/unknown-names.js";
 import { kindOf, rulesProblem } from "../state/section-checks.js";
+import type { RememberedRule } from "../state/sections.js";
 import type { Confirmation, ExternalResult } from "./call-input.js";
 
-const confirmationKeys = ["toolCallId", "approve", "input", "reason", "remember"];
+const confirmationKeys = ["toolCallId", "approve", "input", "reason", "interrupt", "remember"];
+const ruleScopes: readonly unknown[] = [
+  "session",
+  "user",
+] satisfies readonly RememberedRule["scope"][];
 const resultKeys = ["toolCallId", "output", "state"];
 const resultStates: readonly unknown[] = [
   "success",
@@ -17,7 +22,7 @@ const resultStates: readonly unknown[] = [
 /** Returns the answers of a person, copied. @throws InvalidInputError that names the field and what is accepted */
 export function confirmations(value: unknown): Confirmation[] {
   return byCall(value, "confirm", confirmationKeys).map((entry) => {
-    const { toolCallId, approve, input, reason, remember } = entry;
+    const { toolCallId, approve, input, reason, interrupt, remember } = entry;
     const call = `tool call ${JSON.stringify(toolCallId)}`;
     const refuse = (problem: string): never => {
       throw new InvalidInputError(`confirm, about ${call}: ${problem}`);
@@ -26,19 +31,32 @@ export function confirmations(value: unknown): Confirmation[] {
       refuse(`approve must be true or false, got ${kindOf(approve)}`);
     if (reason !== undefined && typeof reason !== "string")
       refuse(`reason must be a string, got ${kindOf(reason)}`);
-    if (remember !== undefined && typeof remember !== "boolean") {
-      const problem = rulesProblem(remember, "remember");
-      if (problem !== null)
-        refuse(`${problem}; remember takes true, false or a list of { tool, pattern?, source? }`);
-    }
+    if (interrupt !== undefined && typeof interrupt !== "boolean")
+      refuse(`interrupt must be true or false, got ${kindOf(interrupt)}`);
+    if (interrupt === true && approve === true) refuse("interrupt goes with approve: false");
+    const problem = remember === undefined ? null : rememberProblem(remember);
+    if (problem !== null) refuse(problem);
     return {
       toolCallId,
       approve,
       ...(input !== undefined && { input: toJsonValue(input, `the input of ${call}`) }),
       ...(reason !== undefined && { reason }),
+      ...(interrupt !== undefined && { interrupt }),
       ...(remember !== undefined && { remember: toJsonValue(remember, `remember of ${call}`) }),
     } as Confirmation;
   });
+}
+
+/** Returns the problem of what a person wants remembered, or null. */
+function rememberProblem(remember: unknown): string | null {
+  if (ruleScopes.includes(remember)) return null;
+  const takes = 'remember takes "session", "user" or { scope, rules: [{ tool, pattern? }] }';
+  if (!isRecord(remember)) return `${takes}, got ${kindOf(remember)}`;
+  const [unknown] = unknownNames(remember, ["scope", "rules"], "field");
+  if (unknown !== undefined) return `remember: ${unknown}; ${takes}`;
+  if (!ruleScopes.includes(remember["scope"])) return `remember.scope must be session or user`;
+  const problem = rulesProblem(remember["rules"], "remember.rules");
+  return problem === null ? null : `${problem}; ${takes}`;
 }
 
 /** Returns the results of suspended calls, copied. @throws InvalidInputError that names the field and what is accepted */

@@ -2,8 +2,10 @@ import { InvalidInputError } from "../errors/errors.js";
 import { isRecord, type JsonObject } from "../json/json.js";
 import { createMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
+import { showValue } from "../plugin-kit/show-value.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
-import { kindOf } from "../state/section-checks.js";
+import { kindOf, rulesProblem } from "../state/section-checks.js";
+import type { PermissionMode, PermissionRule, RememberedRule } from "../state/sections.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
 import { checkMessages, checkSizes } from "./check-messages.js";
 
@@ -36,6 +38,35 @@ export interface CompactOptions {
 /** @throws InvalidInputError */
 export function resumeOptions(options: unknown): ResumeOptions {
   return checkOptions<ResumeOptions>(options, ["callId", "signal", "queueTimeoutMs"], "resume");
+}
+
+/** @throws InvalidInputError */
+export function forgetRulesOptions(options: unknown): {
+  readonly scope: RememberedRule["scope"];
+  readonly rules: readonly PermissionRule[] | undefined;
+} {
+  const { scope, rules } = checkOptions<Partial<ReturnType<typeof forgetRulesOptions>>>(
+    options,
+    ["scope", "rules"],
+    "forgetRules",
+  );
+  if (scope !== "session" && scope !== "user")
+    throw new InvalidInputError(`forgetRules: scope must be session or user, got ${kindOf(scope)}`);
+  const problem = rules === undefined ? null : rulesProblem(rules, "rules");
+  if (problem !== null) throw new InvalidInputError(`forgetRules: ${problem}`);
+  return { scope, rules };
+}
+
+const permissionModes: readonly unknown[] = [
+  ...(["default", "accept_edits", "explore", "bypass", "dont_ask"] satisfies PermissionMode[]),
+];
+
+/** @throws InvalidInputError */
+export function permissionMode(mode: unknown): PermissionMode {
+  if (permissionModes.includes(mode)) return mode as PermissionMode;
+  throw new InvalidInputError(
+    `setPermissionMode: the mode must be ${permissionModes.join(", ")}, got ${showValue(mode)}`,
+  );
 }
 
 /** Returns the engine's own option, and what goes to the Compactor. @throws InvalidInputError */

@@ -1,14 +1,21 @@
 import { RuntimeContext, type RuntimeContextFields } from "../context/runtime-context.js";
-import { AmbiguousInterruptError, InvalidIdError } from "../errors/errors.js";
-import type { AgentReply } from "../events/agent-reply.js";
+import { AmbiguousInterruptError, ConfigurationError, InvalidIdError } from "../errors/errors.js";
+import type { AgentReply, PendingCall } from "../events/agent-reply.js";
 import type { Message } from "../message/message.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import type { CompactionResult } from "../ports/compactor.js";
+import type { ToolGuard } from "../ports/tool-guard.js";
 import type { Slot } from "../slot/slot.js";
 import { checkId } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
 import { LiveState } from "../state/live-state.js";
+import {
+  isSameRule,
+  type PermissionMode,
+  type PermissionRule,
+  type RememberedRule,
+} from "../state/sections.js";
 import type { InferInput, ToolInputSchema } from "../tool/input-schema.js";
 import { AgentRun } from "./agent-run.js";
 import type { ReActAgentOptions } from "./assemble/agent-options.js";
@@ -20,7 +27,9 @@ import { EventBuffer } from "./event-buffer.js";
 import {
   type CompactOptions,
   compactOptions,
+  forgetRulesOptions,
   interruptMessage,
+  permissionMode,
   type ResumeOptions,
   resumeOptions,
   type SalvageOptions,
@@ -37,10 +46,12 @@ import {
 } from "./session/interrupt-session.js";
 import type { LifecycleState } from "./session/lifecycle.js";
 import { Maintenance, type StateEdit } from "./session/maintenance.js";
+import { RememberedRules } from "./session/remembered-rules.js";
 import { unfinishedCall } from "./session/run-records.js";
 import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
 import { storedState } from "./session/stored-state.js";
 import { pendingWords } from "./session/take-in.js";
+import { waitingCalls } from "./tools/waiting-calls.js";
 
 /** Context of a call: a {@link RuntimeContext}, or the same as a plain object. */
 export type CallContext = RuntimeContext | RuntimeContextFields;
@@ -242,6 +253,118 @@ export class ReActAgent {
   }
 
   /**
+   * Returns the tool calls of a session that wait for an answer, as the last reply listed them, in any process: those that
+   * ask a person, with the reason and the rules that may be remembered, and those whose result comes from outside.
+   */
+  pending(session: SessionName): Promise<readonly PendingCall[]>;
+  pending(userId: string | null | undefined, sessionId: string): Promise<readonly PendingCall[]>;
+  async pending(...args: readonly unknown[]): Promise<readonly PendingCall[]> {
+    const ctx = this.#context(sessionArguments(args).name);
+    const slot = this.#parts.slotOf(ctx);
+    await this.#parts.lifecycle.start();
+    const state = await storedState(this.#parts, slot);
+    if (!state) return [];
+    const call = ctx.child(slot);
+    call.agentState = state;
+    return waitingCalls({ parts: this.#parts, slot, session: { state }, ctx: call });
+  }
+
+  /**
+   * Sets how freely tools of a session may act without asking; takes effect with its next call.
+   *
+   * @throws InvalidInputError for a word that is not a mode
+   * @throws ConfigurationError when no plugin heeds the mode
+   */
+  setPermissionMode(session: SessionName, mode: PermissionMode): Promise<void>;
+  setPermissionMode(
+    userId: string | null | undefined,
+    sessionId: string,
+    mode: PermissionMode,
+  ): Promise<void>;
+  async setPermissionMode(...args: readonly unknown[]): Promise<void> {
+    const { name, rest } = sessionArguments(args);
+    const mode = permissionMode(rest[0]);
+    this.#needGuard(
+      "setPermissionMode",
+      "permissionMode",
+      "permissions() of @holdfast/permissions",
+    );
+    await this.#maintenance.update(this.#slot(name), (state) => {
+      state.permissionContext.mode = mode;
+    });
+  }
+
+  /**
+   * Puts a session into plan mode, in which only tools that change nothing run, from its next call on. The agent cannot leave
+   * it by itself: call {@link exitPlanMode}.
+   *
+   * @throws ConfigurationError when no plugin heeds plan mode
+   */
+  enterPlanMode(session: SessionName): Promise<void>;
+  enterPlanMode(userId: string | null | undefined, sessionId: string): Promise<void>;
+  async enterPlanMode(...args: readonly unknown[]): Promise<void> {
+    this.#needGuard("enterPlanMode", "planMode", "planning() of @holdfast/planning");
+    await this.#maintenance.update(this.#slot(sessionArguments(args).name), (state) => {
+      const { planFile } = state.planModeContext;
+      state.planModeContext = { active: true, planFile, enteredBy: "application" };
+    });
+  }
+
+  /** Takes a session out of plan mode, whoever entered it; the plan stays where it is. */
+  exitPlanMode(session: SessionName): Promise<void>;
+  exitPlanMode(userId: string | null | undefined, sessionId: string): Promise<void>;
+  async exitPlanMode(...args: readonly unknown[]): Promise<void> {
+    this.#needGuard("exitPlanMode", "planMode", "planning() of @holdfast/planning");
+    await this.#maintenance.update(this.#slot(sessionArguments(args).name), (state) => {
+      state.planModeContext = { active: false, planFile: state.planModeContext.planFile };
+    });
+  }
+
+  /** Returns the rules that people chose to remember for a session and for its user. */
+  rememberedRules(session: SessionName): Promise<readonly RememberedRule[]>;
+  rememberedRules(
+    userId: string | null | undefined,
+    sessionId: string,
+  ): Promise<readonly RememberedRule[]>;
+  async rememberedRules(...args: readonly unknown[]): Promise<readonly RememberedRule[]> {
+    const slot = this.#slot(sessionArguments(args).name);
+    const state = (await storedState(this.#parts, slot)) ?? LiveState.create(slot);
+    return new RememberedRules(this.#parts, slot, state).all();
+  }
+
+  /**
+   * Takes remembered rules back: those of `rules`, or all of `scope`.
+   *
+   * @returns the number of rules that were removed
+   */
+  forgetRules(
+    session: SessionName,
+    options: Pick<RememberedRule, "scope"> & { readonly rules?: readonly PermissionRule[] },
+  ): Promise<number>;
+  forgetRules(
+    userId: string | null | undefined,
+    sessionId: string,
+    options: Pick<RememberedRule, "scope"> & { readonly rules?: readonly PermissionRule[] },
+  ): Promise<number>;
+  async forgetRules(...args: readonly unknown[]): Promise<number> {
+    const { name, rest } = sessionArguments(args);
+    const { scope, rules } = forgetRulesOptions(rest[0]);
+    const slot = this.#slot(name);
+    const isForgotten = (rule: PermissionRule) =>
+      rules === undefined || rules.some((one) => isSameRule(one, rule));
+    if (scope === "user")
+      return new RememberedRules(this.#parts, slot, LiveState.create(slot)).remove(
+        scope,
+        isForgotten,
+      );
+    let removed = 0;
+    await this.#maintenance.update(slot, async (state) => {
+      removed = await new RememberedRules(this.#parts, slot, state).remove(scope, isForgotten);
+    });
+    return removed;
+  }
+
+  /**
    * This agent's sessions, newest first, approximately. With `unfinished: true` those with a run that has not ended, which
    * {@link resume} goes on with; a session whose first call died before it saved anything is among them, without messages.
    *
@@ -329,6 +452,18 @@ export class ReActAgent {
     buffer: EventBuffer | null,
   ): Call {
     return new Call(this.#parts, input, this.#context(ctx ?? {}), buffer);
+  }
+
+  /** @throws ConfigurationError */
+  #needGuard(
+    method: string,
+    part: NonNullable<ToolGuard["considers"]>[number],
+    plugin: string,
+  ): void {
+    if (!this.#parts.guard.considers?.includes(part))
+      throw new ConfigurationError(
+        `${method} has no effect on agent "${this.name}": none of its plugins heeds it; use ${plugin}`,
+      );
   }
 
   #slot(name: SessionName): Slot {

@@ -86,16 +86,17 @@ async function receiveExternal(
  */
 async function receiveAnswer(
   parts: Receiver,
-  { toolCallId, approve, input, reason, remember }: Confirmation,
+  { toolCallId, approve, input, reason, interrupt, remember }: Confirmation,
   step: IncomingStep,
 ): Promise<Confirmation> {
   const known = { name: "", input: null, ...step.call };
   const call: ToolCallBlock = { ...known, type: "tool_call", id: toolCallId };
   if (!approve) {
-    if (!reason) return { toolCallId, approve };
+    const denial = { toolCallId, approve, ...(interrupt !== undefined && { interrupt }) };
+    if (!reason) return denial;
     const { output } = await receiveBlock(parts, textResult(call, reason, "denied"), step);
     const words = output.map((block) => (block.type === "text" ? block.text : ""));
-    return { toolCallId, approve, reason: words.join("") };
+    return { ...denial, reason: words.join("") };
   }
   const answer = { toolCallId, approve, ...(remember !== undefined && { remember }) };
   if (input === undefined) return answer;

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../json/json.js";
 import type { Message, Usage } from "../message/message.js";
-import type { PermissionRule } from "../state/sections.js";
+import type { SuggestedRule } from "../state/sections.js";
 
 /** Tool call that waits for an answer from outside. */
 export interface PendingCall {
@@ -12,7 +12,7 @@ export interface PendingCall {
   /** Reason for asking or suspending. */
   readonly reason?: string | undefined;
   /** Rules that a person may choose to remember with the approval. */
-  readonly suggestions?: readonly PermissionRule[] | undefined;
+  readonly suggestions?: readonly SuggestedRule[] | undefined;
 }
 
 /** Fields of every reply. */

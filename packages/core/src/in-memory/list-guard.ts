@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseOptions } from "../plugin-kit/parse-options.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
+import type { SuggestedRule } from "../state/sections.js";
 
 /** Options of {@link listGuard}. */
 export interface ListGuardOptions {
@@ -29,8 +30,17 @@ export function listGuard(options: ListGuardOptions): ToolGuard {
       if (denied.has(call.name))
         return { decision: "deny", reason: `Tool "${call.name}" is not allowed here.` };
       if (asked.has(call.name))
-        return { decision: "ask", reason: `Tool "${call.name}" needs approval.` };
+        return {
+          decision: "ask",
+          reason: `Tool "${call.name}" needs approval.`,
+          suggestions: [toolRule(call.name)],
+        };
       return { decision: "allow" };
     },
   };
+}
+
+/** Returns the rule that allows every call of a tool. */
+export function toolRule(name: string): SuggestedRule {
+  return { tool: name, text: `Always allow ${name}`, broad: true };
 }

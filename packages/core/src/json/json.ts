@@ -146,3 +146,14 @@ const loneSurrogate = /\p{Surrogate}/u;
 export function isWellFormed(text: string): boolean {
   return !loneSurrogate.test(text);
 }
+
+/** Returns a value as JSON whose keys are sorted: equal for equal values, in whatever order their fields are. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    isRecord(item) ? Object.fromEntries(Object.entries(item).sort(byKey)) : item,
+  );
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}

@@ -41,7 +41,11 @@ const sections: { readonly [S in SectionName]: Check } = {
     ask: listOf(rule),
     workingDirectories: listOf(text),
   }),
-  planModeContext: withFields({ active: flag, planFile: nullOr(text) }),
+  planModeContext: withFields({
+    active: flag,
+    planFile: nullOr(text),
+    enteredBy: absentOr(text),
+  }),
   tasksContext: withFields({ tasks: listOf(task) }),
   toolContext: withFields({ activatedGroups: nullOr(listOf(text)) }),
   extensions: object,

@@ -10,6 +10,25 @@ export interface PermissionRule {
   readonly source?: string | undefined;
 }
 
+/** A rule that would have allowed a tool call, for a person to choose. */
+export interface SuggestedRule extends PermissionRule {
+  /** Text for a button. */
+  readonly text?: string | undefined;
+  /** The rule covers more than this one call. @default false */
+  readonly broad?: boolean | undefined;
+}
+
+/** Tells whether two rules say the same, wherever they come from. */
+export function isSameRule(a: PermissionRule, b: PermissionRule): boolean {
+  return a.tool === b.tool && a.pattern === b.pattern;
+}
+
+/** A rule that a person chose to remember. */
+export interface RememberedRule extends PermissionRule {
+  /** Remembered for one session, or for all sessions of its user with this agent. */
+  readonly scope: "session" | "user";
+}
+
 /** Rules about which tools may run, remembered ones included. */
 export interface PermissionContext {
   mode: PermissionMode;
@@ -23,6 +42,8 @@ export interface PermissionContext {
 export interface PlanModeContext {
   active: boolean;
   planFile: string | null;
+  /** Party that entered it. A plan mode entered by the application is left by it only. @default the agent */
+  enteredBy?: "agent" | "application" | undefined;
 }
 
 /** One entry of the agent's task list. */

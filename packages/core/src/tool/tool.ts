@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { ConfigurationError } from "../errors/errors.js";
-import type { JsonObject } from "../json/json.js";
+import { isRecord, type JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";
 import { nearestName } from "../plugin-kit/unknown-names.js";
 import { type InferInput, jsonSchemaOf, type ToolInputSchema } from "./input-schema.js";
 import type { ToolCallContext } from "./tool-call-context.js";
+import type { ApprovalCheck, ToolPermission } from "./tool-permission.js";
 
 /** Options of {@link tool}. */
 export interface ToolOptions<S extends ToolInputSchema, Output = unknown> {
@@ -20,6 +21,18 @@ export interface ToolOptions<S extends ToolInputSchema, Output = unknown> {
   readonly group?: string | undefined;
   /** Longest run of one call. @default the agent's `toolTimeoutMs`, 300,000 */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Asks a person before a call runs: always, or when the function says so. Rules of `@holdfast/permissions`, and rules that
+   * a person chose to remember, may answer in advance. @default false
+   */
+  readonly needsApproval?: boolean | ApprovalCheck<InferInput<S>>["isNeeded"] | undefined;
+  /** Says what a call acts on, for rules such as `read_file(./.env)`. @default rules name the tool alone */
+  readonly permission?: ToolPermission<InferInput<S>> | undefined;
+  /**
+   * Runs before the other calls of its step, which are judged once it has ended: for tools that change what others may do.
+   * @default false
+   */
+  readonly runsFirst?: boolean | undefined;
   /**
    * Runs the tool.
    *
@@ -44,6 +57,9 @@ export interface Tool<Input = never, Output = unknown> {
   readonly readOnly: boolean;
   readonly group?: string | undefined;
   readonly timeoutMs?: number | undefined;
+  readonly needsApproval?: boolean | ApprovalCheck<Input>["isNeeded"] | undefined;
+  readonly permission?: ToolPermission<Input> | undefined;
+  readonly runsFirst?: boolean | undefined;
   /** Runs the tool with an input that its schema has validated. */
   execute?(input: Input, ctx: ToolCallContext): Output;
 }
@@ -54,6 +70,19 @@ const definition = z.object({
   readOnly: z.boolean().optional(),
   group: z.string().min(1).optional(),
   timeoutMs: z.number().int().positive().optional(),
+  needsApproval: z
+    .custom(
+      (value) => ["boolean", "function"].includes(typeof value),
+      "must be true, false or a function",
+    )
+    .optional(),
+  permission: z
+    .custom(
+      (value) => isRecord(value) && typeof value["subject"] === "function",
+      "must be an object with a function subject",
+    )
+    .optional(),
+  runsFirst: z.boolean().optional(),
   execute: z.custom((value) => typeof value === "function", "must be a function").optional(),
 });
 
@@ -97,6 +126,9 @@ export function tool<S extends ToolInputSchema, Output = unknown>(
     readOnly: options.readOnly ?? false,
     group: options.group,
     timeoutMs: options.timeoutMs,
+    ...(options.needsApproval !== undefined && { needsApproval: options.needsApproval }),
+    ...(options.permission && { permission: options.permission }),
+    ...(options.runsFirst && { runsFirst: true }),
     ...(options.execute && { execute: options.execute.bind(options) }),
   });
 }

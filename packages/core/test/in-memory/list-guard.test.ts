@@ -6,7 +6,10 @@ function check(options: Parameters<typeof listGuard>[0], name: string) {
   return listGuard(options).check({
     call: { type: "tool_call", id: "c", name, input: {} },
     tool: tool({ name, description: "d", input: z.object({}) }),
+    input: {},
+    slot: { agentId: "a", userId: null, sessionId: "s" },
     ctx: RuntimeContext.empty(),
+    remembered: async () => [],
   });
 }
 
@@ -19,6 +22,7 @@ test("a tool is denied, asked about or allowed by its name, and a deny wins", ()
   expect(check(options, "mail")).toEqual({
     decision: "ask",
     reason: expect.stringContaining('"mail"'),
+    suggestions: [{ tool: "mail", text: "Always allow mail", broad: true }],
   });
   expect(check(options, "both")).toMatchObject({ decision: "deny" });
   expect(check(options, "read")).toEqual({ decision: "allow" });

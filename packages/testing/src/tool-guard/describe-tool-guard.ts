@@ -51,7 +51,8 @@ export function toolGuardCases(options: ToolGuardOptions): ConformanceCase[] {
       ctx.agentState = state;
       const { tool: asked, input } = expected;
       const block = { type: "tool_call", id: `c-${index}`, name: asked.name, input } as const;
-      return { call: { call: Object.freeze(block), tool: asked, ctx }, expected, state };
+      const call = { call: Object.freeze(block), tool: asked, input, slot, ctx };
+      return { call: { ...call, remembered: async () => [] }, expected, state };
     });
   return [
     check("every decision is allow, deny or ask, and the last two say why", async (guard) => {

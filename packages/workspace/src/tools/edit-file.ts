@@ -1,7 +1,7 @@
 import type { Tool } from "@holdfast/core";
 import { failedResult, isWellFormed, YieldingClock } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import type { FileToolFactory } from "./file-tool.js";
+import { type FileToolFactory, onPath } from "./file-tool.js";
 import { decodeText, type FileView } from "./file-view.js";
 import { literalMatches } from "./literal-matches.js";
 import { changeKey, loneSurrogate, type WriteParts } from "./write-file.js";
@@ -32,6 +32,7 @@ export function editFileTool(
     description:
       "Replaces text in a file, exactly as given. The text must occur exactly once unless replace_all is set; line endings are kept.",
     input,
+    permission: onPath,
     async run(request, { namespace, signal }) {
       const { path, old_string: from, new_string: to, replace_all: all = false } = request;
       const plain = protectedPaths.checkWritable(path);

@@ -1,6 +1,13 @@
-import type { InferInput, Tool, ToolInputSchema } from "@holdfast/core";
+import {
+  type InferInput,
+  InvalidInputError,
+  type Tool,
+  type ToolInputSchema,
+  type ToolPermission,
+} from "@holdfast/core";
 import {
   callSlot,
+  checkDirectoryPath,
   type FileNamespace,
   type SafeToolOptions,
   safeTool,
@@ -29,4 +36,22 @@ export function fileTools(agentId: string): FileToolFactory {
       ...options,
       run: (input, ctx, signal) => run(input, { namespace: callSlot(agentId, ctx), signal }),
     });
+}
+
+/**
+ * Says which file or directory a call acts on, for rules such as `read_file(./.env)`. The filesystem follows no link, so that
+ * the real path is the one the model wrote, in its normal form.
+ */
+export const onPath: ToolPermission<{ readonly path?: string | undefined }> = {
+  subject: ({ path = "." }) => ({ kind: "path", value: path, real: normalForm(path) }),
+};
+
+function normalForm(path: string): string | undefined {
+  try {
+    return checkDirectoryPath(path) || ".";
+  } catch (error) {
+    // The tool refuses it in words of its own.
+    if (InvalidInputError.is(error)) return undefined;
+    throw error;
+  }
 }

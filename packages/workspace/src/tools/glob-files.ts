@@ -7,7 +7,7 @@ import {
 } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { answerRows } from "./answer-rows.js";
-import type { FileToolFactory } from "./file-tool.js";
+import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { globMatcher } from "./glob-pattern.js";
 
@@ -30,6 +30,7 @@ export function globFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
     name: "glob_files",
     description: `Finds files by name: * matches any text within a name, ** any directories, ? one character, [a-z] a set, {a,b} alternatives. The pattern is matched against the whole path below \`path\`, so *.md finds files at the top only. Returns at most ${MAX_PATHS} paths.`,
     input,
+    permission: onPath,
     readOnly: true,
     async run({ pattern, path = "" }, { namespace, signal }) {
       const matches = globMatcher(pattern);

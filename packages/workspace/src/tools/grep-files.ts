@@ -1,7 +1,7 @@
 import type { Tool } from "@holdfast/core";
 import { checkDirectoryPath, failedResult, YieldingClock } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import type { FileToolFactory } from "./file-tool.js";
+import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { matchingFiles, relativeTo } from "./glob-files.js";
 import { globMatcher } from "./glob-pattern.js";
@@ -33,6 +33,7 @@ export function grepFilesTool(
     name: "grep_files",
     description: `Finds text in files, line by line. Returns rows \`path:line: text\`, at most ${limits.maxMatches}. For a long line, a row has the text around the match and the char_offset at which read_file shows it. agents/ (logs and tasks) is searched only when given as path.`,
     input,
+    permission: onPath,
     readOnly: true,
     async run({ pattern, path = "", glob, regex = false }, { namespace, signal }) {
       const directory = checkDirectoryPath(path);

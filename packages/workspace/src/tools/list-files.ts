@@ -2,7 +2,7 @@ import type { Tool } from "@holdfast/core";
 import { checkDirectoryPath, type FileInfo, failedResult } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { answerRows } from "./answer-rows.js";
-import type { FileToolFactory } from "./file-tool.js";
+import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 
 /** Most entries of one answer. */
@@ -18,6 +18,7 @@ export function listFilesTool(fileTool: FileToolFactory, view: FileView): Tool {
     name: "list_files",
     description: `Lists one level of a directory: files with their size in bytes, directories with the number of files below them. Returns at most ${MAX_ENTRIES} entries.`,
     input,
+    permission: onPath,
     readOnly: true,
     async run({ path = "" }, { namespace }) {
       const directory = checkDirectoryPath(path);

@@ -3,7 +3,7 @@ import type { TextBlock, Tool } from "@holdfast/core";
 import { countLines, failedResult } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { countBase64Lines, pageBase64 } from "./base64-page.js";
-import type { FileToolFactory } from "./file-tool.js";
+import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { mediaTypeOf } from "./media-type.js";
 import { lineChars, type Page, pageLines } from "./page-lines.js";
@@ -56,6 +56,7 @@ export function readFileTool(
     name: options.name,
     description: `${options.description} A page has at most ${maxReadLines} lines and ${maxReadBytes} bytes; each line starts with its number and a tab. The note after a page says how to go on. Images and PDF files are shown as they are.`,
     input,
+    permission: onPath,
     readOnly: true,
     async run(request, ctx) {
       const { path, offset = 1, limit = maxReadLines, char_offset: charOffset = 0 } = request;

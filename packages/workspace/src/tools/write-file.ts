@@ -7,7 +7,7 @@ import {
 } from "@holdfast/core/plugin-kit";
 import { userTag } from "@holdfast/core/store-kit";
 import { z } from "zod";
-import type { FileToolFactory } from "./file-tool.js";
+import { type FileToolFactory, onPath } from "./file-tool.js";
 import { foldPath } from "./fold-path.js";
 import type { ProtectedPaths } from "./protected-paths.js";
 
@@ -32,6 +32,7 @@ export function writeFileTool(fileTool: FileToolFactory, parts: WriteParts): Too
     description:
       "Writes a file: creates it or replaces its whole content. To change part of a file, use edit_file.",
     input,
+    permission: onPath,
     async run({ path, content }, { namespace }) {
       const plain = protectedPaths.checkWritable(path);
       if (!isWellFormed(content)) return failedResult(loneSurrogate("content"));

@@ -11,6 +11,7 @@ import type { Model } from "../../ports/model.js";
 import { checkId } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+import type { StateSealOptions } from "../save/state-seal.js";
 
 /** When a call's work is saved. */
 export type Persistence = "call" | "step";
@@ -100,6 +101,13 @@ export interface ReActAgentOptions extends PortOptions {
   /** Further words with which a model says that a request is longer than its window; see `isContextOverflow`. */
   readonly overflowPatterns?: readonly RegExp[] | undefined;
   readonly limits?: LimitOptions | undefined;
+  /**
+   * Notices when permissions or plan mode of a stored session were changed past the agent: they are sealed with `key`, at
+   * least 32 bytes, the same on every node. `acceptUnsealed` takes sessions from before there was a key. @default no seal
+   */
+  readonly integrity?:
+    | { readonly key: string | Uint8Array; readonly acceptUnsealed?: boolean | undefined }
+    | undefined;
   readonly rememberCalls?: RememberCallsOptions | undefined;
   readonly stateCache?: StateCacheOptions | undefined;
   /** Own keying, for example a tenant in front of the user id. */
@@ -129,6 +137,7 @@ export interface AgentSettings {
   readonly overflowPatterns: readonly RegExp[];
   readonly modelRetry: Required<{ [K in keyof ModelRetryOptions]: number }>;
   readonly limits: Required<{ [K in keyof LimitOptions]: number }>;
+  readonly integrity: StateSealOptions | undefined;
   readonly rememberCalls: Required<{ [K in keyof RememberCallsOptions]: number }>;
   readonly stateCache: Required<{ [K in keyof StateCacheOptions]: number }>;
 }
@@ -157,6 +166,13 @@ const groups = {
   }),
 };
 
+const integrity = z.strictObject({
+  key: z
+    .union([z.string(), z.instanceof(Uint8Array)], "must be a text or bytes")
+    .refine((key) => Buffer.from(key).length >= 32, "must have at least 32 bytes"),
+  acceptUnsealed: z.boolean().default(false),
+});
+
 const settings = z.object({
   name: z.string().min(1).max(255),
   agentId: z.string().min(1).max(255).optional(),
@@ -177,6 +193,7 @@ const settings = z.object({
   limits: groups.limits.prefault({}),
   rememberCalls: groups.rememberCalls.prefault({}),
   stateCache: groups.stateCache.prefault({}),
+  integrity: integrity.optional(),
 });
 
 type OtherOption = Exclude<keyof ReActAgentOptions, keyof typeof settings.shape>;
@@ -218,7 +235,8 @@ export function readSettings(
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       const path = issue.path.join(".");
-      problems.push(`${path}: ${issue.message}, got ${showValue(issue.input)}`);
+      const got = path === "integrity.key" ? "" : `, got ${showValue(issue.input)}`;
+      problems.push(`${path}: ${issue.message}${got}`);
     }
     return undefined;
   }
@@ -230,7 +248,7 @@ export function readSettings(
     );
     problems.push(...unknown.map((problem) => `${group}: ${problem}`));
   }
-  const { agentId = parsed.data.name, ...rest } = parsed.data;
+  const { agentId = parsed.data.name, integrity, ...rest } = parsed.data;
   if (rest.requireSession !== false && options.defaultSessionId !== undefined)
     problems.push(
       "defaultSessionId: with requireSession no call goes to a default session; leave one of them out",
@@ -242,7 +260,7 @@ export function readSettings(
     problems.push((error as Error).message);
     return undefined;
   }
-  return { ...rest, agentId };
+  return { ...rest, agentId, integrity };
 }
 
 /** Throws every problem at once. */

@@ -8,6 +8,7 @@ import type { Model } from "../../ports/model.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
 import type { Slot } from "../../slot/slot.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+import type { StateSeal } from "../save/state-seal.js";
 import type { Arrivals } from "../session/enter-session.js";
 import type { Lifecycle } from "../session/lifecycle.js";
 import type { StateCache } from "../session/state-cache.js";
@@ -27,6 +28,8 @@ export interface AgentParts extends DistributedStore {
   readonly model: Model;
   readonly fallbackModel: Model | undefined;
   readonly compactor: Compactor | undefined;
+  /** Present when the agent has a key for it. */
+  readonly seal: StateSeal | undefined;
   /** All guards in one. */
   readonly guard: ToolGuard;
   readonly tools: ToolBox;

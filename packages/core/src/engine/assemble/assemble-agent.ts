@@ -22,6 +22,7 @@ import type { Slot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
 import { OUTPUT_TOOL } from "../loop/structured-output.js";
+import { StateSeal } from "../save/state-seal.js";
 import { Arrivals } from "../session/enter-session.js";
 import { Lifecycle } from "../session/lifecycle.js";
 import { StateCache } from "../session/state-cache.js";
@@ -223,6 +224,7 @@ class Assembly {
       model: options.model,
       fallbackModel: options.fallbackModel,
       compactor: this.#ports.get("compactor") as Ports["compactor"] | undefined,
+      seal: settings.integrity && new StateSeal(settings.integrity),
       guard: this.#guard,
       tools: new ToolBox(this.#tools, this.#toolSources),
       toolGroups: this.#groups,

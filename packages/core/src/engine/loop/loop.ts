@@ -9,7 +9,7 @@ import { CallStopped } from "../session/stop-switch.js";
 import { type Acted, act } from "../tools/acting.js";
 import { closeCalls, openCallsOf } from "../tools/close-calls.js";
 import type { Resumption } from "../tools/resume.js";
-import { waitingCalls } from "../tools/waiting-calls.js";
+import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
 import { fitReply } from "./fit-reply.js";
 import { discardAttempt } from "./model-call.js";
 import { type Reasoned, reason } from "./reasoning.js";
@@ -17,7 +17,10 @@ import { StructuredOutput, type StructuredReply } from "./structured-output.js";
 
 /** End of the loop, of which the turn makes a reply. */
 export type LoopEnd =
-  | { readonly reason: "stop" | "max_iterations" | "middleware_stop"; readonly message: Message }
+  | {
+      readonly reason: "stop" | "max_iterations" | "middleware_stop" | "interrupted";
+      readonly message: Message;
+    }
   | {
       readonly reason: "permission_asking" | "tool_suspended";
       readonly message: Message;
@@ -28,10 +31,11 @@ export type LoopEnd =
 /** Reasons and acts in turn until the model has answered, a person has to be asked, or the limit is reached. */
 export async function runLoop(scope: CallScope, resumption: Resumption): Promise<LoopEnd> {
   const { session, parts } = scope;
+  if (resumption.ends) return { reason: "interrupted", message: lastAssistant(scope) };
   if (resumption.calls.length > 0) {
     const acted = await act(scope, resumption.calls, resumption.approved);
     scope.stop.check();
-    const end = endAfter(scope, acted);
+    const end = await endAfter(scope, acted);
     if (end) {
       // Behind open calls the input waits in the context: requests put the results where they belong.
       sayInput(scope);
@@ -39,7 +43,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
     }
     await saveStep(scope);
   }
-  if (openCallsOf(session.state).length > 0) return stillWaiting(scope);
+  if (openCallsOf(session.state).length > 0) return waitingEnd(scope);
   sayInput(scope);
   const output = scope.ctx.output
     ? new StructuredOutput(scope.ctx.output, hasResponseFormat(parts), scope.slot)
@@ -70,7 +74,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
     scope.checkpoint();
     const acted = await act(scope, calls);
     scope.stop.check();
-    const end = endAfter(scope, acted);
+    const end = await endAfter(scope, acted);
     if (end) return end;
     await saveStep(scope);
   }
@@ -172,17 +176,19 @@ function withoutCalls(message: Message): Message {
 }
 
 /** Returns how the call ends after its tools, or null when the model is asked next. */
-function endAfter(scope: CallScope, { reason, pending, stopRequested }: Acted): LoopEnd | null {
-  const message = lastAssistant(scope);
-  if (reason !== null) return { reason, message, pending };
-  return stopRequested ? { reason: "middleware_stop", message } : null;
+async function endAfter(
+  scope: CallScope,
+  { pending, stopRequested }: Acted,
+): Promise<LoopEnd | null> {
+  if (openCallsOf(scope.session.state).length > 0) return waitingEnd(scope, pending);
+  return stopRequested ? { reason: "middleware_stop", message: lastAssistant(scope) } : null;
 }
 
-/** Some calls were answered, others still wait. */
-async function stillWaiting(scope: CallScope): Promise<LoopEnd> {
-  const pending = await waitingCalls(scope);
-  const isAsking = pending.some(({ state }) => state === "asking");
-  const reason = isAsking ? "permission_asking" : "tool_suspended";
+/** Ends the call while tool calls wait for an answer: the reply lists those that ask, else those that are suspended. */
+async function waitingEnd(scope: CallScope, known: readonly PendingCall[] = []): Promise<LoopEnd> {
+  const waiting = await waitingCalls(scope, known);
+  const pending = answerableTogether(waiting);
+  const reason = pending[0]?.state === "asking" ? "permission_asking" : "tool_suspended";
   return { reason, message: lastAssistant(scope), pending };
 }
 

@@ -133,10 +133,11 @@ async function commit(
   if (!parts.fused.log) state.lastEnds = lineage ? [lineage.to] : [...session.knownEnds];
   const needsThisRelease = callRecord || state.hasCallRecords || state.unfinishedRun?.input;
   const checked = checkState(parts, session, options.writer);
-  const head = needsThisRelease
+  const readable = needsThisRelease
     ? { ...checked.head, minReader: STATE_SCHEMA_VERSION }
     : checked.head;
-  const headText = needsThisRelease ? JSON.stringify(head) : checked.text;
+  const head = parts.seal?.seal(slot, readable) ?? readable;
+  const headText = head === checked.head ? checked.text : JSON.stringify(head);
   const described = state.contextDelta();
   const delta = rewrite ? { keep: 0, replace: [], append: state.messages.slice() } : described;
   const write: StateWrite = {

@@ -168,7 +168,7 @@ function openLoaded(
 ): OpenSession {
   const { slot } = held;
   const opened: OpenedState = found
-    ? { state: readState(held, found, entry.salvage), revision: found.revision }
+    ? { state: readState(parts, held, found, entry.salvage), revision: found.revision }
     : { state: LiveState.create(slot), revision: null };
   onOpen(opened);
   const session = new OpenSession(held, opened);
@@ -183,8 +183,14 @@ function openLoaded(
 }
 
 /** A call on a session that cannot be read is refused, and leaves nothing behind. */
-function readState(held: HeldSlot, found: LoadedState, salvage: boolean | undefined): LiveState {
+function readState(
+  { seal }: AgentParts,
+  held: HeldSlot,
+  found: LoadedState,
+  salvage: boolean | undefined,
+): LiveState {
   try {
+    if (!salvage) seal?.check(held.slot, found.head);
     return stateOf(held.slot, found, salvage);
   } catch (error) {
     held.dropped.push(held.run.runId);

@@ -23,6 +23,7 @@ import { type EntryOptions, withLease, withSession } from "./enter-session.js";
 import type { ActiveCall } from "./lifecycle.js";
 import type { OpenSession } from "./open-session.js";
 import { receiveAdded, receivePushed } from "./receive-added.js";
+import { deleteUserRules } from "./remembered-rules.js";
 import { CallStopped, orAborted, StopSwitch } from "./stop-switch.js";
 
 /** Edits a state in place; when it returns an `AgentState`, that one is stored instead. */
@@ -158,6 +159,7 @@ export class Maintenance {
       const page = await parts.log.sessions({ agentId, userId, cursor });
       return { ...page, slots: page.sessions.map(({ slot }) => slot) };
     });
+    await deleteUserRules(parts, userId);
     for (const run of parts.onDeleteUser) await run(userId);
     return deleted;
   }

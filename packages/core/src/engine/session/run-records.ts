@@ -8,7 +8,7 @@ import { withBlobs } from "../../store-kit/log/with-blobs.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import { outputOf } from "../loop/structured-output.js";
-import { waitingCalls } from "../tools/waiting-calls.js";
+import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
 import { type OpenSession, stateOf } from "./open-session.js";
 
 /** Records kept in the head, for stores that keep none beside it. */
@@ -92,7 +92,7 @@ export async function recallReply(scope: CallScope, record: RunRecord): Promise<
     callId,
     runId,
     ...(reason === "structured_output" && { output: await outputOf(message, scope.ctx.output) }),
-    ...(isWaiting && { pending: await waitingCalls(scope) }),
+    ...(isWaiting && { pending: answerableTogether(await waitingCalls(scope)) }),
   } as AgentReply;
 }
 

@@ -9,7 +9,7 @@ import { stateOf } from "./open-session.js";
  * @param salvage - reads a damaged state as far as it goes
  */
 export async function storedState(
-  { stateStore, cache }: AgentParts,
+  { stateStore, cache, seal }: AgentParts,
   slot: Slot,
   salvage = false,
 ): Promise<LiveState | null> {
@@ -17,5 +17,7 @@ export async function storedState(
   // Copied before the store is asked: a call of this process may take it meanwhile.
   const copy = cached?.state.copy();
   const loaded = await stateStore.load(slot, cached?.revision);
-  return loaded === "unchanged" ? (copy ?? null) : loaded && stateOf(slot, loaded, salvage);
+  if (loaded === "unchanged") return copy ?? null;
+  if (loaded && !salvage) seal?.check(slot, loaded.head);
+  return loaded && stateOf(slot, loaded, salvage);
 }

@@ -21,9 +21,8 @@ import {
 
 /** Result of running tool calls. */
 export interface Acted {
-  /** Calls that wait for an answer; empty when the loop can go on. */
+  /** Calls among them that wait for an answer. */
   readonly pending: readonly PendingCall[];
-  readonly reason: "permission_asking" | "tool_suspended" | null;
   /** A middleware wants the call to end here. */
   readonly stopRequested: boolean;
 }
@@ -36,9 +35,9 @@ interface Runnable {
 }
 
 /**
- * Runs the open calls among `calls` and puts their results into the context.
+ * Runs the calls that may run and puts their results into the context; those that ask wait for an answer.
  *
- * When one of them has to ask, none runs: those that may are kept as `allowed` and run after the answer.
+ * Calls of tools that run first come before the others, which are judged when those have ended.
  *
  * @param approved - calls a person has approved: they ask no more, but a guard may still deny them
  */
@@ -46,6 +45,25 @@ export async function act(
   scope: CallScope,
   calls: readonly ToolCallBlock[],
   approved: ReadonlySet<string> = new Set(),
+): Promise<Acted> {
+  const { tools } = scope.parts;
+  const runsFirst = ({ name }: ToolCallBlock) => tools.get(name)?.runsFirst === true;
+  const groups = [calls.filter(runsFirst), calls.filter((call) => !runsFirst(call))];
+  const pending: PendingCall[] = [];
+  let stopRequested = false;
+  for (const group of groups) {
+    if (group.length === 0) continue;
+    const acted = await actTogether(scope, group, approved);
+    pending.push(...acted.pending);
+    stopRequested ||= acted.stopRequested;
+  }
+  return { pending, stopRequested };
+}
+
+async function actTogether(
+  scope: CallScope,
+  calls: readonly ToolCallBlock[],
+  approved: ReadonlySet<string>,
 ): Promise<Acted> {
   const verdicts = await Promise.all(
     calls.map((call) => judgeCall(scope, call, approved.has(call.id))),
@@ -62,14 +80,14 @@ export async function act(
     else runnable.push({ call, tool: verdict.tool, input: verdict.input });
   }
   const { openCalls } = scope.session.state;
-  if (asking.length > 0) {
-    for (const { toolCallId } of asking) openCalls[toolCallId] = "asking";
-    for (const { call } of runnable) openCalls[call.id] = "allowed";
+  for (const { toolCallId } of asking) openCalls[toolCallId] = "asking";
+  if (asking.length > 0) scope.emit({ type: "permission_ask", pending: asking });
+  if (runnable.length === 0 && asking.length > 0) {
     addResults(scope, inOrder(calls, results));
-    scope.emit({ type: "permission_ask", pending: asking });
-    return { pending: asking, reason: "permission_asking", stopRequested: false };
+    return { pending: asking, stopRequested: false };
   }
-  return runAll(scope, calls, runnable, results);
+  const { pending, stopRequested } = await runAll(scope, calls, runnable, results);
+  return { pending: [...asking, ...pending], stopRequested };
 }
 
 async function runAll(
@@ -134,7 +152,7 @@ async function runAll(
   );
   if (pending.length > 0) scope.emit({ type: "tool_suspended", pending });
   checkSections(scope, runnable);
-  return { pending, reason: pending.length > 0 ? "tool_suspended" : null, stopRequested };
+  return { pending, stopRequested };
 }
 
 /**

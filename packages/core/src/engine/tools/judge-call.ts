@@ -1,8 +1,10 @@
 import type { PendingCall } from "../../events/agent-reply.js";
 import type { ToolCallBlock, ToolResultBlock } from "../../message/message.js";
+import type { GuardedCall, ToolDecision } from "../../ports/tool-guard.js";
 import { validateInput } from "../../tool/input-schema.js";
 import type { Tool } from "../../tool/tool.js";
 import type { CallScope } from "../call-scope.js";
+import { RememberedRules } from "../session/remembered-rules.js";
 import { invalidInput } from "./invalid-input.js";
 import { activeTools } from "./tool-box.js";
 import { textResult } from "./tool-results.js";
@@ -23,7 +25,7 @@ export async function judgeCall(
   call: ToolCallBlock,
   approved: boolean,
 ): Promise<Verdict> {
-  const { parts, session, ctx } = scope;
+  const { parts, session } = scope;
   const offered = activeTools(session.state, parts.tools, parts.toolGroups);
   const tool = offered.find(({ name }) => name === call.name);
   if (!tool) {
@@ -38,20 +40,40 @@ export async function judgeCall(
       kind: "answered",
       result: textResult(call, invalidInput(call, validation.problem), "error"),
     };
-  const decision = await parts.guard.check({ call, tool, ctx });
+  const decision = await parts.guard.check(guardedCall(scope, call, tool, validation.value));
   if (decision.decision === "deny")
     return { kind: "answered", result: textResult(call, decision.reason, "denied") };
   if (decision.decision === "ask" && !approved)
-    return {
-      kind: "ask",
-      pending: {
-        toolCallId: call.id,
-        name: call.name,
-        input: call.input,
-        state: "asking",
-        reason: decision.reason,
-        ...(decision.suggestions && { suggestions: decision.suggestions }),
-      },
-    };
+    return { kind: "ask", pending: askingCall(call, decision) };
   return { kind: "run", tool, input: validation.value };
+}
+
+/** The part of a call that its guards are consulted with. */
+export type GuardedScope = Pick<CallScope, "parts" | "slot" | "ctx"> & {
+  readonly session: Pick<CallScope["session"], "state">;
+};
+
+/** Returns a tool call as guards see it. */
+export function guardedCall(
+  { parts, slot, session, ctx }: GuardedScope,
+  call: ToolCallBlock,
+  tool: Tool,
+  input: unknown,
+): GuardedCall {
+  const rules = new RememberedRules(parts, slot, session.state);
+  return { call, tool, input, slot, ctx, remembered: () => rules.all() };
+}
+
+/** Returns a call that asks, as replies and events list it. */
+export function askingCall(
+  { id: toolCallId, name, input }: ToolCallBlock,
+  decision: ToolDecision | undefined,
+): PendingCall {
+  return {
+    ...{ toolCallId, name, input, state: "asking" },
+    ...(decision?.decision === "ask" && {
+      reason: decision.reason,
+      ...(decision.suggestions && { suggestions: decision.suggestions }),
+    }),
+  };
 }

@@ -3,12 +3,15 @@ import type { JsonValue } from "../../json/json.js";
 import { adoptMessage } from "../../message/create-message.js";
 import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import { describeSlot } from "../../slot/slot.js";
-import type { OpenCallState } from "../../state/sections.js";
+import type { OpenCallState, PermissionRule } from "../../state/sections.js";
+import { validateInput } from "../../tool/input-schema.js";
+import type { Tool } from "../../tool/tool.js";
 import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
-import { badState } from "../save/check-state.js";
+import { RememberedRules } from "../session/remembered-rules.js";
 import { refineResult } from "./acting.js";
-import { openCallsOf } from "./close-calls.js";
+import { closeCalls, openCallsOf } from "./close-calls.js";
+import { guardedCall } from "./judge-call.js";
 import { toOutput } from "./run-tool.js";
 import { addResults, emitResult, textResult } from "./tool-results.js";
 
@@ -19,6 +22,8 @@ export interface Resumption {
   readonly approved: ReadonlySet<string>;
   /** True when this call goes on from where another one paused. */
   readonly resumed: boolean;
+  /** True when a denial ends the turn: nothing runs, and the model is not asked. */
+  readonly ends: boolean;
 }
 
 /**
@@ -36,20 +41,33 @@ export async function resume(
   const { state } = scope.session;
   if (input.kind === "confirm") await takeConfirmations(scope, input.confirm);
   if (input.kind === "results") await takeResults(scope, input.results);
+  if (input.kind === "messages" && input.messages.length > 0) denyPending(scope);
   const open = openCallsOf(state);
   const interrupted = state.shutdownInterrupted || goesOn;
   state.shutdownInterrupted = false;
   const waiting = open.some((one) => one.state === "asking");
   if (input.kind === "messages" && open.length > 0 && (waiting || !interrupted))
     throw pendingError(scope, open);
-  const run = waiting
+  const ends = input.kind === "confirm" && input.confirm.some(({ interrupt }) => interrupt);
+  if (ends) closeCalls(scope.session, { text: "Not run: the user denied a call and stopped." });
+  const run = ends
     ? []
     : open.filter((one) => one.state === "allowed" || (interrupted && one.state === "pending"));
   return {
     calls: run.map(({ call }) => call),
     approved: new Set(run.filter((one) => one.state === "allowed").map(({ call }) => call.id)),
     resumed: input.kind !== "messages" || interrupted,
+    ends,
   };
+}
+
+/** Answers what waits with a denial, where the caller of a new message wants that. */
+function denyPending({ ctx, session }: CallScope): void {
+  if (ctx.onPending !== "deny" || session.goesOn || session.state.shutdownInterrupted) return;
+  closeCalls(session, {
+    text: "Not run: the user answered with a new message instead.",
+    resultState: "denied",
+  });
 }
 
 /** Names the calls that can be answered; those that were allowed only wait for the others. */
@@ -84,6 +102,7 @@ async function takeConfirmations(
   const calls = answeredCalls(scope, confirmations, "asking");
   const denied: ToolResultBlock[] = [];
   const edited: Record<string, JsonValue> = {};
+  const chosen: ChosenRules[] = [];
   for (const confirmation of confirmations) {
     let call = calls.get(confirmation.toolCallId) as ToolCallBlock;
     if (!confirmation.approve) {
@@ -100,9 +119,12 @@ async function takeConfirmations(
       call = editInput(scope, call, confirmation);
       edited[call.id] = call.input;
     }
-    await rememberRules(scope, call, confirmation);
+    chosen.push(...(await chosenRules(scope, call, confirmation.remember)));
     session.state.openCalls[call.id] = "allowed";
   }
+  // Once nothing can be refused any more: the rules of a user are not part of this session.
+  const remembered = new RememberedRules(scope.parts, scope.slot, session.state);
+  for (const { scope: ruleScope, rules } of chosen) await remembered.add(rules, ruleScope);
   addResults(scope, denied);
   for (const result of denied) emitResult(scope, result);
   session.mark({
@@ -191,24 +213,48 @@ function editedCalls(
   return [...(Array.isArray(before) ? before.map(String) : []), id];
 }
 
-async function rememberRules(
+/** Rules to remember, and for whom. */
+type ChosenRules = Extract<Confirmation["remember"], object>;
+
+/**
+ * Returns the rules that a person wants remembered: those they name, or those that the guard suggests for the call as it
+ * will run.
+ *
+ * @throws InvalidInputError for a rule that no guard would understand, and when there is nothing to remember
+ */
+async function chosenRules(
   scope: CallScope,
   call: ToolCallBlock,
-  { remember }: Confirmation,
-): Promise<void> {
-  const tool = scope.parts.tools.get(call.name);
-  if (!tool || remember === undefined || remember === false) return;
-  const guarded = { call, tool, ctx: scope.ctx };
-  const { guard } = scope.parts;
-  const decision = remember === true ? await guard.check(guarded) : undefined;
-  const rules =
-    remember === true
-      ? decision?.decision === "ask"
-        ? (decision.suggestions ?? [])
-        : []
+  remember: Confirmation["remember"],
+): Promise<readonly ChosenRules[]> {
+  const { parts, slot } = scope;
+  const tool = parts.tools.get(call.name);
+  if (!tool || remember === undefined) return [];
+  const chosen =
+    typeof remember === "string"
+      ? { scope: remember, rules: await suggestedRules(scope, call, tool) }
       : remember;
-  await guard.remember?.(guarded, rules);
-  // Before the answer is accepted: when it is refused, the question still waits.
-  const problem = scope.session.state.sectionProblem();
-  if (problem !== null) throw badState(scope.session, "the guard's remember", problem);
+  const refuse = (problem: string): never => {
+    throw new InvalidInputError(`remember, about tool call ${JSON.stringify(call.id)}: ${problem}`);
+  };
+  if (chosen.rules.length === 0)
+    refuse("the guard suggests no rule for this call; approve it alone, or name { scope, rules }");
+  if (chosen.scope === "user" && slot.userId === null)
+    refuse(`${describeSlot(slot)} has no userId; a rule can be remembered for the session only`);
+  for (const rule of chosen.rules) {
+    const problem = parts.guard.ruleProblem?.(rule) ?? null;
+    if (problem !== null) refuse(problem);
+  }
+  return [chosen];
+}
+
+async function suggestedRules(
+  scope: CallScope,
+  call: ToolCallBlock,
+  tool: Tool,
+): Promise<readonly PermissionRule[]> {
+  const checked = await validateInput(tool.input, call.input);
+  const value = checked.problem === undefined ? checked.value : call.input;
+  const decision = await scope.parts.guard.check(guardedCall(scope, call, tool, value));
+  return decision.decision === "ask" ? (decision.suggestions ?? []) : [];
 }

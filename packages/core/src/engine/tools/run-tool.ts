@@ -10,6 +10,7 @@ import type {
 } from "../../message/message.js";
 import { outputProblem } from "../../message/message-problem.js";
 import type { Slot } from "../../slot/slot.js";
+import { withFixedRules } from "../../state/with-fixed-rules.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
 import { isExplicitToolResult, isSuspended, type Tool } from "../../tool/tool.js";
 import type { StopSwitch } from "../session/stop-switch.js";
@@ -88,7 +89,11 @@ export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
 async function execute(run: ToolRun, signal: AbortSignal): Promise<unknown> {
   const { tool, call, input, slot } = run;
   // Assigned: a context may be one of another copy of this package.
-  const about = { slot, agentId: slot.agentId, toolCallId: call.id };
+  const { agentState } = run.ctx;
+  const about = {
+    ...{ slot, agentId: slot.agentId, toolCallId: call.id },
+    agentState: agentState && withFixedRules(agentState),
+  };
   return tool.execute?.(input as never, Object.assign(run.ctx.withSignal(signal), about));
 }
 

@@ -1,0 +1,121 @@
+import {
+  ConfigurationError,
+  definePlugin,
+  InMemoryAgentStateStore,
+  type JsonObject,
+  ReActAgent,
+  StateCorruptError,
+} from "@holdfast/core";
+import { scriptedModel } from "@holdfast/testing";
+import { describe, expect, test } from "vitest";
+
+const key = "0123456789abcdef0123456789abcdef";
+const slot = { agentId: "a", userId: "ann", sessionId: "s" };
+const guard = definePlugin({
+  name: "guard",
+  contract: 1,
+  setup: (host) =>
+    host.provide("toolGuard", {
+      considers: ["permissionMode", "planMode"],
+      check: () => ({ decision: "allow" }),
+    }),
+});
+
+function node(stateStore: InMemoryAgentStateStore, integrity?: ReActAgentIntegrity) {
+  const model = scriptedModel(() => "ok");
+  return new ReActAgent({ name: "a", model, stateStore, plugins: [guard], integrity });
+}
+type ReActAgentIntegrity = ConstructorParameters<typeof ReActAgent>[0]["integrity"];
+
+/** Changes the stored head past every agent. */
+async function tamper(stateStore: InMemoryAgentStateStore, edit: (head: JsonObject) => JsonObject) {
+  const loaded = await stateStore.load(slot);
+  if (loaded === null || loaded === "unchanged") throw new Error("no state");
+  const { revision, head, messages } = loaded;
+  const write = {
+    op: "tamper",
+    expected: revision,
+    keep: messages.length,
+    replace: [],
+    append: [],
+  };
+  await stateStore.save(slot, { ...write, head: edit(head) });
+}
+
+const edits: Record<string, (head: JsonObject) => JsonObject> = {
+  "a mode": (head) => ({
+    ...head,
+    permissionContext: { ...(head["permissionContext"] as JsonObject), mode: "bypass" },
+  }),
+  "a rule": (head) => ({
+    ...head,
+    permissionContext: { ...(head["permissionContext"] as JsonObject), allow: [{ tool: "*" }] },
+  }),
+  "plan mode": (head) => ({ ...head, planModeContext: { active: false, planFile: null } }),
+  "the seal": (head) => ({ ...head, seal: "AAAA" }),
+  "the absence of the seal": ({ seal: _, ...head }) => head,
+};
+
+describe("with a key", () => {
+  test.each(Object.keys(edits))(
+    "%s written past the agent is noticed, and can be mended",
+    async (what) => {
+      const stateStore = new InMemoryAgentStateStore();
+      await node(stateStore, { key }).setPermissionMode("ann", "s", "explore");
+      await node(stateStore, { key }).enterPlanMode("ann", "s");
+      expect((await node(stateStore, { key }).call("hi", slot)).text).toBe("ok");
+      await tamper(stateStore, edits[what] as (typeof edits)[string]);
+      const found = node(stateStore, { key });
+      await expect(found.call("hi", slot)).rejects.toSatisfy(StateCorruptError.is);
+      await expect(found.getAgentState("ann", "s")).rejects.toThrow(/cannot be trusted/);
+      const salvage = { salvage: true };
+      await found.updateAgentState(
+        "ann",
+        "s",
+        (state) => {
+          state.permissionContext.mode = "explore";
+          state.permissionContext.allow = [];
+        },
+        salvage,
+      );
+      expect((await node(stateStore, { key }).call("hi", slot)).text).toBe("ok");
+    },
+  );
+
+  test("sessions from before there was one are taken where that is wanted, and sealed from then on", async () => {
+    const stateStore = new InMemoryAgentStateStore();
+    await node(stateStore).call("hi", slot);
+    await expect(node(stateStore, { key }).call("hi", slot)).rejects.toThrow(/has no seal/);
+    const lenient = { key, acceptUnsealed: true };
+    expect((await node(stateStore, lenient).call("hi", slot)).text).toBe("ok");
+    expect((await node(stateStore, { key }).call("hi", slot)).text).toBe("ok");
+  });
+
+  test("another key, or another session's seal, does not fit", async () => {
+    const stateStore = new InMemoryAgentStateStore();
+    await node(stateStore, { key }).call("hi", slot);
+    const other = { key: new Uint8Array(32).fill(7) };
+    await expect(node(stateStore, other).call("hi", slot)).rejects.toThrow(/another key/);
+    const loaded = await stateStore.load(slot);
+    if (loaded === null || loaded === "unchanged") throw new Error("no state");
+    const moved = { ...slot, sessionId: "t" };
+    const head = { ...loaded.head, sessionId: "t" };
+    const write = { op: "1", expected: null, keep: 0, replace: [], append: loaded.messages };
+    await stateStore.save(moved, { ...write, head });
+    await expect(node(stateStore, { key }).call("hi", moved)).rejects.toThrow(/cannot be trusted/);
+  });
+
+  test("a node without it keeps the seal of what it does not change", async () => {
+    const stateStore = new InMemoryAgentStateStore();
+    await node(stateStore, { key }).call("hi", slot);
+    await node(stateStore).call("hi", slot);
+    expect((await node(stateStore, { key }).call("hi", slot)).text).toBe("ok");
+  });
+});
+
+test("a key that is too short is refused, and not shown", () => {
+  const short = "secret";
+  const make = () => node(new InMemoryAgentStateStore(), { key: short });
+  expect(make).toThrow(ConfigurationError);
+  expect(make).toThrow(/integrity\.key: must have at least 32 bytes$/);
+});
