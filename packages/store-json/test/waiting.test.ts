@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SessionInfo, Slot } from "@holdfast/core";
@@ -71,11 +71,11 @@ test("once all were looked at, a listing looks at those that wait alone, whateve
   for (let at = 0; at < 20; at++) await save(named(`s${at}`), { waiting: at === 7 });
   expect(await listed()).toEqual([slotText(named("s7"))]);
   for (let at = 20; at < 30; at++) await save(named(`s${at}`), { waiting: at === 27 });
-  // Whoever looks at them reports that they cannot be read.
-  for (const at of [3, 25]) {
-    const directory = slotDirectory(root, named(`s${at}`));
-    for (const name of readdirSync(directory)) writeFileSync(join(directory, name), "damaged");
-  }
+  // A look at one of these reports that its files belong to another session.
+  for (const at of [3, 25])
+    cpSync(slotDirectory(root, named("s4")), slotDirectory(root, named(`s${at}`)), {
+      recursive: true,
+    });
   expect(await listed(1)).toEqual([named("s7"), named("s27")].map(slotText));
   expect(reports).toEqual([]);
   await store.list();
