@@ -94,10 +94,15 @@ export function waitingCases(
     check("a repeated save neither begins nor ends a wait", async (store) => {
       const first = firstWrite(slot, [], { info: { waiting: false } });
       await store.save(slot, first);
+      const second = nextWrite(await loadState(store, slot), [], { info: { waiting: false } });
+      await store.save(slot, second);
+      await assertWaits(store, false);
       const begins = nextWrite(await loadState(store, slot), [], { info: { waiting } });
       await store.save(slot, begins);
-      await store.save(slot, first);
-      await assertWaits(store, true, "after a repeated save from before it waited");
+      for (const earlier of [first, second]) {
+        await store.save(slot, earlier);
+        await assertWaits(store, true, "after a repeated save from before it waited");
+      }
       await store.save(slot, begins);
       await assertWaits(store, true, "after the save repeated from which it waits");
       await saveMore(store, { info: { waiting: false } });
