@@ -100,6 +100,7 @@ describe("facts for listings", () => {
     const { store, inner } = memorySubject();
     await store.save(slot, writeOn(null, [], { info }));
     expect((await store.list({ unfinished: true })).slots).toMatchObject([{ slot, info }]);
+    expect((await store.list({ waiting: true })).slots).toEqual([]);
     expect((await loadState(store, slot)).info).toEqual(info);
     const [listed] = (await inner.list()).slots;
     expect(listed?.info).toEqual({
@@ -107,6 +108,9 @@ describe("facts for listings", () => {
       sealed: expect.any(String),
     });
     expect(JSON.stringify(listed)).not.toContain(canary);
+    const waits = { ...info, unfinished: false, waiting: true };
+    await store.save(slot, writeOn(await loadState(store, slot), [], { info: waits }));
+    expect((await store.list({ waiting: true })).slots).toMatchObject([{ slot, info: waits }]);
   });
 
   test("that do not open are left out, and hide no session", async () => {

@@ -36,8 +36,10 @@ import {
   stateRoot,
 } from "./options.js";
 import { safeReport } from "./report.js";
+import { SessionScan } from "./session-scan.js";
 import { FileSignalBus } from "./signals/file-signal-bus.js";
 import { SlotListing } from "./slot-listing.js";
+import { WaitingMarks } from "./waiting-marks.js";
 
 /** Options of a {@link JsonFileAgentStateStore}. */
 export interface JsonFileStoreOptions extends Omit<FileOptions, "root"> {
@@ -93,6 +95,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
   readonly #documents: VersionedDocuments;
   readonly #inbox: FileInbox;
   readonly #listing: SlotListing;
+  readonly #waiting: WaitingMarks;
   readonly #companions: DistributedStore;
   /** Absent when sessions do not expire. */
   readonly #life: SessionLife | undefined;
@@ -113,7 +116,9 @@ export class JsonFileAgentStateStore implements AgentStateStore {
     const begin = (slot: Slot): Promise<void> => this.#begin(slot);
     const isExpired = (slot: Slot): Promise<boolean> => this.#isExpired(slot);
     this.#inbox = new FileInbox(root, disk, report, { begin, isExpired });
-    this.#listing = new SlotListing(root, report, isExpired);
+    this.#waiting = new WaitingMarks(root, disk);
+    const scan = new SessionScan({ root, report, marks: this.#waiting, isExpired });
+    this.#listing = new SlotListing(scan);
     const below = (folder: keyof typeof COMPANION_FOLDERS): { root: string } => ({
       root: join(root, COMPANION_FOLDERS[folder]),
     });
@@ -157,12 +162,20 @@ export class JsonFileAgentStateStore implements AgentStateStore {
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
     const owner = checkSlot(slot);
     refuseFusedParts(owner, write);
-    const { expected } = write;
-    return this.#documents.write(slotPlace(this.root, owner), write, async () => {
+    const { expected, op, info } = write;
+    const waits = info && info.waiting === true;
+    let ended: readonly string[] = [];
+    const revision = await this.#documents.write(slotPlace(this.root, owner), write, async () => {
       if (expected !== null && (await this.#isExpired(owner)))
         throw stateConflict(owner, expected, null);
       await this.#begin(owner);
+      if (waits) await this.#mark(owner, op);
+      else if (waits === false && expected !== null)
+        ended = await this.#marksBefore(owner, expected);
     });
+    // What is left behind is removed by a listing.
+    await this.#waiting.remove(ended).catch(() => undefined);
+    return revision;
   }
 
   async delete(slot: Slot): Promise<boolean> {
@@ -185,9 +198,28 @@ export class JsonFileAgentStateStore implements AgentStateStore {
   }
 
   async #remove(slot: Slot): Promise<boolean> {
+    const marks = await this.#waiting.of(slot).catch(() => []);
     const existed = await this.#documents.remove(slotPlace(this.root, slot));
     await this.#inbox.empty(slot);
+    await this.#waiting.remove(marks).catch(() => undefined);
     return existed;
+  }
+
+  async #mark(slot: Slot, op: string): Promise<void> {
+    await this.#waiting.add(slot, op).catch((error: unknown) => {
+      throw unavailable(`note that ${describeSlot(slot)} waits`, error);
+    });
+  }
+
+  /**
+   * Returns the marks that a save based on `expected` may remove once it has ended the wait: those from when `expected` was the
+   * stored revision. None belongs to a later wait, as when the save is repeated and the session waits again by now.
+   */
+  async #marksBefore(slot: Slot, expected: Revision): Promise<readonly string[]> {
+    const marks = await this.#waiting.of(slot).catch(() => []);
+    if (marks.length === 0) return [];
+    const stored = await this.#documents.read(slotPlace(this.root, slot), expected);
+    return stored === "unchanged" ? marks : [];
   }
 
   async #isExpired(slot: Slot): Promise<boolean> {

@@ -8,8 +8,12 @@ import type { Place } from "./document/place.js";
  *
  * ```
  * <agent>/<user>/<session>/   the state of a session
- * @log/ @values/ @gates/ @signals/   the store's companions, and @uses/, where sessions expire; "@" is in no agent's directory name
+ * @log/ @values/ @gates/ @signals/   the store's companions
+ * @uses/      when sessions were last used, where they expire
+ * @waiting/   marks of sessions that wait for an answer
  * ```
+ *
+ * "@" is in no agent's directory name.
  */
 export const COMPANION_FOLDERS = {
   log: "@log",
@@ -17,6 +21,7 @@ export const COMPANION_FOLDERS = {
   gates: "@gates",
   signals: "@signals",
   uses: "@uses",
+  waiting: "@waiting",
 } as const;
 
 /** Name of a user's directory. Named users have a prefix, so that none of them is `anonymous`. */

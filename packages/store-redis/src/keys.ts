@@ -66,6 +66,11 @@ export function agentIndexKey(prefix: string, agentId: string, shard: number): s
   return `${prefix}v1:{${digest(agentId)}.${shard}}:agent-sessions`;
 }
 
+/** Index of those sessions of an index whose tool calls wait for an answer; it lives on the same node. */
+export function waitingIndexKey(indexKey: string): string {
+  return `${indexKey}-waiting`;
+}
+
 /** Set of agents that have sessions. */
 export function agentsKey(prefix: string): string {
   return `${prefix}v1:{agents}:agents`;

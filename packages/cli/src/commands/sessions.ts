@@ -17,6 +17,7 @@ export function sessionsCommand(terminal: Terminal): Command {
 function list(terminal: Terminal): Command {
   return withPage(withOwnerFlags(new Command("list")), "sessions", 50)
     .description("List sessions, newest first")
+    .option("--waiting", "only sessions whose tool calls wait for an answer")
     .action(async (flags) => {
       const { listSessions } = await import("../sessions/list-sessions.js");
       await listSessions(terminal, flags);

@@ -7,6 +7,8 @@ import { type OwnerFlags, userOf } from "./session-options.js";
 
 /** Options of `sessions list`. */
 export interface ListFlags extends OwnerFlags {
+  /** Lists only sessions whose tool calls wait for an answer. */
+  readonly waiting?: boolean | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -14,35 +16,38 @@ export interface ListFlags extends OwnerFlags {
 /** Prints one page of sessions. */
 export async function listSessions(terminal: Terminal, flags: ListFlags): Promise<void> {
   await using store = await chooseStore(terminal, flags);
-  const { limit, cursor, agent: agentId } = flags;
+  const { limit, cursor, waiting, agent: agentId } = flags;
   const { stateStore } = store.parts;
-  const listed = await stateStore.list({ agentId, userId: userOf(flags), limit, cursor });
+  const listed = await stateStore.list({ agentId, userId: userOf(flags), waiting, limit, cursor });
   const page = { ...listed, slots: await withMessageCounts(stateStore, listed.slots) };
   if (terminal.isJson) {
     terminal.json({
       store: store.url,
-      sessions: page.slots.map(({ slot, updatedAt, messages }) => ({
+      sessions: page.slots.map(({ slot, updatedAt, messages, info }) => ({
         ...slot,
         updatedAt,
         messages,
+        waiting: info?.waiting === true,
       })),
       cursor: page.cursor,
     });
     return;
   }
   if (page.slots.length === 0 && page.cursor === undefined) {
-    terminal.line(safeLine(`No sessions in ${store.url}.`));
+    const none = waiting ? "No sessions wait" : "No sessions";
+    terminal.line(safeLine(`${none} in ${store.url}.`));
     return;
   }
   printTable(
     terminal,
-    ["SESSION", "USER", "AGENT", "MESSAGES", "SAVED"],
-    page.slots.map(({ slot, updatedAt, messages }) => [
+    ["SESSION", "USER", "AGENT", "MESSAGES", "SAVED", ""],
+    page.slots.map(({ slot, updatedAt, messages, info }) => [
       slot.sessionId,
       slot.userId ?? "(anonymous)",
       slot.agentId,
       messages === undefined ? "" : String(messages),
       updatedAt,
+      info?.waiting === true ? "waits for an answer" : "",
     ]),
   );
   if (page.cursor !== undefined)

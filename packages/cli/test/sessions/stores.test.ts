@@ -60,6 +60,34 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     expect(plain.stdout).toMatch(/^one +ada +assistant +2 /mu);
   });
 
+  test("that wait for an answer are marked, and listed alone with --waiting", async () => {
+    await using store = await freshStore(kind);
+    await talk(
+      store,
+      { user: "ada", session: "asks", says: ["hello"] },
+      { user: "ada", session: "asks nothing", says: ["hello"] },
+    );
+    const list = ["sessions", "list", "--store", store.url];
+    expect((await holdfast([...list, "--waiting"])).stdout).toMatch(/^No sessions wait in /u);
+    await withStore(store.url, async ({ stateStore }) => {
+      const slot = { agentId: "assistant", userId: "ada", sessionId: "asks" };
+      const loaded = await stateStore.load(slot);
+      if (loaded === null || loaded === "unchanged") throw new Error("the session is not there");
+      const { revision: expected, head, messages } = loaded;
+      const change = { op: "asks", expected, head, keep: messages.length, replace: [], append: [] };
+      await stateStore.save(slot, { ...change, info: { waiting: true } });
+    });
+    const waiting = await holdfast([...list, "--waiting", "--json"]);
+    expect(waiting.json()).toMatchObject({ sessions: [{ sessionId: "asks", waiting: true }] });
+    const all = (await holdfast([...list, "--json"])).json<Listing>().sessions;
+    expect(all.find(({ sessionId }) => sessionId === "asks nothing")).toMatchObject({
+      waiting: false,
+    });
+    const { stdout } = await holdfast(list);
+    expect(stdout).toMatch(/^asks +ada .* waits for an answer$/mu);
+    expect(stdout).not.toMatch(/^asks nothing .*waits/mu);
+  });
+
   test("are searched across users, anonymous ones too, and every hit comes on one page", async () => {
     await using store = await freshStore(kind);
     const says = ["the Kettle is on", "nothing of note", "put the kettle off"];

@@ -367,13 +367,14 @@ export class ReActAgent {
   /**
    * This agent's sessions, newest first, approximately. With `unfinished: true` those with a run that has not ended, which
    * {@link resume} goes on with; a session whose first call died before it saved anything is among them, without messages.
+   * With `waiting: true` those whose tool calls wait for an answer.
    *
    * A page may be short, even empty, and still have a cursor: continue until there is none.
    */
   async sessions(query: Omit<SlotQuery, "agentId"> = {}): Promise<SlotPage> {
     checkOptions<Omit<SlotQuery, "agentId">>(
       query,
-      ["userId", "unfinished", "limit", "cursor"],
+      ["userId", "unfinished", "waiting", "limit", "cursor"],
       "sessions",
     );
     if (query.userId !== undefined && query.userId !== null) checkId(query.userId, "userId");

@@ -16,7 +16,7 @@ import type {
 } from "../ports/agent-state-store.js";
 import type { DistributedStore } from "../ports/distributed-store.js";
 import type { Inbox } from "../ports/inbox.js";
-import { checkSlot, type Slot, slotText } from "../slot/slot.js";
+import { checkSlot, type Slot } from "../slot/slot.js";
 import { leaseLost, refuseFusedParts, stateConflict } from "../store-kit/apply-write.js";
 import { listedInfo } from "../store-kit/beside-head.js";
 import { checkLimit, matchSlot } from "../store-kit/check-query.js";
@@ -28,7 +28,8 @@ import { InMemorySignalBus } from "./in-memory-signal-bus.js";
 import { InProcessSessionGate, LoadingGate } from "./in-process-gate.js";
 import { pageBySaves } from "./page-by-saves.js";
 import { SessionUses } from "./session-uses.js";
-import { type ListedSession, type StoredState, stateAfter } from "./stored-state.js";
+import { type ListedSession, type StoredState, savedInfo, stateAfter } from "./stored-state.js";
+import { StoredStates } from "./stored-states.js";
 
 /** Options of an {@link InMemoryAgentStateStore}. */
 export interface InMemoryStoreOptions {
@@ -80,8 +81,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   /** Present with `ttlMs`. */
   readonly expiry: SessionExpiry | undefined;
   readonly #clock: () => Date;
-  /** States in the order of their last save, oldest first. */
-  readonly #states = new Map<string, StoredState>();
+  readonly #states = new StoredStates();
   readonly #inbox = new InMemoryInbox<Arrival>(
     () => this.#arrive(),
     (written) => this.#use(written),
@@ -129,9 +129,8 @@ export class InMemoryAgentStateStore implements AgentStateStore {
 
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
     const owner = checkSlot(slot);
-    const key = slotText(owner);
     this.#use(owner);
-    const stored = this.#states.get(key);
+    const stored = this.#states.get(owner);
     const { op, expected, lease } = write;
     const repeated = revisionOfOp(stored?.ops ?? [], op);
     if (repeated !== undefined) return repeated;
@@ -153,8 +152,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
     const { takes = [] } = write;
     // Nothing from here on can fail: state, inbox, log and lease change together.
     this.#arrivals = position;
-    this.#states.delete(key);
-    this.#states.set(key, state);
+    this.#states.put(state);
     this.#inbox.drop(owner, takes);
     appendLog?.();
     if (lease !== undefined && write.release) this.#gate.release(owner, lease);
@@ -164,14 +162,15 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   async delete(slot: Slot): Promise<boolean> {
     const owner = checkSlot(slot);
     this.#inbox.empty(owner);
-    return this.#states.delete(slotText(owner));
+    return this.#states.delete(owner);
   }
 
   async list(query: SlotQuery = {}): Promise<SlotPage> {
     const limit = checkLimit(query.limit, 100);
     const matches = matchSlot(query);
     this.#use();
-    const found = this.#sessions().filter(
+    const sessions = query.waiting === true ? this.#states.waiting() : this.#sessions();
+    const found = sessions.filter(
       (session) =>
         matches(session.slot) &&
         (query.unfinished !== true || this.#infoOf(session)?.unfinished === true),
@@ -189,7 +188,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   #read(slot: Slot, known?: Revision): LoadedState | "unchanged" | null {
     const owner = checkSlot(slot);
     this.#use();
-    const state = this.#states.get(slotText(owner));
+    const state = this.#states.get(owner);
     if (state === undefined) return null;
     this.#uses?.touch(owner);
     if (state.revision === known) return "unchanged";
@@ -198,7 +197,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
       head: JSON.parse(state.head) as JsonObject,
       messages: state.messages.map((message) => JSON.parse(message) as Message),
       callRecords: state.callRecords.map(({ text }) => JSON.parse(text) as CallRecord),
-      ...(state.info !== undefined && { info: JSON.parse(state.info) as SessionInfo }),
+      ...(state.info !== undefined && { info: savedInfo(state) }),
     };
   }
 
@@ -209,7 +208,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   }
 
   #expire(slot: Slot): void {
-    this.#states.delete(slotText(slot));
+    this.#states.delete(slot);
     this.#inbox.empty(slot);
     this.#log.drop(slot);
   }
@@ -222,13 +221,15 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   #sessions(): ListedSession[] {
     const unsaved = this.#inbox
       .slotsWithInput()
-      .filter(({ slot }) => !this.#states.has(slotText(slot)))
+      .filter(({ slot }) => this.#states.get(slot) === undefined)
       .map(({ slot, since }) => ({
         ...{ slot, messages: [], info: undefined },
         ...{ ...since, firstPosition: since.position },
       }));
-    if (unsaved.length === 0) return [...this.#states.values()];
-    return [...this.#states.values(), ...unsaved].sort((a, b) => a.position - b.position);
+    const saved = this.#states.all();
+    return unsaved.length === 0
+      ? saved
+      : [...saved, ...unsaved].sort((a, b) => a.position - b.position);
   }
 
   #listed(session: ListedSession): SlotInfo {
@@ -238,8 +239,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
     return info === undefined ? listed : { ...listed, info };
   }
 
-  #infoOf({ slot, info }: ListedSession): SessionInfo | undefined {
-    const saved = info === undefined ? undefined : (JSON.parse(info) as SessionInfo);
-    return listedInfo(saved, this.#inbox.inputSince(slot) !== undefined);
+  #infoOf(session: ListedSession): SessionInfo | undefined {
+    return listedInfo(savedInfo(session), this.#inbox.inputSince(session.slot) !== undefined);
   }
 }

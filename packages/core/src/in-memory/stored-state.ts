@@ -1,4 +1,4 @@
-import type { Revision, StateWrite } from "../ports/agent-state-store.js";
+import type { Revision, SessionInfo, StateWrite } from "../ports/agent-state-store.js";
 import type { Slot } from "../slot/slot.js";
 import { applyWrite, type MessageWrite } from "../store-kit/apply-write.js";
 import { withCallRecord } from "../store-kit/beside-head.js";
@@ -19,6 +19,11 @@ export interface StoredState extends ListedSession {
   readonly ops: OpLedger;
   readonly head: string;
   readonly callRecords: readonly { readonly callId: string; readonly text: string }[];
+}
+
+/** Returns the facts given with the last save that gave any. */
+export function savedInfo({ info }: Pick<ListedSession, "info">): SessionInfo | undefined {
+  return info === undefined ? undefined : (JSON.parse(info) as SessionInfo);
 }
 
 /**

@@ -113,6 +113,11 @@ export interface SlotInfo {
 export interface SlotQuery {
   /** `true` lists only sessions with a run that has not ended. @default false */
   readonly unfinished?: boolean | undefined;
+  /**
+   * `true` lists only sessions with tool calls that wait for an answer; together with `unfinished`, those of which both hold.
+   * @default false
+   */
+  readonly waiting?: boolean | undefined;
   readonly agentId?: string | undefined;
   /** `null` lists the anonymous sessions, absent lists those of every user. */
   readonly userId?: string | null | undefined;
@@ -171,6 +176,9 @@ export interface AgentStateStore {
   /**
    * Lists sessions, most recently saved first, approximately. In a store that fuses a gate and has an inbox, a session that
    * was never saved is listed as unfinished, without messages, while its inbox holds the input of a call.
+   *
+   * A page of sessions that wait costs as much as there are of them, not as there are sessions, wherever the backend has an
+   * index or the store can keep one.
    */
   list(query?: SlotQuery): Promise<SlotPage>;
   /**

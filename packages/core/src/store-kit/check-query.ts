@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors/errors.js";
-import type { SlotQuery } from "../ports/agent-state-store.js";
+import type { SessionInfo, SlotQuery } from "../ports/agent-state-store.js";
 import { checkId, type Slot } from "../slot/slot.js";
 
 /**
@@ -26,4 +26,12 @@ export function matchSlot(query: SlotQuery): (slot: Slot) => boolean {
   return (slot) =>
     (agentId === undefined || slot.agentId === agentId) &&
     (userId === undefined || slot.userId === userId);
+}
+
+/** Returns a predicate for the listed facts of the sessions that a query selects by `unfinished` and `waiting`. */
+export function matchInfo(query: SlotQuery): (info: SessionInfo | undefined) => boolean {
+  const { unfinished, waiting } = query;
+  return (info) =>
+    (unfinished !== true || info?.unfinished === true) &&
+    (waiting !== true || info?.waiting === true);
 }

@@ -62,7 +62,7 @@ export {
   MAX_VALUE_BYTES,
   namespaceText,
 } from "./check-key.js";
-export { checkLimit, matchSlot } from "./check-query.js";
+export { checkLimit, matchInfo, matchSlot } from "./check-query.js";
 export { boundedRead, boundedWrite, longestTimerMs, sleep, withDeadline } from "./deadline.js";
 export { type DocumentStoreOptions, documentStore } from "./document-store.js";
 export { ExpirySweep } from "./expiry-sweep.js";

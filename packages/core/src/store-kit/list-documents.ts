@@ -3,7 +3,7 @@ import { HoldfastError } from "../errors/holdfast-error.js";
 import { isRecord } from "../json/json.js";
 import type { SlotInfo, SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import { slotKey } from "../slot/slot.js";
-import { checkLimit, matchSlot } from "./check-query.js";
+import { checkLimit, matchInfo, matchSlot } from "./check-query.js";
 import { boundedRead } from "./deadline.js";
 import { type DocumentClient, parseStateDocument, type StateDocument } from "./state-document.js";
 
@@ -20,18 +20,21 @@ export interface DocumentSource {
   readonly commandTimeoutMs: number;
 }
 
-/** Lists one page of the sessions in `source`, newest first among every {@link WINDOW} keys. */
+/**
+ * Lists one page of the sessions in `source`, newest first among every {@link WINDOW} keys. A client lists nothing but its keys,
+ * so `unfinished` and `waiting` are looked up in every document.
+ */
 export async function listDocuments(source: DocumentSource, query: SlotQuery): Promise<SlotPage> {
   const limit = checkLimit(query.limit, 100);
   const matches = matchSlot(query);
+  const isSelected = matchInfo(query);
   let at = readListingCursor(query.cursor);
   for (let windows = 1; ; windows++) {
     const { keys } = at;
     const window = await readWindow(source, keys ?? undefined);
     const pin = at.pin ?? newestPosition(window.documents);
     const found = remaining(window.documents, { ...at, pin }).filter(
-      ({ info }) =>
-        matches(info.slot) && (query.unfinished !== true || info.info?.unfinished === true),
+      ({ info }) => matches(info.slot) && isSelected(info.info),
     );
     const page = found.slice(0, limit);
     const last = page.at(-1);

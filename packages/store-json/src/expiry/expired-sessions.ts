@@ -4,7 +4,7 @@ import { documentTitle } from "../document/document-title.js";
 import { sweepDeleted } from "../document/sweep-deleted.js";
 import { ioCode, isMissing } from "../io/io-error.js";
 import { COMPANION_FOLDERS } from "../layout.js";
-import { slotOf } from "../slot-listing.js";
+import { slotOf } from "../session-scan.js";
 import type { SessionLife } from "./session-life.js";
 import { markedMs, removeMark, slotOfMark } from "./use-mark.js";
 

@@ -1,5 +1,5 @@
 import type { SessionInfo, SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
-import { checkId, checkLimit, listedInfo } from "@holdfast/core/store-kit";
+import { checkId, checkLimit, listedInfo, matchInfo } from "@holdfast/core/store-kit";
 import { asBytes, asNumber, asText, asTextOrNull, type Row } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
@@ -24,6 +24,9 @@ export const MAX_PAGE_SIZE = 1_000;
  */
 export const IS_SESSION: string = `(rev IS NOT NULL OR (unfinished = 1 AND ${HAS_INPUT}))`;
 
+/** Hint that has a listing of the sessions that wait read no others. */
+export const WAITING_INDEX = " FORCE INDEX (by_awaits_answer)";
+
 /** A listed session and its position. */
 interface Listed extends ListPosition {
   readonly info: SlotInfo;
@@ -37,6 +40,11 @@ interface Fragment {
   readonly values: readonly Value[];
 }
 
+/** Condition for the sessions of a query, and the index to find them with, where the server is not to choose one. */
+interface Selection extends Fragment {
+  readonly hint: string;
+}
+
 /**
  * Returns one page of sessions, most recently updated first, to the minute, straight from an index.
  *
@@ -44,6 +52,19 @@ interface Fragment {
  * moved to the front since the first page come at the end, in an order that no save changes.
  */
 export async function listSlots(database: Database, query: SlotQuery): Promise<SlotPage> {
+  const { slots, cursor } = await readPage(database, query);
+  // An earlier release leaves `awaits_answer` as it is.
+  const isSelected = matchInfo(query);
+  const selected = slots.map(({ info }) => info).filter(({ info }) => isSelected(info));
+  return cursor === undefined ? { slots: selected } : { slots: selected, cursor };
+}
+
+interface ListedPage {
+  readonly slots: readonly Listed[];
+  readonly cursor?: string;
+}
+
+async function readPage(database: Database, query: SlotQuery): Promise<ListedPage> {
   const limit = Math.min(checkLimit(query.limit, 100), MAX_PAGE_SIZE);
   const which = narrow(query);
   const at = readListingCursor(query.cursor);
@@ -60,19 +81,19 @@ export async function listSlots(database: Database, query: SlotQuery): Promise<S
   const last = page.at(-1);
   if (inPlace.length > limit && last !== undefined)
     return {
-      slots: page.map(toInfo),
+      slots: page,
       cursor: writeListingCursor({ ...at, pin, position: last, shown }),
     };
   // A single statement has read everything.
-  if (query.cursor === undefined) return { slots: page.map(toInfo) };
+  if (query.cursor === undefined) return { slots: page };
   const room = limit - page.length;
   const { movedAfter } = at;
   const found = await readSlots(database, which, moved(pin, movedAfter), room + 1 + shown.length);
   const left = found.filter(({ k }) => !shown.some((start) => k.indexOf(start) === 0));
   const slots = [...page, ...left.slice(0, room)];
-  if (left.length <= room) return { slots: slots.map(toInfo) };
+  if (left.length <= room) return { slots };
   const next = { pin, position: null, shown, movedAfter: left[room - 1]?.k ?? movedAfter };
-  return { slots: slots.map(toInfo), cursor: writeListingCursor(next) };
+  return { slots, cursor: writeListingCursor(next) };
 }
 
 /** Selects the sessions after a position that were not moved since. */
@@ -85,23 +106,30 @@ function moved(pin: string, after: Buffer): Fragment {
   return { sql: "listed_at >= CAST(? AS DATETIME(6)) AND k > ? ORDER BY k", values: [pin, after] };
 }
 
-/** Selects the index to use, and the part of it to read. */
-function narrow({ agentId, userId, unfinished }: SlotQuery): Fragment {
+/** Selects the sessions of a query, by the start of an index. */
+function narrow(query: SlotQuery): Selection {
+  const { sql, values } = ownedBy(query);
+  const open = query.unfinished === true ? "unfinished = 1 AND " : "";
+  if (query.waiting !== true) return { hint: "", sql: `${open}${sql}`, values };
+  // The few that wait, also of one agent: servers might go through all of its sessions instead, in the order of the listing.
+  return { hint: WAITING_INDEX, sql: `awaits_answer = 1 AND ${open}${sql}`, values };
+}
+
+function ownedBy({ agentId, userId }: SlotQuery): Fragment {
   if (agentId !== undefined) checkId(agentId, "agentId");
   if (userId !== undefined && userId !== null) checkId(userId, "userId");
-  const open = unfinished === true ? "unfinished = 1 AND " : "";
   if (agentId !== undefined)
     return userId === undefined
-      ? { sql: `${open}agent = ? AND `, values: [agentHash(agentId)] }
-      : { sql: `${open}owner = ? AND `, values: [ownerHash(agentId, userId)] };
-  if (userId === undefined) return { sql: open, values: [] };
+      ? { sql: "agent = ? AND ", values: [agentHash(agentId)] }
+      : { sql: "owner = ? AND ", values: [ownerHash(agentId, userId)] };
+  if (userId === undefined) return { sql: "", values: [] };
   const user = userId === null ? null : Buffer.from(userId, "utf8");
-  return { sql: `${open}user_id <=> ? AND `, values: [user] };
+  return { sql: "user_id <=> ? AND ", values: [user] };
 }
 
 async function readSlots(
   database: Database,
-  which: Fragment,
+  which: Selection,
   part: Fragment,
   limit: number,
 ): Promise<readonly Listed[]> {
@@ -111,7 +139,7 @@ async function readSlots(
     "listing sessions",
     `SELECT agent_id, user_id, session_id, n, DATE_FORMAT(COALESCE(updated_at, listed_at), '%Y-%m-%dT%H:%i:%s.%f'), IF(rev IS NULL, NULL, info), unfinished, k, ${LISTED_AT},
 DATE_FORMAT(UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND, '%Y-%m-%d %H:%i:%s.%f')
-FROM ${database.tables.slots} WHERE ${which.sql}${IS_SESSION}${andUnexpired(database)} AND ${part.sql} LIMIT ?`,
+FROM ${database.tables.slots}${which.hint} WHERE ${which.sql}${IS_SESSION}${andUnexpired(database)} AND ${part.sql} LIMIT ?`,
     // The limit as a string: servers differ in which numbers they accept here.
     [hiddenMicros, ...which.values, ...part.values, String(limit)],
   );
@@ -121,10 +149,6 @@ FROM ${database.tables.slots} WHERE ${which.sql}${IS_SESSION}${andUnexpired(data
     listedAt: asText(row[8]),
     pin: asText(row[9]),
   }));
-}
-
-function toInfo({ info }: Listed): SlotInfo {
-  return info;
 }
 
 function readInfo(row: Row): SlotInfo {

@@ -6,10 +6,11 @@ import { tables } from "./0001-tables.js";
 import { reports } from "./0002-report-views.js";
 import { inbox } from "./0003-inbox.js";
 import { lastUse } from "./0004-last-use.js";
+import { waiting } from "./0005-waiting.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
-export const migrations: readonly Migration[] = [tables, reports, inbox, lastUse];
+export const migrations: readonly Migration[] = [tables, reports, inbox, lastUse, waiting];
 
 /** The number of the newest migration this release knows. */
 export const newestMigration: number = migrations.length;

@@ -37,6 +37,7 @@ export interface PreparedWrite {
 export interface PreparedInfo {
   readonly body: Buffer;
   readonly runOpen: boolean;
+  readonly awaitsAnswer: boolean;
 }
 
 /**
@@ -78,7 +79,11 @@ export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
     log: prepareLog(slot, write.log ?? []),
     takes: [...new Set(write.takes)],
     callRecord: callRecord && prepareCallRecord(slot, callRecord),
-    info: info && { body: encode(info), runOpen: info.unfinished === true },
+    info: info && {
+      body: encode(info),
+      runOpen: info.unfinished === true,
+      awaitsAnswer: info.waiting === true,
+    },
     checkFits,
   };
 }

@@ -116,7 +116,10 @@ function besideHead(write: PreparedWrite): { sql: string; values: readonly Value
   if (isFirst) parts.push(onlyRecord(callRecord));
   else if (callRecord) parts.push(keepingRecord(callRecord));
   if (isFirst || info)
-    parts.push({ sql: "info = ?, run_open = ?", values: [info?.body ?? null, runOpen ? 1 : 0] });
+    parts.push({
+      sql: "info = ?, run_open = ?, awaits_answer = ?",
+      values: [info?.body ?? null, runOpen ? 1 : 0, info?.awaitsAnswer ? 1 : 0],
+    });
   if (isFirst || info || drop !== undefined) parts.push(inboxAfter(runOpen, drop));
   return {
     sql: parts.map(({ sql }) => `, ${sql}`).join(""),

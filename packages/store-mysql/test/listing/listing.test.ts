@@ -1,8 +1,9 @@
 import { InvalidInputError } from "@holdfast/core";
 import { MysqlAgentStateStore } from "@holdfast/store-mysql";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { slotHash } from "../../src/keys.js";
-import { IS_SESSION } from "../../src/listing/list-slots.js";
+import { createPool } from "mysql2/promise";
+import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { agentHash, slotHash } from "../../src/keys.js";
+import { IS_SESSION, WAITING_INDEX } from "../../src/listing/list-slots.js";
 import { dropTables, freshPrefix, rowsOf, testPool } from "../log/fresh-tables.js";
 import { slotNamed, turnWrite } from "../state/turns.js";
 
@@ -98,6 +99,42 @@ test("a listing of unfinished sessions reads an index, not the sessions", async 
   );
   expect(String(row)).toContain("by_unfinished");
   expect(String(row)).not.toContain("filesort");
+});
+
+test("a listing of an agent's waiting sessions reads those, in order, however many others it has", async () => {
+  for (let index = 0; index < 40; index++) {
+    const slot = slotNamed(`s${index}`);
+    await store.save(slot, turnWrite(slot, null, 0, { info: { waiting: index % 20 === 0 } }));
+  }
+  const query = `SELECT k FROM ${prefix}slots${WAITING_INDEX} WHERE awaits_answer = 1 AND agent = ? AND ${IS_SESSION} ORDER BY listed_at DESC, k DESC LIMIT 5`;
+  const [row] = await rowsOf(pool, `EXPLAIN ${query}`, [agentHash("agent")]);
+  expect(String(row)).toContain("by_awaits_answer");
+  expect(String(row)).not.toContain("filesort");
+  // One connection, whose own counters say what a page reads.
+  const single = createPool({ uri: inject("mysqlUrl"), connectionLimit: 1 });
+  const reads = async (): Promise<number> => {
+    const rows = await rowsOf(
+      single,
+      "SHOW SESSION STATUS WHERE Variable_name IN ('Handler_read_next', 'Handler_read_prev')",
+    );
+    return rows.reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  const lister = new MysqlAgentStateStore({ pool: single, tablePrefix: prefix });
+  const page = () => lister.list({ agentId: "agent", waiting: true });
+  await page();
+  const before = await reads();
+  expect((await page()).slots).toHaveLength(2);
+  expect((await reads()) - before).toBeLessThan(6);
+  await single.end();
+});
+
+test("a session whose wait the release before has ended is not listed", async () => {
+  const slot = slotNamed("s");
+  await store.save(slot, turnWrite(slot, null, 0, { info: { waiting: true } }));
+  expect((await store.list({ waiting: true })).slots).toMatchObject([{ slot }]);
+  // As its save does, which knows nothing of the column.
+  await pool.query(`UPDATE ${prefix}slots SET info = '{"waiting":false}'`);
+  expect(await store.list({ waiting: true })).toEqual({ slots: [] });
 });
 
 test("a log alone is no session, until a call has said something", async () => {

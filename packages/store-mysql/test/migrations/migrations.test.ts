@@ -40,7 +40,7 @@ test("processes that start at once on an empty database all come to work", async
   for (const child of children) child.send("go");
   for (const child of children) await child.line("done");
   const rows = await rowsOf(pool, `SELECT number FROM ${prefix}migrations ORDER BY number`);
-  expect(rows.map(([number]) => number)).toEqual([1, 2, 3, 4]);
+  expect(rows.map(([number]) => number)).toEqual([1, 2, 3, 4, 5]);
   for (const child of children) await child.exited;
 });
 
@@ -53,7 +53,7 @@ test("of many first uses in one process one migrates", async () => {
 
 test("migrate says what it did", async () => {
   const report = await migrate(pool, { tablePrefix: prefix });
-  expect(report).toEqual({ applied: [1, 2, 3, 4], leftOut: [] });
+  expect(report).toEqual({ applied: [1, 2, 3, 4, 5], leftOut: [] });
   expect(report.applied.at(-1)).toBe(newestMigration);
 });
 
@@ -120,6 +120,46 @@ test("sessions of the release before stay as they are, and its nodes may go on u
   expect(await store.load(slot)).toMatchObject({ callRecords: [] });
   expect((await store.list()).slots[0]).not.toHaveProperty("info");
   expect((await store.list({ unfinished: true })).slots).toEqual([]);
+});
+
+test("sessions that wait already are found after the migration that indexes them, which may run twice", async () => {
+  const t = tableNames(prefix);
+  const [indexing] = migrations.filter(({ name }) => name === "waiting");
+  const before = migrations.filter(({ number }) => number < Number(indexing?.number));
+  await pool.query(migrationsTable(t.migrations));
+  const connection = await pool.getConnection();
+  for (const migration of before)
+    for (const statement of [...migration.statements(t), recordStatement(t.migrations, migration)])
+      await connection.query(statement);
+  const infos = {
+    asks: '{"unfinished":false,"waiting":true,"counts":{"messages":1}}',
+    "asks in other words": '{"title":"漢字🌤 \\" \\\\","waiting" : true}',
+    "does not": '{"waiting":false,"title":"\\"waiting\\":true","metadata":{"waiting":true}}',
+    damaged: '{"waiting":true',
+    "of no state": '{"waiting":true}',
+    "says nothing": null,
+  };
+  for (const [sessionId, info] of Object.entries(infos))
+    await connection.execute(
+      `INSERT INTO ${t.slots} (${SLOT_COLUMNS}, rev, head, updated_at, listed_at, info) VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?)`,
+      [
+        ...slotValues({ ...slot, sessionId }),
+        sessionId === "of no state" ? null : Buffer.from(`1.${"a".repeat(32)}`, "utf8"),
+        Buffer.from(JSON.stringify(headOf(slot)), "utf8"),
+        info === null ? null : Buffer.from(info, "utf8"),
+      ],
+    );
+  const store = new MysqlAgentStateStore({ pool, tablePrefix: prefix });
+  const listed = async (): Promise<string[]> =>
+    (await store.list({ waiting: true })).slots.map((each) => each.slot.sessionId).sort();
+  expect(await listed()).toEqual(["asks", "asks in other words"]);
+  const revision = `1.${"a".repeat(32)}`;
+  const answered = { ...slot, sessionId: "asks" };
+  await store.save(answered, turnWrite(answered, revision, 0, { info: { waiting: false } }));
+  // As an administrator may, or a node that died after it.
+  for (const statement of indexing?.statements(t) ?? []) await connection.query(statement);
+  connection.release();
+  expect(await listed()).toEqual(["asks in other words"]);
 });
 
 test("a user who may not make tables works on tables that are there, and is told otherwise", async () => {

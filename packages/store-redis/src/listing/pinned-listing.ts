@@ -21,13 +21,22 @@ const MAX_REMEMBERED = 200;
 export class PinnedListing {
   readonly after: PinnedEntry | undefined;
   readonly pin: number;
+  /** The listing began with this selection, so that its end is that of all sessions selected. */
+  readonly isWhole: boolean;
   readonly #shown: Set<string>;
+  readonly #selection: string;
 
-  /** @throws InvalidInputError */
-  constructor(cursor: string | undefined) {
-    const place: Place = cursor === undefined ? { pin: Date.now(), shown: [] } : readPlace(cursor);
+  /**
+   * @param selection - text that tells which sessions the listing goes through
+   * @throws InvalidInputError
+   */
+  constructor(cursor: string | undefined, selection = "") {
+    this.#selection = nameOf({ score: 0, member: selection });
+    const first: Place = { pin: Date.now(), shown: [], selection: this.#selection };
+    const place = cursor === undefined ? first : readPlace(cursor);
     this.after = place.after;
     this.pin = place.pin;
+    this.isWhole = place.selection === this.#selection;
     this.#shown = new Set(place.shown);
   }
 
@@ -50,7 +59,8 @@ export class PinnedListing {
   }
 
   cursorBehind(last: PinnedEntry): string {
-    return writeCursor(last, { pin: this.pin, late: last.isLate, shown: [...this.#shown] });
+    const more = { pin: this.pin, late: last.isLate, shown: [...this.#shown] };
+    return writeCursor(last, this.isWhole ? { ...more, of: this.#selection } : more);
   }
 }
 
@@ -58,6 +68,7 @@ interface Place {
   readonly after?: PinnedEntry;
   readonly pin: number;
   readonly shown: readonly string[];
+  readonly selection?: unknown;
 }
 
 function readPlace(cursor: string): Place {
@@ -65,9 +76,9 @@ function readPlace(cursor: string): Place {
     // A cursor of a release that did not pin its listings.
     if (more.length === 0)
       return { after: { ...entry, isLate: false }, pin: Number.MAX_SAFE_INTEGER, shown: [] };
-    const { pin, late, shown } = Object(more[0]) as Record<string, unknown>;
+    const { pin, late, shown, of: selection } = Object(more[0]) as Record<string, unknown>;
     if (typeof pin !== "number" || typeof late !== "boolean" || !Array.isArray(shown)) return;
-    return { after: { ...entry, isLate: late }, pin, shown: shown.map(String) };
+    return { after: { ...entry, isLate: late }, pin, shown: shown.map(String), selection };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import type { RedisConnection, RedisReply, RunOptions } from "../connection/redis-connection.js";
 import {
   either,
   isNumber,
@@ -60,6 +60,9 @@ const dropEntry = defineScript(
   textIn("done"),
 );
 
+/** Options of a write to an index. */
+type WriteOptions = Pick<RunOptions, "deadlineMs" | "minReplicas">;
+
 /**
  * Sorted sets of sessions by time, newest first.
  *
@@ -77,8 +80,8 @@ export class SessionIndex {
     this.#keepMs = ttlMs === undefined ? 0 : ttlMs + DROP_AFTER_MS;
   }
 
-  touch(key: string, member: string, at: number, deadlineMs?: number): Promise<void> {
-    return this.#write(key, member, at, "GT", deadlineMs);
+  touch(key: string, member: string, at: number, options?: WriteOptions): Promise<void> {
+    return this.#write(key, member, at, "GT", options);
   }
 
   /**
@@ -91,8 +94,8 @@ export class SessionIndex {
   }
 
   /** Adds an agent to the set of agents. */
-  addAgent(key: string, agentId: string, deadlineMs?: number): Promise<void> {
-    return this.#write(key, agentId, 0, "SET", deadlineMs);
+  addAgent(key: string, agentId: string, options?: WriteOptions): Promise<void> {
+    return this.#write(key, agentId, 0, "SET", options);
   }
 
   async #write(
@@ -100,11 +103,11 @@ export class SessionIndex {
     member: string,
     at: number,
     mode: "GT" | "NX" | "XX" | "SET",
-    deadlineMs?: number,
+    options?: WriteOptions,
   ): Promise<void> {
     const what = mode === "SET" ? "indexing an agent" : "indexing a session";
     const args = [member, at, this.#keepMs, mode];
-    await this.#connection.run(what, touchEntry, [key], args, { deadlineMs });
+    await this.#connection.run(what, touchEntry, [key], args, options);
   }
 
   async remove(key: string, member: string): Promise<void> {

@@ -1,12 +1,17 @@
-import type { SessionInfo, Slot, SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
-import { isRecord } from "@holdfast/core/plugin-kit";
-import { checkLimit, listedInfo, matchSlot } from "@holdfast/core/store-kit";
-import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
-import { isNumber, isText, isTextOrNull, listOf, tuple } from "../connection/reply-shape.js";
-import { defineScript } from "../connection/script.js";
-import { inboxLua } from "../inbox/inbox-lua.js";
-import { agentIndexKey, agentsKey, logIndexKey, partKey, userIndexKey } from "../keys.js";
+import type { Slot, SlotInfo, SlotPage, SlotQuery } from "@holdfast/core";
+import { checkLimit, matchInfo, matchSlot } from "@holdfast/core/store-kit";
+import type { RedisConnection } from "../connection/redis-connection.js";
+import { isNumber, isText, listOf, tuple } from "../connection/reply-shape.js";
+import {
+  agentIndexKey,
+  agentsKey,
+  logIndexKey,
+  partKey,
+  userIndexKey,
+  waitingIndexKey,
+} from "../keys.js";
 import { entryPage, PARALLEL } from "./entry-page.js";
+import { type FoundSession, lookUpSession } from "./look-up-session.js";
 import { mergeEntries } from "./merge-entries.js";
 import { type PinnedEntry, PinnedListing } from "./pinned-listing.js";
 import {
@@ -17,18 +22,8 @@ import {
   RecentTouches,
   SessionIndex,
 } from "./session-index.js";
-import { readSlotMember, SHARDS, shardOf, slotMember } from "./slot-member.js";
-
-/** Looks up what a listing shows of a session. KEYS: state, inbox. Returns n, at, info, and 1 when the inbox holds an input. */
-const lookScript = defineScript(
-  "look",
-  false,
-  `${inboxLua}
-local found = redis.call('HMGET', KEYS[1], 'n', 'at', 'info')
-return {found[1], found[2], found[3], has_input(KEYS[2])}
-`,
-  tuple(isTextOrNull, isTextOrNull, isTextOrNull, isNumber),
-);
+import { readSlotMember, readWaitMember, SHARDS, shardOf, slotMember } from "./slot-member.js";
+import { isOfSession, WaitingIndex } from "./waiting-index.js";
 
 /**
  * Index of existing sessions: one index per agent and user, and one per agent, in shards.
@@ -40,6 +35,8 @@ return {found[1], found[2], found[3], has_input(KEYS[2])}
  * - A listing misses no slot that is there all the time; one that is saved meanwhile may come twice.
  */
 export class SlotIndex {
+  /** Sessions whose tool calls wait for an answer. */
+  readonly waiting: WaitingIndex;
   readonly #connection: RedisConnection;
   readonly #keyPrefix: string;
   readonly #ttlMs: number | undefined;
@@ -49,12 +46,21 @@ export class SlotIndex {
 
   constructor(
     connection: RedisConnection,
-    options: { readonly keyPrefix: string; readonly ttlMs: number | undefined },
+    options: {
+      readonly keyPrefix: string;
+      readonly ttlMs: number | undefined;
+      readonly minReplicas: number;
+    },
   ) {
     this.#connection = connection;
     this.#keyPrefix = options.keyPrefix;
     this.#ttlMs = options.ttlMs;
     this.#index = new SessionIndex(connection, options.ttlMs);
+    const { keyPrefix, ttlMs, minReplicas } = options;
+    const keysOf = (slot: Slot): string[] => this.#keysOf(slot);
+    this.waiting = new WaitingIndex(connection, this.#index, {
+      ...{ keyPrefix, ttlMs, minReplicas, keysOf },
+    });
   }
 
   /**
@@ -92,7 +98,7 @@ export class SlotIndex {
   async add(slot: Slot, at: number, deadlineMs?: number): Promise<void> {
     const member = slotMember(slot);
     const keys = this.#keysOf(slot);
-    const touched = keys.map((key) => this.#index.touch(key, member, at, deadlineMs));
+    const touched = keys.map((key) => this.#index.touch(key, member, at, { deadlineMs }));
     await Promise.all([...touched, this.#indexAgent(slot, deadlineMs)]);
   }
 
@@ -106,18 +112,36 @@ export class SlotIndex {
   /** @throws InvalidInputError | InvalidIdError | StoreUnavailableError */
   async list(query: SlotQuery = {}): Promise<SlotPage> {
     const limit = checkLimit(query.limit, 100);
-    const matches = matchSlot(query);
-    const listing = new PinnedListing(query.cursor);
+    const [matches, isSelected] = [matchSlot(query), matchInfo(query)];
+    const { agentId, userId, waiting = false } = query;
+    const listing = new PinnedListing(query.cursor, JSON.stringify([agentId, userId, waiting]));
     const keys = await this.#keysFor(query);
+    const isIndexed = query.waiting === true && (await this.#isIndexed(listing, keys));
     const wanted = Math.ceil(limit / Math.max(keys.length, 1)) + 8;
-    const batch = query.unfinished === true ? PARALLEL : Math.min(wanted, PARALLEL);
-    const entries = this.#entries(listing, keys, batch);
+    const isSearch = query.unfinished === true || (query.waiting === true && !isIndexed);
+    const batch = isSearch ? PARALLEL : Math.min(wanted, PARALLEL);
+    const entries = this.#entries(listing, isIndexed ? keys.map(waitingIndexKey) : keys, batch);
+    const look = async (entry: IndexEntry): Promise<SlotInfo | null> => {
+      if (isIndexed) return this.waiting.look(entry);
+      const found = await this.#look(entry);
+      if (found !== null && query.waiting === true) await this.waiting.adopt(found);
+      return found?.listed ?? null;
+    };
     const { items: slots, last } = await entryPage(entries, limit, async (entry) => {
-      const listed = await this.#look(entry);
-      if (listed === null || !matches(listed.slot)) return null;
-      return query.unfinished === true && listed.info?.unfinished !== true ? null : listed;
+      const listed = await look(entry);
+      return listed !== null && matches(listed.slot) && isSelected(listed.info) ? listed : null;
     });
-    return last === undefined ? { slots } : { slots, cursor: listing.cursorBehind(last) };
+    if (last !== undefined) return { slots, cursor: listing.cursorBehind(last) };
+    if (query.waiting === true && !isIndexed && listing.isWhole)
+      await this.waiting.setComplete(keys);
+    return { slots };
+  }
+
+  /** Tells whether a listing of the sessions that wait reads their indexes: its first page decides, as it has their order. */
+  async #isIndexed({ after }: PinnedListing, keys: readonly string[]): Promise<boolean> {
+    return after === undefined
+      ? this.waiting.isComplete(keys)
+      : readWaitMember(after.member) !== null;
   }
 
   async *#entries(
@@ -131,21 +155,22 @@ export class SlotIndex {
         order,
       );
     if (!listing.after?.isLate)
-      for await (const entry of read(listing.after, newestFirst)) yield listing.early(entry);
+      for await (const entry of read(listing.after, newestFirst))
+        if (isOfSession(entry)) yield listing.early(entry);
     for await (const entry of read(listing.lateAfter, oldestFirst)) {
-      const late = listing.late(entry);
+      const late = isOfSession(entry) ? listing.late(entry) : null;
       if (late !== null) yield late;
     }
   }
 
   async #indexAgent({ agentId }: Slot, deadlineMs?: number): Promise<void> {
-    await this.#index.addAgent(agentsKey(this.#keyPrefix), agentId, deadlineMs);
+    await this.#index.addAgent(agentsKey(this.#keyPrefix), agentId, { deadlineMs });
   }
 
   async #touchIn(key: string, member: string, at: number): Promise<void> {
     await this.#index.touch(key, member, at);
     if (this.#ttlMs === undefined) return;
-    const exists = async (other: string) => (await this.#infoOf(readSlotMember(other), 0)) !== null;
+    const exists = async (other: string) => (await this.#find(readSlotMember(other), 0)) !== null;
     await this.#index.sweep(key, this.#ttlMs, at, exists, (entry) => this.#dropEverywhere(entry));
   }
 
@@ -165,27 +190,18 @@ export class SlotIndex {
     });
   }
 
-  /** Returns the listed item of an entry; null when its session does not exist. */
-  async #look(entry: IndexEntry): Promise<SlotInfo | null> {
+  /** Returns the session of an entry; null when it does not exist. */
+  async #look(entry: IndexEntry): Promise<FoundSession | null> {
     const slot = readSlotMember(entry.member);
-    const info = await this.#infoOf(slot, entry.score);
-    if (info === null && slot !== null)
+    const found = await this.#find(slot, entry.score);
+    if (found === null && slot !== null)
       await Promise.all(this.#keysOf(slot).map((key) => this.#index.drop(key, entry)));
-    return info;
+    return found;
   }
 
-  /** @param touchedAt - time of a session that was never saved */
-  async #infoOf(slot: Slot | null, touchedAt: number): Promise<SlotInfo | null> {
+  async #find(slot: Slot | null, touchedAt: number): Promise<FoundSession | null> {
     if (slot === null) return null;
-    const keys = [partKey(this.#keyPrefix, slot, "state"), partKey(this.#keyPrefix, slot, "inbox")];
-    const reply = await this.#connection.run("listing sessions", lookScript, keys, []);
-    const [messages, at, text, hasInput] = Array.isArray(reply) ? reply : [];
-    const isSaved = typeof messages === "string" && typeof at === "string";
-    if (!isSaved && hasInput !== 1) return null;
-    const info = listedInfo(readInfo(text), hasInput === 1);
-    const updatedAt = new Date(isSaved ? Number(at) : touchedAt).toISOString();
-    const listed = { slot, updatedAt, messages: isSaved ? Number(messages) : 0 };
-    return info === undefined ? listed : { ...listed, info };
+    return lookUpSession(this.#connection, this.#keyPrefix, slot, touchedAt);
   }
 
   /** Keys of the indexes that contain a slot. */
@@ -221,16 +237,5 @@ export class SlotIndex {
       cursor = String(next ?? "0");
     } while (cursor !== "0");
     return [...agents];
-  }
-}
-
-/** Reads the facts stored with a state; what cannot be read is left out. */
-function readInfo(text: RedisReply | undefined): SessionInfo | undefined {
-  if (typeof text !== "string") return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

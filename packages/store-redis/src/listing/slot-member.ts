@@ -15,6 +15,28 @@ export function slotMember({ agentId, userId, sessionId }: Slot): string {
   return JSON.stringify([agentId, userId, sessionId]);
 }
 
+/** Entry of an index of sessions that wait. */
+export interface Wait {
+  readonly slot: Slot;
+  /** Op of the save from which the session waits, as JSON; null when an earlier release saved it. */
+  readonly since: string | null;
+}
+
+/** Encodes an entry of an index of sessions that wait. */
+export function waitMember({ slot, since }: Wait): string {
+  const { agentId, userId, sessionId } = slot;
+  return JSON.stringify([agentId, userId, sessionId, since]);
+}
+
+/** Decodes an entry of {@link waitMember}; null when it is another. */
+export function readWaitMember(member: string): Wait | null {
+  const slot = readSlotMember(member);
+  if (slot === null) return null;
+  const [, , , since, ...more]: unknown[] = JSON.parse(member);
+  if (since === undefined || more.length > 0) return null;
+  return { slot, since: since === null ? null : String(since) };
+}
+
 /** Decodes an entry of an index; null when it is not a slot. */
 export function readSlotMember(member: string): Slot | null {
   try {

@@ -15,7 +15,7 @@ import {
   type StateWrite,
 } from "@holdfast/core/store-kit";
 import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
-import { textIn } from "../connection/reply-shape.js";
+import { isTextOrNull, textIn, tuple } from "../connection/reply-shape.js";
 import { defineScript } from "../connection/script.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";
 import { RedisInbox } from "../inbox/redis-inbox.js";
@@ -30,16 +30,22 @@ import {
   readOptions,
 } from "../options.js";
 import { RedisSignalBus } from "../signals/redis-signal-bus.js";
-import { saveArgs, savedRevision, saveScript } from "./save-script.js";
+import { saveArgs } from "./save-args.js";
+import { savedRevision, saveScript } from "./save-script.js";
 import { loadScript, readStoredState, slotField } from "./stored-state.js";
 
-/** Deletes a state in any condition, and all that is kept beside it. KEYS: state, messages, inbox, call-records. */
+/**
+ * Deletes a state in any condition, and all that is kept beside it. KEYS: state, messages, inbox, call-records. Returns what
+ * came of it, and the wait that has ended with it, if any.
+ */
 const deleteScript = defineScript(
   "delete",
   true,
-  `redis.call('UNLINK', KEYS[3], KEYS[4])
-   return redis.call('UNLINK', KEYS[1], KEYS[2]) == 0 and 'absent' or 'deleted'`,
-  textIn("deleted", "absent"),
+  `local wait = redis.pcall('HGET', KEYS[1], 'wait')
+   redis.call('UNLINK', KEYS[3], KEYS[4])
+   local found = redis.call('UNLINK', KEYS[1], KEYS[2])
+   return {found == 0 and 'absent' or 'deleted', type(wait) == 'string' and wait}`,
+  tuple(textIn("deleted", "absent"), isTextOrNull),
 );
 
 /** Options of {@link RedisAgentStateStore}. */
@@ -134,7 +140,10 @@ export class RedisAgentStateStore implements AgentStateStore {
     const args = saveArgs(owner, write, ttlMs);
     const { log = [] } = write;
     const staging = this.fuses.log.stage(owner, log, write.append, write.expected === null);
-    await Promise.all([staging, this.#updateIndex(owner, write)]);
+    const { op, info } = write;
+    const indexed = [this.#updateIndex(owner, write)];
+    if (info?.waiting === true) indexed.push(this.#index.waiting.add(owner, op));
+    await Promise.all([staging, ...indexed]);
     const logArgs = await staging;
     const send = async (): Promise<Revision> => {
       const reply = await this.#connection.run(
@@ -144,7 +153,9 @@ export class RedisAgentStateStore implements AgentStateStore {
         [...args, ...logArgs],
         { minReplicas, wrote: (answer) => Array.isArray(answer) && answer[0] === "saved" },
       );
-      return savedRevision(owner, write, reply as readonly RedisReply[]);
+      const revision = savedRevision(owner, write, reply as readonly RedisReply[]);
+      this.#endWait(owner, reply, 2);
+      return revision;
     };
     if (write.lease === undefined || write.release !== true) return send();
     return this.fuses.gate.whileReleasing(write.lease, send);
@@ -157,9 +168,9 @@ export class RedisAgentStateStore implements AgentStateStore {
     const parts = ["state", "messages", "inbox", "call-records"] as const;
     const keys = parts.map((part) => partKey(keyPrefix, owner, part));
     const what = `deleting ${describeSlot(owner)}`;
-    return (
-      (await this.#connection.run(what, deleteScript, keys, [], { minReplicas })) === "deleted"
-    );
+    const reply = await this.#connection.run(what, deleteScript, keys, [], { minReplicas });
+    this.#endWait(owner, reply, 1);
+    return Array.isArray(reply) && reply[0] === "deleted";
   }
 
   async list(query: SlotQuery = {}): Promise<SlotPage> {
@@ -182,6 +193,12 @@ export class RedisAgentStateStore implements AgentStateStore {
     await this.fuses.gate.close();
     await keyValue.close();
     await this.#connection.close();
+  }
+
+  /** Removes a session from the index of those that wait, when a reply names, at this place, the wait that has ended. */
+  #endWait(slot: Slot, reply: RedisReply, at: number): void {
+    const since = Array.isArray(reply) ? reply[at] : undefined;
+    if (typeof since === "string") this.#index.waiting.remove(slot, since);
   }
 
   /** A new session is indexed before it is saved, so that none is missing; later updates of the index may be late. */

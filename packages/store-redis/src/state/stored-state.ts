@@ -25,7 +25,8 @@ import { refreshLua } from "../gate/refresh-lua.js";
  * - `state`: a hash. `slot` is the ids as JSON, `rev` the revision, `n` the number of messages, `head` its JSON, `at` the
  *   time of the last save in milliseconds, `ttl` its `ttlMs`, and `o0`, `o1`, … the ring buffer of the last saves, each as
  *   `<op as JSON>\t<revision>` at the number of its revision modulo the size of the ring.
- *   `info` is the JSON of the facts for listings, `gone` ids of entries that the inbox had.
+ *   `info` is the JSON of the facts for listings, `gone` ids of entries that the inbox had, `wait` the op, as
+ *   JSON, of the save from which the session waits for an answer.
  * - `messages`: a list of JSON texts.
  * - `call-records`: a list, newest first, of `<callId as JSON>\t<record as JSON>`.
  */

@@ -26,7 +26,9 @@ export class Sessions {
   constructor(options: { ttlMs?: number; on?: RedisConnection; keyPrefix?: string } = {}) {
     this.keyPrefix = options.keyPrefix ?? ownPrefix();
     const { keyPrefix } = this;
-    this.index = new SlotIndex(options.on ?? connection, { keyPrefix, ttlMs: options.ttlMs });
+    this.index = new SlotIndex(options.on ?? connection, {
+      ...{ keyPrefix, ttlMs: options.ttlMs, minReplicas: 0 },
+    });
   }
 
   async save(slot: Slot, at: number, messages = 3): Promise<void> {

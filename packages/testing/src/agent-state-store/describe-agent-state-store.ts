@@ -23,6 +23,7 @@ import { roundTripCases } from "./round-trip-cases.js";
 import type { AgentStateStoreOptions } from "./store-case.js";
 import { takingCases } from "./taking-cases.js";
 import { unsavedCases } from "./unsaved-cases.js";
+import { waitingCases } from "./waiting-cases.js";
 
 /**
  * Registers the tests every `AgentStateStore` must pass. Stores are closed by the suite.
@@ -66,7 +67,7 @@ export function agentStateStoreCases(options: AgentStateStoreOptions): Conforman
       ? [...fusedInboxCases(check, options), ...takingCases(check)]
       : []),
     ...(callRecords ? callRecordCases(check, options) : []),
-    ...(info ? infoCases(check, options) : []),
+    ...(info ? [...infoCases(check, options), ...waitingCases(check, options)] : []),
     ...(info && inbox && fuses.includes("gate") ? unsavedCases(check, options) : []),
     ...(options.expiring ? expiryCases(options, options.expiring) : []),
     ...failureCases(check, options),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AgentStateStore, Slot, SlotQuery } from "@holdfast/core";
+import type { AgentStateStore, SessionInfo, Slot, SlotQuery } from "@holdfast/core";
 import { slotText, uuidv7 } from "@holdfast/core/store-kit";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
@@ -91,10 +91,11 @@ export function listCases(check: StoreCase): ConformanceCase[] {
 }
 
 /** Saves sessions between the pages of a listing; fails when one is missing, or one left alone comes twice. */
-async function assertStablePaging(
+export async function assertStablePaging(
   store: AgentStateStore,
   slots: readonly Slot[],
   query: SlotQuery,
+  info?: SessionInfo,
 ): Promise<void> {
   const seen: string[] = [];
   const saved = new Set<string>();
@@ -110,10 +111,10 @@ async function assertStablePaging(
     const touched = [ahead[0], ahead.at(-1), slots.find((each) => !isNext(each))];
     for (const each of touched.filter((slot) => slot !== undefined)) {
       saved.add(slotText(each));
-      await store.save(each, nextWrite(await loadState(store, each), []));
+      await store.save(each, nextWrite(await loadState(store, each), [], { info }));
     }
     const made = { agentId: "agent", userId: "user", sessionId: uuidv7() };
-    await store.save(made, firstWrite(made, []));
+    await store.save(made, firstWrite(made, [], { info }));
     cursor = page.cursor;
   } while (cursor !== undefined);
   for (const each of slots) {

@@ -18,6 +18,7 @@ import {
   describeSlot,
   type LoadedState,
   listedInfo,
+  matchInfo,
   nextRevision,
   REMEMBERED_OPS,
   type StateWrite,
@@ -232,10 +233,11 @@ export class ReferenceStore implements AgentStateStore {
     await this.backend.connect();
   }
 
-  private isWanted(stored: ListedSession, { agentId, userId, unfinished }: SlotQuery): boolean {
+  private isWanted(stored: ListedSession, query: SlotQuery): boolean {
+    const { agentId, userId } = query;
     if (agentId !== undefined && stored.slot.agentId !== agentId) return false;
     if (userId !== undefined && stored.slot.userId !== userId) return false;
-    return unfinished !== true || this.infoOf(stored)?.unfinished === true;
+    return matchInfo(query)(this.infoOf(stored));
   }
 
   private parse(body: string): Omit<LoadedState, "revision"> {
