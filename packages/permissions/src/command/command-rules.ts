@@ -9,6 +9,13 @@ import { type OpenedFile, readCommand, type SimpleCommand } from "./read-command
 import { specialUse, startedCommand } from "./special-use.js";
 import { unwrap } from "./unwrap.js";
 
+/** Common programs that do not run their arguments: `git rm` and `grep rm` are no wrappers of `rm`. */
+const ownArguments = new Set(
+  `apt awk basename brew cargo cat cd chmod chown cp curl cut diff dirname docker du echo egrep export fgrep file find git
+  go grep head jq kill kubectl ln ls make man mkdir mv node npm pip pnpm printf ps pwd python python3 pytest rg rm rmdir sed
+  sort stat tail tar tee test touch tr tsc type uniq wc wget which yarn [`.split(/\s+/),
+);
+
 /** Says of a file that a command opens whether rules of the file tools allow it. */
 export interface FileRules {
   /** Reports whether an allow rule of a writing tool covers the path. */
@@ -67,7 +74,18 @@ export function commandForbidden(pattern: string, line: string): "match" | "mayb
     read.commands.some(
       ({ unknown, words }) => unknown !== null || specialUse(words)?.runs === true,
     );
-  return isUnknown || answers.includes("maybe") ? "maybe" : "none";
+  if (isUnknown || answers.includes("maybe")) return "maybe";
+  const isHidden = read.commands.some(({ words }) => isStartedByUnknown(compiled, words));
+  return isHidden ? "maybe" : "none";
+}
+
+/** Reports whether a program that may be a wrapper has a forbidden command in its arguments. */
+function isStartedByUnknown(pattern: CommandPattern, words: readonly string[]): boolean {
+  const [name = ""] = words;
+  if (ownArguments.has(name)) return false;
+  return words
+    .slice(1, 16)
+    .some((_, index) => forbidsWords(pattern, words.slice(index + 1)) === "match");
 }
 
 /** Returns the reason why a command line cannot be known; null when it can. */
