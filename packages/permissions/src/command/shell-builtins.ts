@@ -23,7 +23,8 @@ export function shellProblem(words: readonly string[]): string | null {
   if (base === "export") return args.every(isHarmlessExport) ? null : "an exported variable";
   if (base === "set") return args.every(isHarmlessSet) ? null : "a shell option";
   if (otherShells.has(base)) return "a shell whose language is not read";
-  if (!knownShells.has(base) || scriptText(words) !== null) return null;
+  if (!knownShells.has(base)) return null;
+  if (scriptText(words) !== null) return args.length > 2 ? "arguments of a nested script" : null;
   const file = args[0];
   return file === undefined || file.startsWith("-") || file.includes(gap)
     ? "a shell that runs text which is not in the command"

@@ -78,7 +78,9 @@ function launcherUses(base: string, args: readonly string[], subcommand: string)
 function interpreterUses(base: string, args: readonly string[]): SpecialUse[] {
   const isInterpreter =
     /^(?:python|node|nodejs|perl|ruby|php|lua|deno|bun|Rscript|julia|tclsh)$/.test(base);
-  const hasScript = args.some((word) => !word.startsWith("-") || /^--(?:version|help)$/.test(word));
+  const hasScript = args.some(
+    (word) => !word.startsWith("-") || /^--(?:version|help|test)$/.test(word),
+  );
   return isInterpreter && !hasScript && !/^-[vVh]$/.test(args[0] ?? "")
     ? [{ names: [gap], runs: true }]
     : [];
@@ -136,7 +138,7 @@ function optionUses(options: SpecialOptions, args: readonly string[]): SpecialUs
 
 /** `-o` is found in `-xo`, `-of` and `-o`; `--output` in `--output=f` and `--outp`; `-exec` only as a whole. */
 function isOption(word: string, option: string, whole: boolean): boolean {
-  if (word === option) return true;
+  if (word === option || option === "-") return word === option;
   const known = word.includes(gap) ? word.slice(0, word.indexOf(gap)) : null;
   if (known !== null && known !== "" && option.startsWith(known)) return true;
   const [name = ""] = word.split("=");
