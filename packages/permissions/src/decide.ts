@@ -4,7 +4,15 @@ import type { ToolDecision, ToolSubject } from "./core-types.js";
 import { type FileTools, forbidsFiles, writeRules } from "./opened-files.js";
 import type { PathRoots } from "./path/path-forms.js";
 import { formatRule, isBare, namesTool } from "./rules/rule.js";
-import { allowsSubject, type Forbids, forbidsSubject, pathAllowed } from "./subject-rules.js";
+import {
+  allowsSubject,
+  type Forbids,
+  forbidsSubject,
+  lineOf,
+  pathAllowed,
+  type ReadSubject,
+  readSubject,
+} from "./subject-rules.js";
 import { suggestRules } from "./suggest-rules.js";
 
 /** Everything a decision about one tool call depends on. */
@@ -37,12 +45,17 @@ const noFileTools: FileTools = { reads: [], writes: [] };
  * mode does by default. Pure: the same input always has the same answer.
  */
 export function decide(input: DecisionInput): ToolDecision {
-  const decision = decided(input);
+  const decision = decided({ ...input, subjects: input.subjects.map(readSubject) });
   if (decision.decision !== "ask" || input.mode !== "dont_ask") return decision;
   return { decision: "deny", reason: `${decision.reason}; nobody is asked in the mode dont_ask` };
 }
 
-function decided(input: DecisionInput): ToolDecision {
+/** Input whose command lines were read. */
+interface ReadInput extends DecisionInput {
+  readonly subjects: readonly ReadSubject[];
+}
+
+function decided(input: ReadInput): ToolDecision {
   const { mode, rules, tool } = input;
   const denied = strictest(rules.deny, input);
   if (denied?.answer === "match")
@@ -80,7 +93,7 @@ interface Answer {
 }
 
 /** Returns the first rule that matches, else the first that may. */
-function strictest(rules: readonly PermissionRule[], input: DecisionInput): Answer | null {
+function strictest(rules: readonly PermissionRule[], input: ReadInput): Answer | null {
   let doubted: Answer | null = null;
   for (const rule of rules) {
     const answer = answerOf(rule, input);
@@ -90,13 +103,13 @@ function strictest(rules: readonly PermissionRule[], input: DecisionInput): Answ
   return doubted;
 }
 
-function answerOf(rule: PermissionRule, input: DecisionInput): Forbids {
+function answerOf(rule: PermissionRule, input: ReadInput): Forbids {
   const { tool, subjects, fileTools = noFileTools } = input;
   const isNamed = namesTool(rule, tool.name);
   if (isNamed && isBare(rule)) return "match";
   const answers = subjects.flatMap((subject) => [
     isNamed ? forbidsSubject(rule, subject, input) : "none",
-    subject.kind === "command" ? forbidsFiles(rule, subject.value, fileTools, input) : "none",
+    subject.kind === "command" ? forbidsFiles(rule, lineOf(subject), fileTools, input) : "none",
   ]);
   if (answers.includes("match")) return "match";
   // A call whose subject the tool does not tell may be about anything.
@@ -104,7 +117,7 @@ function answerOf(rule: PermissionRule, input: DecisionInput): Forbids {
   return isUntold || answers.includes("maybe") ? "maybe" : "none";
 }
 
-function isAllowed(input: DecisionInput): boolean {
+function isAllowed(input: ReadInput): boolean {
   const { rules, tool, subjects, fileTools = noFileTools } = input;
   const own = rules.allow.filter((rule) => namesTool(rule, tool.name));
   if (own.some(isBare)) return true;
@@ -139,22 +152,22 @@ function named(rule: PermissionRule): string {
   return rule.source === undefined ? formatRule(rule) : `${formatRule(rule)} (${rule.source})`;
 }
 
-function doubt(rule: PermissionRule, { tool, subjects }: DecisionInput): string {
+function doubt(rule: PermissionRule, { tool, subjects }: ReadInput): string {
   const part = firstUnknown(subjects);
   const why = part === null ? "the call could be one that it names" : `the command holds ${part}`;
   return `the rule ${named(rule)} may forbid this call of ${tool.name}: ${why}`;
 }
 
-function unallowed({ tool, subjects }: DecisionInput): string {
+function unallowed({ tool, subjects }: ReadInput): string {
   const part = firstUnknown(subjects);
   return part === null
     ? `no rule allows this call of ${tool.name}`
     : `no rule can allow this call of ${tool.name}: the command holds ${part}`;
 }
 
-function firstUnknown(subjects: readonly ToolSubject[]): string | null {
-  for (const { kind, value } of subjects) {
-    const part = kind === "command" ? unknownPart(value) : null;
+function firstUnknown(subjects: readonly ReadSubject[]): string | null {
+  for (const subject of subjects) {
+    const part = subject.kind === "command" ? unknownPart(lineOf(subject)) : null;
     if (part !== null) return part;
   }
   return null;

@@ -1,6 +1,6 @@
 import type { PermissionRule } from "@holdfast/core";
 import type { FileRules } from "./command/command-rules.js";
-import { type OpenedFile, readCommand } from "./command/read-command.js";
+import { type CommandLine, type OpenedFile, readCommand } from "./command/read-command.js";
 import type { ToolSubject } from "./core-types.js";
 import type { PathRoots } from "./path/path-forms.js";
 import { isBare, namesTool } from "./rules/rule.js";
@@ -41,18 +41,16 @@ export function writeRules(
 /** Compares the files that a command opens with a rule that forbids, when it is one of the file tools'. */
 export function forbidsFiles(
   rule: PermissionRule,
-  line: string,
+  line: CommandLine,
   tools: FileTools,
   roots: PathRoots,
 ): Forbids {
   const isAbout = (file: OpenedFile): boolean =>
     (file.writes ? tools.writes : tools.reads).some((name) => namesTool(rule, name));
-  const answers = readCommand(line)
-    .files.filter(isAbout)
-    .map(({ path, known }): Forbids => {
-      const real = tools.realPaths?.get(path);
-      const answer = forbidsSubject(rule, { kind: "path", value: path, real }, roots);
-      return answer === "none" && !known ? "maybe" : answer;
-    });
+  const answers = line.files.filter(isAbout).map(({ path, known }): Forbids => {
+    const real = tools.realPaths?.get(path);
+    const answer = forbidsSubject(rule, { kind: "path", value: path, real }, roots);
+    return answer === "none" && !known ? "maybe" : answer;
+  });
   return answers.includes("match") ? "match" : answers.includes("maybe") ? "maybe" : "none";
 }

@@ -1,5 +1,6 @@
 import type { PermissionRule } from "@holdfast/core";
 import { commandAllowed, commandForbidden, type FileRules } from "./command/command-rules.js";
+import { type CommandLine, readCommand } from "./command/read-command.js";
 import type { ToolSubject } from "./core-types.js";
 import type { PathRoots } from "./path/path-forms.js";
 import { coversPath, forbidsPath, pathPattern } from "./path/path-pattern.js";
@@ -14,17 +15,32 @@ import { foldCase, matchesWildcard, starPattern } from "./wildcard.js";
  */
 export type Forbids = "match" | "maybe" | "none";
 
+/** Subject whose command line was read, once for all rules. */
+export interface ReadSubject extends ToolSubject {
+  readonly line?: CommandLine | undefined;
+}
+
+/** Reads the command line of a subject. */
+export function readSubject(subject: ToolSubject): ReadSubject {
+  return subject.kind === "command" ? { ...subject, line: readCommand(subject.value) } : subject;
+}
+
+/** Returns the command line of a subject. */
+export function lineOf(subject: ReadSubject): CommandLine {
+  return subject.line ?? readCommand(subject.value);
+}
+
 /** Reports whether a deny or ask rule is about the subject. */
 export function forbidsSubject(
   rule: PermissionRule,
-  subject: ToolSubject,
+  subject: ReadSubject,
   roots: PathRoots,
 ): Forbids {
   if (isBare(rule)) return "match";
   const pattern = rule.pattern ?? "";
   switch (subject.kind) {
     case "command":
-      return commandForbidden(pattern, subject.value);
+      return commandForbidden(pattern, lineOf(subject));
     case "path":
       return pathForbidden(pattern, subject, roots);
     case "url": {
@@ -41,7 +57,7 @@ export function forbidsSubject(
 /** Reports whether allow rules of the tool cover the whole subject. */
 export function allowsSubject(
   rules: readonly PermissionRule[],
-  subject: ToolSubject,
+  subject: ReadSubject,
   roots: PathRoots,
   files: FileRules,
 ): boolean {
@@ -49,7 +65,7 @@ export function allowsSubject(
   const patterns = rules.map(({ pattern }) => pattern ?? "");
   switch (subject.kind) {
     case "command":
-      return commandAllowed(patterns, subject.value, files);
+      return commandAllowed(patterns, lineOf(subject), files);
     case "path":
       return patterns.some((pattern) => pathAllowed(pattern, subject, roots));
     case "url":

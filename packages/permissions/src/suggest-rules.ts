@@ -1,9 +1,10 @@
 import type { PermissionRule } from "@holdfast/core";
 import { commandPattern } from "./command/command-pattern.js";
 import { isCovered } from "./command/command-rules.js";
-import { readCommand, type SimpleCommand } from "./command/read-command.js";
-import type { SuggestedRule, ToolSubject } from "./core-types.js";
+import type { CommandLine, SimpleCommand } from "./command/read-command.js";
+import type { SuggestedRule } from "./core-types.js";
 import { isBare, maxPatternChars, namesTool } from "./rules/rule.js";
+import { lineOf, type ReadSubject } from "./subject-rules.js";
 
 /** Rules offered at most; a person does not read more. */
 const maxSuggestions = 5;
@@ -13,7 +14,7 @@ const maxTextChars = 60;
 /** Call that rules are suggested for. */
 export interface SuggestionInput {
   readonly tool: { readonly name: string; readonly hasSubject: boolean };
-  readonly subjects: readonly ToolSubject[];
+  readonly subjects: readonly ReadSubject[];
   readonly rules: { readonly allow: readonly PermissionRule[] };
 }
 
@@ -51,10 +52,10 @@ interface WantedRule {
   readonly shown: string;
 }
 
-function subjectPatterns(subject: ToolSubject, input: SuggestionInput): readonly WantedRule[] {
+function subjectPatterns(subject: ReadSubject, input: SuggestionInput): readonly WantedRule[] {
   switch (subject.kind) {
     case "command":
-      return commandRules(subject.value, input);
+      return commandRules(lineOf(subject), input);
     case "path": {
       const path = escaped(subject.value).replaceAll(/[?[\]]/g, "\\$&");
       const pattern = subject.value.startsWith("/") ? `/${path}` : `./${path.replace(/^\.\//, "")}`;
@@ -69,11 +70,13 @@ function subjectPatterns(subject: ToolSubject, input: SuggestionInput): readonly
   }
 }
 
-function commandRules(line: string, { rules, tool }: SuggestionInput): readonly WantedRule[] {
+function commandRules(
+  { commands }: CommandLine,
+  { rules, tool }: SuggestionInput,
+): readonly WantedRule[] {
   const patterns = rules.allow
     .filter((rule) => !isBare(rule) && namesTool(rule, tool.name))
     .map(({ pattern = "" }) => commandPattern(pattern));
-  const { commands } = readCommand(line);
   // A rule for an expansion would have to allow every value, and `*` spans words: that is not this call.
   if (commands.some(({ gaps }) => gaps !== "none")) return [];
   return commands

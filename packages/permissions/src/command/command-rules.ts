@@ -5,7 +5,7 @@ import {
   forbidsWords,
   isExact,
 } from "./command-pattern.js";
-import { type OpenedFile, readCommand, type SimpleCommand } from "./read-command.js";
+import type { CommandLine, OpenedFile, SimpleCommand } from "./read-command.js";
 import { specialUse, startedCommand } from "./special-use.js";
 import { unwrap } from "./unwrap.js";
 
@@ -28,10 +28,9 @@ export interface FileRules {
  */
 export function commandAllowed(
   patterns: readonly string[],
-  line: string,
+  read: CommandLine,
   files: FileRules,
 ): boolean {
-  const read = readCommand(line);
   if (read.unknown !== null || read.commands.length === 0) return false;
   const compiled = patterns.map(commandPattern);
   return (
@@ -62,8 +61,7 @@ export function isCovered(patterns: readonly CommandPattern[], command: SimpleCo
  *
  * @returns `match` when any simple command matches; `maybe` when what runs cannot be known, or could match
  */
-export function commandForbidden(pattern: string, line: string): "match" | "maybe" | "none" {
-  const read = readCommand(line);
+export function commandForbidden(pattern: string, read: CommandLine): "match" | "maybe" | "none" {
   const compiled = commandPattern(pattern);
   const answers = read.commands.flatMap((command) =>
     formsOf(command).map((words) => forbidsWords(compiled, words)),
@@ -89,8 +87,7 @@ function isStartedByUnknown(pattern: CommandPattern, words: readonly string[]): 
 }
 
 /** Returns the reason why a command line cannot be known; null when it can. */
-export function unknownPart(line: string): string | null {
-  const read = readCommand(line);
+export function unknownPart(read: CommandLine): string | null {
   return read.unknown ?? read.commands.find(({ unknown }) => unknown !== null)?.unknown ?? null;
 }
 
