@@ -133,6 +133,16 @@ test.each([
   expect(command(line, { allow: [pattern] }).decision).toBe(decision);
 });
 
+test.each([
+  "ls() { echo a; }; ls",
+  "function ls { echo a; }",
+  "eval ls",
+  "ls $((x))",
+  "[[ a == b ]] && ls",
+])("%j does not run although each command in it is allowed", (line) => {
+  expect(command(line, { allow: ["ls:*", "echo:*", "eval:*"] }).decision).toBe("ask");
+});
+
 test("files that a command opens follow the rules of the file tools", () => {
   const opened = (line: string, allow: string[], deny: string[], real = "/work/app/out/a") => {
     const input = inputOf({ kind: "command", value: line }, { allow: ["echo:*", "cat:*", "cd:*"] });

@@ -227,6 +227,16 @@ describe("suggestions", () => {
     expect(suggested(text)).toEqual([]);
   });
 
+  test.each([
+    ["find . -name '*.ts'", "find . -name \\*.ts"],
+    [`echo "it's"`, "echo it\\'s"],
+    ["echo ''", "echo ''"],
+    ["echo '\\'", "echo \\\\"],
+  ])("for %j are the rule %j, in which nothing is a wildcard", (text, wanted) => {
+    expect(patterns(text)).toEqual([wanted]);
+    expect(command(text, { allow: [wanted] }).decision).toBe("allow");
+  });
+
   test("leave out what a rule covers already", () => {
     const decision = command("ls && pwd", { allow: ["ls:*"] });
     expect(decision).toMatchObject({ suggestions: [{ pattern: "pwd" }] });
