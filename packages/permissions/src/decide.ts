@@ -1,6 +1,5 @@
-import type { PermissionMode, PermissionRule } from "@holdfast/core";
+import type { PermissionMode, PermissionRule, ToolDecision, ToolSubject } from "@holdfast/core";
 import { unknownPart } from "./command/command-rules.js";
-import type { ToolDecision, ToolSubject } from "./core-types.js";
 import { type FileTools, forbidsFiles, writeRules } from "./opened-files.js";
 import type { PathRoots } from "./path/path-forms.js";
 import { formatRule, isBare, namesTool } from "./rules/rule.js";
@@ -74,17 +73,15 @@ function decided(input: ReadInput): ToolDecision {
   const doubted = denied ?? asked;
   if (doubted !== null) return { decision: "ask", reason: doubt(doubted.rule, input) };
   if (mode === "bypass") return { decision: "allow" };
-  if (input.toolCheck === "ask")
-    return { decision: "ask", reason: `${tool.name} asks before it runs` };
-  if (input.toolCheck === "allow" || isAllowed(input)) return { decision: "allow" };
-  if (tool.readOnly || (mode === "accept_edits" && isEdit(input))) return { decision: "allow" };
-  const reason = unallowed(input);
   const suggestions = suggestRules(input, (allow) =>
     isAllowed({ ...input, rules: { ...rules, allow } }),
   );
-  return suggestions.length === 0
-    ? { decision: "ask", reason }
-    : { decision: "ask", reason, suggestions };
+  const offered = suggestions.length > 0 && { suggestions };
+  if (input.toolCheck === "ask")
+    return { decision: "ask", reason: `${tool.name} asks before it runs`, ...offered };
+  if (input.toolCheck === "allow" || isAllowed(input)) return { decision: "allow" };
+  if (tool.readOnly || (mode === "accept_edits" && isEdit(input))) return { decision: "allow" };
+  return { decision: "ask", reason: unallowed(input), ...offered };
 }
 
 interface Answer {

@@ -1,7 +1,6 @@
-import type { PermissionRule } from "@holdfast/core";
+import type { PermissionRule, ToolSubject } from "@holdfast/core";
 import type { FileRules } from "./command/command-rules.js";
 import { type CommandLine, type OpenedFile, readCommand } from "./command/read-command.js";
-import type { ToolSubject } from "./core-types.js";
 import type { PathRoots } from "./path/path-forms.js";
 import { isBare, namesTool } from "./rules/rule.js";
 import { type Forbids, forbidsSubject, pathAllowed } from "./subject-rules.js";

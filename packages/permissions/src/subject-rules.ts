@@ -1,7 +1,6 @@
-import type { PermissionRule } from "@holdfast/core";
+import type { PermissionRule, ToolSubject } from "@holdfast/core";
 import { commandAllowed, commandForbidden, type FileRules } from "./command/command-rules.js";
 import { type CommandLine, readCommand } from "./command/read-command.js";
-import type { ToolSubject } from "./core-types.js";
 import type { PathRoots } from "./path/path-forms.js";
 import { coversPath, forbidsPath, pathPattern } from "./path/path-pattern.js";
 import { isBare } from "./rules/rule.js";

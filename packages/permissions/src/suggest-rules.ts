@@ -1,8 +1,7 @@
-import type { PermissionRule } from "@holdfast/core";
+import type { PermissionRule, SuggestedRule } from "@holdfast/core";
 import { commandPattern } from "./command/command-pattern.js";
 import { isCovered } from "./command/command-rules.js";
 import type { CommandLine, SimpleCommand } from "./command/read-command.js";
-import type { SuggestedRule } from "./core-types.js";
 import { isBare, maxPatternChars, namesTool } from "./rules/rule.js";
 import { lineOf, type ReadSubject } from "./subject-rules.js";
 

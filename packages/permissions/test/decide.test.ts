@@ -1,6 +1,6 @@
-import type { PermissionMode } from "@holdfast/core";
+import type { PermissionMode, ToolSubject } from "@holdfast/core";
 import { describe, expect, test } from "vitest";
-import { type DecisionInput, decide, type ToolSubject } from "../src/index.js";
+import { type DecisionInput, decide } from "../src/decide.js";
 import { command, inputOf } from "./decisions.js";
 
 const modes: readonly PermissionMode[] = [

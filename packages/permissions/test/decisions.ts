@@ -1,5 +1,5 @@
-import type { PermissionMode } from "@holdfast/core";
-import { type DecisionInput, decide, type ToolDecision, type ToolSubject } from "../src/index.js";
+import type { PermissionMode, ToolDecision, ToolSubject } from "@holdfast/core";
+import { type DecisionInput, decide } from "../src/decide.js";
 
 /** Rules as their specifiers, by list. */
 export interface Specifiers {

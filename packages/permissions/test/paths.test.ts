@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { decide, realPathOf } from "../src/index.js";
+import { decide } from "../src/decide.js";
+import { realPathOf } from "../src/path/real-path-of.js";
 import { outsidePaths, secretPaths } from "./corpus/path-bypasses.js";
 import { inputOf, type Specifiers } from "./decisions.js";
 

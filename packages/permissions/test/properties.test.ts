@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decide } from "../src/index.js";
+import { decide } from "../src/decide.js";
 import { everydayCommands } from "./corpus/everyday-commands.js";
 import { shellBypasses, writingBypasses } from "./corpus/shell-bypasses.js";
 import { command, inputOf } from "./decisions.js";

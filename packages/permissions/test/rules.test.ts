@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatRule, parseRule, ruleProblems } from "../src/index.js";
+import { formatRule, parseRule } from "../src/rules/rule.js";
+import { ruleProblems } from "../src/rules/rule-problems.js";
 
 test.each([
   ["execute", { tool: "execute" }],

@@ -290,7 +290,7 @@ export class ReActAgent {
       "permissions() of @holdfast/permissions",
     );
     await this.#maintenance.update(this.#slot(name), (state) => {
-      state.permissionContext.mode = mode;
+      Object.assign(state.permissionContext, { mode, isModeSet: true });
     });
   }
 

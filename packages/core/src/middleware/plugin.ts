@@ -97,6 +97,16 @@ export interface PluginHost {
   optional<P extends PortName>(port: P): () => Ports[P] | undefined;
   /** Declares this plugin's part of `state.extensions`. Once per plugin. */
   state<T extends JsonValue>(options: PluginStateOptions<T>): PluginState<T>;
+  /**
+   * Checks the agent at the end of `build()`, when all plugins are set up: `check` gets every tool that is known then, and
+   * returns what is wrong, in words; the agent is not built then. `mayGrow` when tools come and go (`toolSource`).
+   */
+  onBuild(
+    check: (agent: {
+      readonly tools: readonly Tool[];
+      readonly mayGrow: boolean;
+    }) => readonly string[],
+  ): void;
   /** Runs once before the first call; `agent.ready()` forces it. A failure fails the call. */
   onStart(run: () => Promise<void>): void;
   /** Runs when the agent closes, in reverse order, and is not waited for longer than a shutdown may take. */

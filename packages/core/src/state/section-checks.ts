@@ -36,6 +36,7 @@ const runRecord: Check = withFields({
 const sections: { readonly [S in SectionName]: Check } = {
   permissionContext: withFields({
     mode: text,
+    isModeSet: absentOr(flag),
     allow: listOf(rule),
     deny: listOf(rule),
     ask: listOf(rule),

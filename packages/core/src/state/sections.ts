@@ -32,6 +32,8 @@ export interface RememberedRule extends PermissionRule {
 /** Rules about which tools may run, remembered ones included. */
 export interface PermissionContext {
   mode: PermissionMode;
+  /** The mode was set for this session; otherwise `"default"` leaves it to the agent's own. @default false */
+  isModeSet?: boolean | undefined;
   allow: readonly PermissionRule[];
   deny: readonly PermissionRule[];
   ask: readonly PermissionRule[];

@@ -9,6 +9,12 @@ export interface RuledTool {
   readonly hasSubject: boolean;
 }
 
+/** Options of {@link ruleProblems}. */
+export interface RuleProblemsOptions {
+  /** More tools may come, such as those of an MCP server; a rule about one of them holds once it is there. @default false */
+  readonly mayGrow?: boolean | undefined;
+}
+
 /**
  * Returns a sentence about each rule that could never have an effect: a deny rule that is silently void would let
  * through what it names.
@@ -16,17 +22,24 @@ export interface RuledTool {
 export function ruleProblems(
   rules: readonly PermissionRule[],
   tools: readonly RuledTool[],
+  { mayGrow = false }: RuleProblemsOptions = {},
 ): readonly string[] {
   return rules.flatMap((rule) => {
-    const problem = problemOf(rule, tools);
+    const problem = problemOf(rule, tools, mayGrow);
     if (problem === null) return [];
     const from = rule.source === undefined ? "" : ` (${rule.source})`;
     return [`rule ${JSON.stringify(formatRule(rule))}${from} ${problem}`];
   });
 }
 
-function problemOf(rule: PermissionRule, tools: readonly RuledTool[]): string | null {
+function problemOf(
+  rule: PermissionRule,
+  tools: readonly RuledTool[],
+  mayGrow: boolean,
+): string | null {
   const named = tools.filter(({ name }) => namesTool(rule, name));
+  if (named.length === 0 && mayGrow)
+    return isBare(rule) ? null : patternProblem(rule.pattern ?? "");
   if (named.length === 0)
     return rule.tool.includes("*") ? matchesNone(tools) : unknown(rule, tools);
   if (isBare(rule)) return null;

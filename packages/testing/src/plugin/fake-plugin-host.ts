@@ -57,6 +57,8 @@ export interface FakePluginHost extends PluginHost {
   readonly questions: readonly PluginQuestion[];
   /** Sets a plugin up; ports cannot be used before it returns. */
   install(plugin: Plugin): FakePluginHost;
+  /** Returns what the plugin's `onBuild` finds wrong with an agent that has these tools beside the plugin's own. */
+  problems(tools?: readonly Tool[]): readonly string[];
   /** Runs the plugin's `onStart`. */
   start(): Promise<void>;
   /** Runs the plugin's `onClose`, in reverse order. */

@@ -53,6 +53,7 @@ export class RecordingHost implements FakePluginHost {
   readonly #tools: Tool[] = [];
   readonly #sources: (() => readonly Tool[])[] = [];
   readonly #observers: ((event: AgentEvent) => void)[] = [];
+  readonly #onBuild: Parameters<PluginHost["onBuild"]>[0][] = [];
   readonly #onStart: (() => Promise<void>)[] = [];
   readonly #onClose: (() => void | Promise<void>)[] = [];
   readonly #onHealth: (() => void | Promise<void>)[] = [];
@@ -80,6 +81,11 @@ export class RecordingHost implements FakePluginHost {
       this.#ports.open();
     }
     return this;
+  }
+
+  problems(tools: readonly Tool[] = []): readonly string[] {
+    const agent = { tools: [...tools, ...this.#tools], mayGrow: this.#sources.length > 0 };
+    return this.#onBuild.flatMap((check) => check(agent));
   }
 
   use(middleware: Middleware): void {
@@ -116,6 +122,10 @@ export class RecordingHost implements FakePluginHost {
   }
 
   state: PluginHost["state"] = (options) => pluginState(this.#plugin, options);
+
+  onBuild(check: Parameters<PluginHost["onBuild"]>[0]): void {
+    this.#onBuild.push(check);
+  }
 
   onStart(run: () => Promise<void>): void {
     this.#onStart.push(run);

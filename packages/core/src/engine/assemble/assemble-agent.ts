@@ -119,6 +119,10 @@ class Assembly {
   readonly #listeners: ((event: AgentEvent) => unknown)[] = [];
   readonly #observe = observer(this.#listeners);
   readonly #now: () => Date;
+  readonly #onBuild: {
+    readonly plugin: string;
+    readonly check: Parameters<PluginHost["onBuild"]>[0];
+  }[] = [];
   readonly #onStart: (() => Promise<void>)[] = [];
   readonly #onClose: OwnedHook[] = [];
   readonly #onHealth: OwnedHook[] = [];
@@ -202,6 +206,15 @@ class Assembly {
     if (log !== own?.log) expiry.attachLog?.(log);
   }
 
+  /** Asks the plugins what they find wrong with the whole. */
+  #checkBuilt(): void {
+    const tools = [...this.#tools.values()];
+    const mayGrow = this.#toolSources.length > 0;
+    for (const { plugin, check } of this.#onBuild)
+      for (const problem of check({ tools, mayGrow }))
+        this.#problems.push(`plugin "${plugin}": ${problem}`);
+  }
+
   parts(): AgentParts {
     const options = this.#options;
     const settings = this.#settings;
@@ -214,6 +227,7 @@ class Assembly {
     const gate = port("gate");
     const log = port("log");
     this.#checkExpiry(stateStore, gate, log);
+    this.#checkBuilt();
     return Object.freeze({
       settings,
       stateStore,
@@ -274,6 +288,7 @@ class Assembly {
         this.#pluginStates.set(plugin, stateOptions as unknown as PluginStateOptions<JsonValue>);
         return pluginState(plugin, stateOptions);
       },
+      onBuild: (check) => void this.#onBuild.push({ plugin, check }),
       onStart: (run) => void this.#onStart.push(run),
       onClose: (run) => void this.#onClose.push({ plugin, run }),
       onHealth: (run) => void this.#onHealth.push({ plugin, run }),
