@@ -13,6 +13,8 @@ export const exitCodes = {
   conflict: 4,
   /** The store could not be reached or refused to work. */
   unavailable: 5,
+  /** A tool call needs an approval and nobody is there to give it; the session keeps waiting. */
+  waiting: 6,
   /** Interrupted by Ctrl-C. */
   interrupted: 130,
   /** Ended by SIGTERM, or because the terminal was closed; work in progress is saved. */

@@ -1,6 +1,7 @@
+import type { PermissionMode } from "@holdfast/core";
 import { plural } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
-import type { Chat } from "./open-chat.js";
+import { type Chat, sessionOf } from "./open-chat.js";
 
 /** First document of a chat with `--json`. */
 export interface ChatStart {
@@ -16,12 +17,14 @@ export interface ChatStart {
   /** Messages in the context; 0 for a new session. */
   readonly messages: number;
   readonly hasSummary: boolean;
+  /** Mode that was set for the session; null when it has the agent's own. */
+  readonly permissionMode: PermissionMode | null;
 }
 
 /** Describes the chat and its session. */
 export async function chatStart(chat: Chat): Promise<ChatStart> {
   const { agent, store, model, config, userId, sessionId } = chat;
-  const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
+  const state = await agent.getAgentState(sessionOf(chat));
   return {
     type: "chat_start",
     model: model.model.id,
@@ -34,6 +37,7 @@ export async function chatStart(chat: Chat): Promise<ChatStart> {
     sessionId,
     messages: state?.context.length ?? 0,
     hasSummary: state?.summary !== undefined && state?.summary !== null,
+    permissionMode: state?.permissionContext.isModeSet ? state.permissionContext.mode : null,
   };
 }
 
@@ -55,5 +59,9 @@ export function sessionLine(start: ChatStart): string {
   const earlier = start.hasSummary ? ", including a summary of earlier ones" : "";
   const extent =
     start.messages === 0 ? "new" : `continues, ${plural(start.messages, "message")}${earlier}`;
-  return safeLine(`session ${start.sessionId} ${whose}, agent ${start.agentId}: ${extent}`);
+  const mode = start.permissionMode ?? "default";
+  const freedom = mode === "default" ? "" : `; permission mode ${mode}`;
+  return safeLine(
+    `session ${start.sessionId} ${whose}, agent ${start.agentId}: ${extent}${freedom}`,
+  );
 }

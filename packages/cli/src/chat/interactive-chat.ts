@@ -1,10 +1,10 @@
-import type { AgentEvent, Usage } from "@holdfast/core";
+import type { AgentEvent } from "@holdfast/core";
 import { type ExitCode, errorText, exitCodes } from "../exit-code.js";
-import { plural } from "../terminal/format.js";
 import { safeLine, safeText } from "../terminal/safe-text.js";
 import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
-import { type Chat, takeTurn } from "./open-chat.js";
+import { InteractiveTurns } from "./interactive-turns.js";
+import type { Chat } from "./open-chat.js";
 import { PromptLine } from "./prompt-line.js";
 import { runSlashCommand } from "./slash-commands.js";
 import { statusLine, TurnView } from "./turn-view.js";
@@ -18,7 +18,7 @@ export async function interactiveChat(chat: Chat): Promise<ExitCode> {
   using exit = new GracefulExit(agent);
   const talk = new Conversation(chat, exit);
   await talk.untilLeft();
-  if (talk.turns > 0 && !exit.hurry.aborted)
+  if (talk.hasSpoken && !exit.hurry.aborted)
     terminal.line(terminal.colors.dim("updating the long-term memory; Ctrl-C skips it"));
   await exit.closeAgent();
   return exit.code ?? exitCodes.ok;
@@ -26,11 +26,11 @@ export async function interactiveChat(chat: Chat): Promise<ExitCode> {
 
 /** Reads lines and sends them one after another. */
 class Conversation {
-  turns = 0;
   readonly #chat: Chat;
   readonly #exit: GracefulExit;
   readonly #view: TurnView;
   readonly #prompt: PromptLine;
+  readonly #turns: InteractiveTurns;
   /** Lines of a paste that is not complete yet. */
   readonly #pasted: string[] = [];
   readonly #waiting: string[] = [];
@@ -38,7 +38,6 @@ class Conversation {
   /** The call waits for another one on the same session. */
   #isQueued = false;
   #isInterrupted = false;
-  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #ended: () => void = () => undefined;
 
   constructor(chat: Chat, exit: GracefulExit) {
@@ -48,11 +47,29 @@ class Conversation {
     this.#prompt = new PromptLine(chat.terminal, {
       onLine: (line) => this.#receive(line),
       onCtrlC: () => this.#ctrlC(),
+      onEscape: () => void this.#prompt.cancel(),
       onClose: () => exit.leave(exitCodes.ok),
       onGone: () => exit.hangUp(),
     });
-    exit.signal.addEventListener("abort", () => this.#endWhenIdle());
+    this.#turns = new InteractiveTurns(chat, {
+      show: (event) => this.#show(event),
+      status: (line) => this.#view.status(line),
+      problem: (error) => this.#showError(error),
+      ask: async (question, text) => (exit.code === null ? this.#prompt.ask(question, text) : null),
+      get isLeaving() {
+        return exit.code !== null;
+      },
+    });
+    exit.signal.addEventListener("abort", () => {
+      this.#prompt.cancel();
+      this.#endWhenIdle();
+    });
     chat.onBackground = (event) => this.#showBackground(event);
+  }
+
+  /** A message was sent. */
+  get hasSpoken(): boolean {
+    return this.#turns.count > 0;
   }
 
   /** Prompts until the chat is to end and nothing runs any more. */
@@ -61,6 +78,7 @@ class Conversation {
       this.#ended = resolve;
     });
     this.#prompt.open();
+    await this.#work(() => this.#turns.enterSession());
     await ended;
     this.#prompt.close();
   }
@@ -70,55 +88,50 @@ class Conversation {
     // A pasted text of several lines is one message, sent by the next Enter.
     if (this.#prompt.isPasting) return;
     const text = this.#pasted.splice(0).join("\n").trim();
+    if (this.#prompt.answer(text)) return;
     if (text !== "") this.#waiting.push(text);
     if (this.#isBusy) {
       if (text !== "") this.#view.status({ kind: "note", text: `sent next: ${text}` });
     } else void this.#work();
   }
 
-  async #work(): Promise<void> {
+  /** Runs `first`, then sends the lines that were typed. */
+  async #work(first?: () => Promise<void>): Promise<void> {
     this.#isBusy = true;
     this.#prompt.hide();
-    for (let isFirst = true; this.#exit.code === null; isFirst = false) {
+    if (first !== undefined) await this.#attempt(first);
+    for (let isFirst = first === undefined; this.#exit.code === null; isFirst = false) {
       const text = this.#waiting.shift();
       if (text === undefined) break;
       const { terminal } = this.#chat;
       if (!isFirst) terminal.line(`${terminal.colors.bold("›")} ${safeLine(text)}`);
-      this.#isInterrupted = false;
-      try {
-        await this.#exit.during(this.#take(text));
-      } catch (error) {
-        this.#view.end();
-        this.#showError(error);
-      }
+      await this.#attempt(() => this.#take(text));
     }
     this.#isBusy = false;
     if (this.#exit.code === null) this.#prompt.show();
     else this.#end();
   }
 
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    this.#isInterrupted = false;
+    try {
+      await this.#exit.during(work());
+    } catch (error) {
+      this.#view.end();
+      this.#showError(error);
+    }
+  }
+
   async #take(text: string): Promise<void> {
     // Two slashes escape one.
-    if (text.startsWith("/") && !text.startsWith("//")) {
-      const isLeft = await runSlashCommand(this.#chat, text, this.#usage);
-      if (isLeft) this.#exit.leave(exitCodes.ok);
+    if (!text.startsWith("/") || text.startsWith("//")) {
+      await this.#turns.send(text.startsWith("//") ? text.slice(1) : text);
       return;
     }
-    this.turns++;
-    const said = text.startsWith("//") ? text.slice(1) : text;
-    const reply = await takeTurn(this.#chat, said, (event) => this.#show(event));
-    const { inputTokens, outputTokens } = reply.usage;
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + inputTokens,
-      outputTokens: this.#usage.outputTokens + outputTokens,
-    };
-    if ("pending" in reply)
-      this.#view.status({
-        kind: "problem",
-        text: `${plural(reply.pending.length, "tool call")} needed an approval, which cannot be given here, and ${reply.pending.length === 1 ? "was" : "were"} closed`,
-      });
-    else if (reply.reason === "max_iterations")
-      this.#view.status({ kind: "note", text: "stopped at the maximum number of iterations" });
+    const { sessionId } = this.#chat;
+    const isLeft = await runSlashCommand(this.#chat, text, this.#turns.usage);
+    if (isLeft) this.#exit.leave(exitCodes.ok);
+    else if (this.#chat.sessionId !== sessionId) await this.#turns.enterSession();
   }
 
   #show(event: AgentEvent): void {
@@ -128,7 +141,9 @@ class Conversation {
   }
 
   #ctrlC(): void {
-    if (this.#isBusy && !this.#isInterrupted) {
+    if (this.#prompt.cancel()) {
+      this.#pasted.length = 0;
+    } else if (this.#isBusy && !this.#isInterrupted) {
       this.#isInterrupted = true;
       void this.#interrupt();
     } else if (this.#isBusy || this.#exit.code !== null) {
@@ -165,7 +180,8 @@ class Conversation {
 
   /** Shows an event of background work above the prompt. */
   #showBackground(event: AgentEvent): void {
-    if (this.#isBusy || this.#exit.code !== null) this.#view.show(event);
+    const isPrompting = !this.#isBusy || this.#prompt.isAsking;
+    if (!isPrompting || this.#exit.code !== null) this.#view.show(event);
     else if (statusLine(event) !== null) this.#prompt.above(() => this.#view.show(event));
   }
 

@@ -3,14 +3,20 @@ import { compaction } from "@holdfast/compaction";
 import {
   type AgentEvent,
   type AgentReply,
+  type CallInput,
   type DistributedStore,
   definePlugin,
+  type Filesystem,
   type Model,
+  type PendingCall,
+  type PermissionMode,
   type Plugin,
+  type SessionName,
 } from "@holdfast/core";
 import { toolResultEviction } from "@holdfast/eviction";
 import { HarnessAgent } from "@holdfast/harness";
 import { memoryFlush } from "@holdfast/memory-flush";
+import { permissions } from "@holdfast/permissions";
 import type { HoldfastConfig } from "../config/define-config.js";
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
@@ -24,6 +30,7 @@ export interface ChatFlags extends OwnerFlags {
   readonly session?: string | undefined;
   readonly model?: string | undefined;
   readonly message?: readonly string[] | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
 }
 
 /** Open chat. */
@@ -38,6 +45,8 @@ export interface Chat {
   sessionId: string;
   /** Receives the events of background work. */
   onBackground: (event: AgentEvent) => void;
+  /** Returns the agent's filesystem, if it has one. */
+  filesystem(): Filesystem | undefined;
 }
 
 /** Chooses model, store and session, and builds the agent. The caller closes agent and store. */
@@ -46,6 +55,7 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
   const model = await chooseModel(terminal, flags.model, config);
   const store = await chooseStore(terminal, flags, { config, mayBeNew: true });
   try {
+    let filesystem = (): Filesystem | undefined => undefined;
     const chat: Omit<Chat, "agent"> = {
       terminal,
       store,
@@ -54,6 +64,7 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
       userId: flags.anonymous ? null : (flags.user ?? loginName(terminal)),
       sessionId: flags.session ?? "default",
       onBackground: () => undefined,
+      filesystem: () => filesystem(),
     };
     const agent = await buildAgent({
       flags,
@@ -63,8 +74,13 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
       onEvent: (event) => {
         if (event.background) whole.onBackground(event);
       },
+      onFilesystem: (found) => {
+        filesystem = found;
+      },
     });
     const whole: Chat = Object.assign(chat, { agent });
+    if (flags.permissionMode !== undefined)
+      await agent.setPermissionMode(sessionOf(whole), flags.permissionMode);
     return whole;
   } catch (error) {
     await store.close();
@@ -108,14 +124,15 @@ interface AgentOptions {
   readonly model: Model;
   readonly parts: DistributedStore;
   onEvent(event: AgentEvent): void;
+  onFilesystem(filesystem: () => Filesystem | undefined): void;
 }
 
 /** Time limit for updating the long-term memory at the end. */
 const MEMORY_TIMEOUT_MS = 30_000;
 
 /**
- * Builds the agent of a chat: with compaction, eviction, memory and file tools that stay within the workspace; without a
- * shell, because nobody could approve a command before it runs.
+ * Builds the agent of a chat: with compaction, eviction, memory, permissions, and file tools that stay within the workspace;
+ * without a shell, unless the config file adds one.
  *
  * @throws ConfigurationError
  */
@@ -126,6 +143,7 @@ async function buildAgent(options: AgentOptions): Promise<HarnessAgent> {
     compaction(),
     toolResultEviction(),
     memoryFlush({ finishOnClose: true, timeoutMs: MEMORY_TIMEOUT_MS }),
+    permissions(),
   ].filter(({ name }) => !given.some((plugin) => plugin.name === name));
   const builder = HarnessAgent.builder()
     .name(flags.agent ?? config.agent ?? "assistant")
@@ -141,26 +159,39 @@ async function buildAgent(options: AgentOptions): Promise<HarnessAgent> {
   return builder.build();
 }
 
-/** Observes events as a plugin; `.onEvent` is left to the config file. */
-function listener({ onEvent }: AgentOptions): Plugin {
+/** Observes events as a plugin, because `.onEvent` is left to the config file, and finds the filesystem. */
+function listener({ onEvent, onFilesystem }: AgentOptions): Plugin {
   return definePlugin({
     name: "cli",
     contract: 1,
-    setup: (host) => host.observe(onEvent),
+    setup: (host) => {
+      host.observe(onEvent);
+      onFilesystem(host.optional("filesystem"));
+    },
   });
 }
 
-/** Sends a message to the agent and shows the events; resolves when the turn is saved. */
+/** Returns the name of the chat's session. */
+export function sessionOf({ userId, sessionId }: Chat): SessionName {
+  return { userId: userId ?? undefined, sessionId };
+}
+
+/** Returns the tool calls of a reply that a person has to approve. */
+export function asksOf(reply: AgentReply): readonly PendingCall[] {
+  return reply.reason === "permission_asking" ? reply.pending : [];
+}
+
+/** Sends a message or answers to the agent and shows the events; resolves when the turn is saved. */
 export async function takeTurn(
-  { agent, userId, sessionId }: Chat,
-  text: string,
+  chat: Chat,
+  input: CallInput,
   show: (event: AgentEvent) => void,
 ): Promise<AgentReply> {
-  const session = { userId: userId ?? undefined, sessionId };
-  const run = agent.stream(text, session);
+  const session = sessionOf(chat);
+  const run = chat.agent.stream(input, session);
   for await (const event of run) show(event);
   const reply = await run.result;
-  // Nobody can approve a tool call here, and a pending one would make the next turn fail.
-  if ("pending" in reply) await agent.interrupt(session);
+  // A result from outside cannot be given here, and the wait for one would make the next turn fail.
+  if (reply.reason === "tool_suspended") await chat.agent.interrupt(session);
   return reply;
 }

@@ -1,14 +1,15 @@
-import type { AgentEvent } from "@holdfast/core";
+import type { AgentEvent, AgentReply, PendingCall } from "@holdfast/core";
 import { type ExitCode, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { textLines } from "../terminal/text-lines.js";
 import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
-import { type Chat, takeTurn } from "./open-chat.js";
+import { asksOf, type Chat, sessionOf, takeTurn } from "./open-chat.js";
 import { TurnView } from "./turn-view.js";
 
 /**
- * Runs a chat without a terminal: each message, or each line of stdin, is a turn. The first turn that fails ends it.
+ * Runs a chat without a terminal: each message, or each line of stdin, is a turn. The first turn that fails ends it, and so
+ * does the first tool call that needs an approval.
  *
  * @throws the error of the failed turn
  */
@@ -28,13 +29,20 @@ export async function pipedChat(
   if (terminal.isJson) terminal.json(start);
   else for (const line of greeting(start, chat.model.isOffline)) terminal.warn(line);
   try {
+    const waiting = await agent.pending(sessionOf(chat));
+    const asks = waiting.filter(({ state }) => state === "asking");
+    if (asks.length > 0) {
+      terminal.json(askDocument(chat, asks));
+      leaveWaiting(chat, exit);
+    }
     for await (const text of messages ?? stdinLines(terminal, exit.signal)) {
       if (exit.code !== null) break;
       const reply = await exit.during(takeTurn(chat, text, show));
-      if (terminal.isJson) {
-        const { reason, text: said, usage, callId, sessionId } = reply;
-        terminal.json({ type: "reply", reason, text: said, usage, callId, sessionId });
-      }
+      if (terminal.isJson) terminal.json(replyDocument(reply));
+      if (asksOf(reply).length === 0) continue;
+      // With --json the event of the call has said so already.
+      if (!terminal.isJson) terminal.json(askDocument(chat, asksOf(reply)));
+      leaveWaiting(chat, exit);
     }
   } catch (error) {
     if (exit.code === null) throw error;
@@ -45,6 +53,25 @@ export async function pipedChat(
     await exit.closeAgent();
   }
   return exit.code ?? exitCodes.ok;
+}
+
+function leaveWaiting({ terminal, sessionId }: Chat, exit: GracefulExit): void {
+  terminal.warn(
+    `session ${sessionId} waits for an approval; continue it with "holdfast chat" at a terminal, or choose another --permission-mode`,
+  );
+  exit.leave(exitCodes.waiting);
+}
+
+function replyDocument(reply: AgentReply): object {
+  const { reason, text, usage, callId, sessionId } = reply;
+  const pending = "pending" in reply && { pending: reply.pending };
+  return { type: "reply", reason, text, usage, callId, sessionId, ...pending };
+}
+
+/** Describes what waits for an approval, with the fields of the event of the same name. */
+function askDocument({ agent, userId, sessionId }: Chat, pending: readonly PendingCall[]): object {
+  const slot = { agentId: agent.agentId, userId, sessionId };
+  return { type: "permission_ask", sessionId, slot, pending };
 }
 
 async function* stdinLines({ in: input }: Terminal, signal: AbortSignal): AsyncGenerator<string> {

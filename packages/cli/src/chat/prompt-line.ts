@@ -13,10 +13,23 @@ import { commandNames } from "./slash-commands.js";
 export interface PromptEvents {
   onLine(line: string): void;
   onCtrlC(): void;
+  onEscape(): void;
   /** Ctrl-D, or the end of the input. */
   onClose(): void;
   /** The terminal was closed. */
   onGone(): void;
+}
+
+/** Pressed key, as readline names it. */
+interface Key {
+  readonly name?: string;
+}
+
+/** Open question in place of the prompt. */
+interface OpenQuestion {
+  /** Text that was typed before the question came. */
+  readonly typed: string;
+  resolve(answer: string | null): void;
 }
 
 /** Editable line at the bottom of a terminal, with output above it. */
@@ -26,7 +39,11 @@ export class PromptLine {
   readonly #lines: Interface;
   /** The terminal has no cursor movement. */
   readonly #isDumb: boolean;
+  readonly #onKey: (_: unknown, key: Key | undefined) => void;
   #isPasting = false;
+  #question: OpenQuestion | null = null;
+  /** Lines that were sent, newest first; answers to questions are not among them. */
+  #history: readonly string[] = [];
 
   constructor(terminal: Terminal, events: PromptEvents) {
     this.#terminal = terminal;
@@ -36,18 +53,26 @@ export class PromptLine {
       input: terminal.in,
       output: this.#output,
       terminal: true,
-      prompt: terminal.colors.bold("› "),
+      prompt: this.#promptOf(""),
       historySize: 500,
       removeHistoryDuplicates: true,
-      completer: (line: string) => [commandNames.filter((name) => name.startsWith(line)), line],
+      completer: (line: string) => [
+        this.#question ? [] : commandNames.filter((name) => name.startsWith(line)),
+        line,
+      ],
     });
     this.#lines.on("line", (line) => events.onLine(line));
     this.#lines.on("SIGINT", () => events.onCtrlC());
+    this.#lines.on("history", (history: string[]) => this.#keepHistory(history));
     this.#lines.on("SIGCONT", () => this.#wake());
     // The modes of a closed terminal cannot be restored; the running call is still saved.
     this.#lines.on("error", () => events.onGone());
     this.#lines.on("close", () => events.onClose());
-    terminal.in.on("keypress", this.#noticePaste);
+    this.#onKey = (_, key) => {
+      this.#noticePaste(key);
+      if (key?.name === "escape") events.onEscape();
+    };
+    terminal.in.on("keypress", this.#onKey);
   }
 
   /** The current input is part of a paste. */
@@ -60,10 +85,10 @@ export class PromptLine {
     return this.#lines.line;
   }
 
-  /** Shows the prompt and turns on bracketed paste. */
+  /** Turns on bracketed paste; {@link show} shows the prompt. */
   open(): void {
     this.#announcePastes(true);
-    this.#lines.prompt();
+    this.hide();
   }
 
   /** Stops echoing keys, so that they do not appear in the middle of a reply. */
@@ -75,6 +100,42 @@ export class PromptLine {
   show(): void {
     this.#output.isQuiet = false;
     this.#redraw();
+  }
+
+  /** A question is open. */
+  get isAsking(): boolean {
+    return this.#question !== null;
+  }
+
+  /**
+   * Asks for a line in place of the prompt, with `text` to be edited. {@link answer} and {@link cancel} end the question; what
+   * was typed before it comes back with the prompt.
+   */
+  ask(question: string, text = ""): Promise<string | null> {
+    return new Promise((resolve) => {
+      this.#question = { typed: this.#lines.line, resolve };
+      this.#lines.setPrompt(this.#promptOf(question));
+      this.#setLine(text);
+      this.show();
+    });
+  }
+
+  /** Answers the open question. @returns whether there was one */
+  answer(text: string | null): boolean {
+    const question = this.#question;
+    if (question === null) return false;
+    this.#question = null;
+    this.hide();
+    this.#lines.setPrompt(this.#promptOf(""));
+    this.#setLine(question.typed);
+    question.resolve(text);
+    return true;
+  }
+
+  /** Ends the open question without an answer. @returns whether there was one */
+  cancel(): boolean {
+    if (this.#question !== null) this.#terminal.line();
+    return this.answer(null);
   }
 
   /** Runs `write`, whose output goes above the prompt. */
@@ -94,7 +155,7 @@ export class PromptLine {
   clear(): void {
     if (this.#isDumb) {
       // Without cursor movement only a new line can be started.
-      Object.assign(this.#lines, { line: "", cursor: 0 });
+      this.#setLine("");
       this.#terminal.line();
       this.#redraw();
       return;
@@ -106,14 +167,27 @@ export class PromptLine {
 
   close(): void {
     this.#announcePastes(false);
-    this.#terminal.in.off("keypress", this.#noticePaste);
+    this.#terminal.in.off("keypress", this.#onKey);
     this.#lines.close();
   }
 
-  readonly #noticePaste = (_: unknown, key: { readonly name?: string } | undefined): void => {
+  #noticePaste(key: Key | undefined): void {
     if (key?.name === "paste-start") this.#isPasting = true;
     if (key?.name === "paste-end") this.#isPasting = false;
-  };
+  }
+
+  #promptOf(question: string): string {
+    return this.#terminal.colors.bold(question === "" ? "› " : `${question} › `);
+  }
+
+  #keepHistory(history: string[]): void {
+    if (this.#question) history.splice(0, history.length, ...this.#history);
+    else this.#history = [...history];
+  }
+
+  #setLine(text: string): void {
+    Object.assign(this.#lines, { line: text, cursor: text.length });
+  }
 
   #redraw(): void {
     // Readline would move up by the rows of its last prompt; other output is there by now.

@@ -5,7 +5,9 @@ import { messageText, readTranscript } from "../sessions/transcript.js";
 import { clip, formatCount, plural, printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
 import { chatStart, sessionLine } from "./greeting.js";
-import type { Chat } from "./open-chat.js";
+import { type Chat, sessionOf } from "./open-chat.js";
+import { permissionsCommand } from "./permissions-command.js";
+import { planCommand } from "./plan-command.js";
 
 interface SlashCommand {
   readonly usage: string;
@@ -31,6 +33,16 @@ const commands: Readonly<Record<string, SlashCommand>> = {
     run: compact,
   },
   "/tokens": { usage: "/tokens", help: "size of the context, and tokens used", run: tokens },
+  "/permissions": {
+    usage: "/permissions",
+    help: "mode and remembered rules; … mode <mode>, … forget <number>",
+    run: permissionsCommand,
+  },
+  "/plan": {
+    usage: "/plan [on|off]",
+    help: "plan mode, the plan and the todo list; enter or leave plan mode",
+    run: planCommand,
+  },
   "/help": { usage: "/help", help: "list the commands", run: showHelp },
   "/exit": { usage: "/exit", help: "quit", run: async () => undefined },
 };
@@ -88,7 +100,7 @@ async function history(chat: Chat, argument: string): Promise<void> {
   const { terminal, store, agent, userId, sessionId } = chat;
   const limit = /^[1-9]\d{0,2}$/u.test(argument) ? Number(argument) : 10;
   const slot = { agentId: agent.agentId, userId, sessionId };
-  const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
+  const state = await agent.getAgentState(sessionOf(chat));
   // There are marks between the messages.
   const page = await readTranscript(store.parts, slot, state?.context ?? [], { limit: limit * 3 });
   const shown = page.entries.filter(({ record }) => record.message).slice(-limit);
@@ -101,9 +113,9 @@ async function history(chat: Chat, argument: string): Promise<void> {
   }
 }
 
-async function compact({ terminal, agent, userId, sessionId }: Chat): Promise<void> {
-  const session = { userId: userId ?? undefined, sessionId };
-  const result = await agent.compact(session, { force: true });
+async function compact(chat: Chat): Promise<void> {
+  const { terminal, agent } = chat;
+  const result = await agent.compact(sessionOf(chat), { force: true });
   if (result.compacted)
     terminal.line(
       `Compacted ${result.messagesBefore} → ${result.messagesAfter} messages, ${formatCount(result.tokensBefore ?? 0)} → ${formatCount(result.tokensAfter ?? 0)} tokens.`,
@@ -121,10 +133,9 @@ const countOnly = {
 };
 
 /** Counts a whole request as a compaction does; undefined where the agent's compactor does not count. */
-async function requestTokens({ agent, userId, sessionId }: Chat): Promise<number | undefined> {
+async function requestTokens(chat: Chat): Promise<number | undefined> {
   try {
-    const session = { userId: userId ?? undefined, sessionId };
-    return (await agent.compact(session, countOnly)).tokensBefore;
+    return (await chat.agent.compact(sessionOf(chat), countOnly)).tokensBefore;
   } catch {
     // A compactor of the config may take other options.
     return undefined;
@@ -132,8 +143,8 @@ async function requestTokens({ agent, userId, sessionId }: Chat): Promise<number
 }
 
 async function tokens(chat: Chat, _: string, usage: Usage): Promise<void> {
-  const { terminal, agent, model, userId, sessionId } = chat;
-  const state = await agent.getAgentState({ userId: userId ?? undefined, sessionId });
+  const { terminal, agent, model } = chat;
+  const state = await agent.getAgentState(sessionOf(chat));
   const context = state?.context ?? [];
   const { contextWindow } = model.model;
   const window = contextWindow === undefined ? "" : ` of ${formatCount(contextWindow)}`;

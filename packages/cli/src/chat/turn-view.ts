@@ -93,7 +93,7 @@ export class TurnView {
 type StatusKind = "tool" | "note" | "problem";
 
 /** Line about an event; its text may hold control characters. */
-interface StatusLine {
+export interface StatusLine {
   readonly kind: StatusKind;
   readonly text: string;
 }

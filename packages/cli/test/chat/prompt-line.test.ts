@@ -17,9 +17,16 @@ test("what is written above a prompt of several rows leaves the prompt whole", a
     argv: [],
   });
   const nothing = (): void => undefined;
-  const events = { onLine: nothing, onCtrlC: nothing, onClose: nothing, onGone: nothing };
+  const events = {
+    onLine: nothing,
+    onCtrlC: nothing,
+    onEscape: nothing,
+    onClose: nothing,
+    onGone: nothing,
+  };
   const prompt = new PromptLine(terminal, events);
   prompt.open();
+  prompt.show();
   const typed = "three rows of text, all of it typed by hand";
   input.write(typed);
   while (prompt.typed !== typed) await new Promise((resolve) => setImmediate(resolve));

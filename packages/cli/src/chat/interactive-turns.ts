@@ -1,0 +1,137 @@
+import {
+  type AgentEvent,
+  type AgentReply,
+  type CallInput,
+  InvalidInputError,
+  type PendingCall,
+  PendingConfirmationError,
+  type Usage,
+} from "@holdfast/core";
+import { plural } from "../terminal/format.js";
+import { askApprovals, type Questioner } from "./ask-approvals.js";
+import { asksOf, type Chat, sessionOf, takeTurn } from "./open-chat.js";
+import { PlanWatch } from "./plan-watch.js";
+import type { StatusLine } from "./turn-view.js";
+
+/** Terminal side of {@link InteractiveTurns}. */
+export interface TurnDisplay extends Pick<Questioner, "ask"> {
+  show(event: AgentEvent): void;
+  status(line: StatusLine): void;
+  /** Shows an error after which the chat goes on. */
+  problem(error: unknown): void;
+  /** The chat is to end: nothing is asked any more. */
+  readonly isLeaving: boolean;
+}
+
+/** Takes turns with a person who is there: sends messages, and asks for approvals until nothing waits for one. */
+export class InteractiveTurns {
+  /** Messages sent so far. */
+  count = 0;
+  usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  readonly #chat: Chat;
+  readonly #display: TurnDisplay;
+  readonly #plan = new PlanWatch();
+  #hasUsedTools = false;
+
+  constructor(chat: Chat, display: TurnDisplay) {
+    this.#chat = chat;
+    this.#display = display;
+  }
+
+  /** Begins with a session, and asks about what waits in it. */
+  async enterSession(): Promise<void> {
+    await this.#plan.begin(this.#chat);
+    this.#hasUsedTools = false;
+    await this.#answerWaiting();
+    await this.#showChanges();
+  }
+
+  /** Sends a message. What waits for an answer, because of another process or an error, is asked first. */
+  async send(text: string): Promise<void> {
+    this.count++;
+    this.#hasUsedTools = false;
+    await this.#answer(asksOf(await this.#sendOnceAnswered(text)));
+    await this.#showChanges();
+  }
+
+  async #showChanges(): Promise<void> {
+    // Only tools change them; without one the state need not be read.
+    if (!this.#hasUsedTools) return;
+    for (const line of await this.#plan.changes(this.#chat)) this.#note(line);
+  }
+
+  async #sendOnceAnswered(text: string): Promise<AgentReply> {
+    try {
+      return await this.#take(text);
+    } catch (error) {
+      if (!PendingConfirmationError.is(error)) throw error;
+      if (!(await this.#answerWaiting())) throw error;
+      return this.#take(text);
+    }
+  }
+
+  /** @returns whether something was waiting and all of it is answered */
+  async #answerWaiting(): Promise<boolean> {
+    const waiting = await this.#waiting();
+    if (waiting.length === 0) return false;
+    const verb = waiting.length === 1 ? "waits" : "wait";
+    this.#note(`${plural(waiting.length, "tool call")} of this session ${verb} for your answer`);
+    return this.#answer(waiting);
+  }
+
+  /** Asks until nothing waits. @returns false when the chat ends before */
+  async #answer(asks: readonly PendingCall[]): Promise<boolean> {
+    const { terminal, userId } = this.#chat;
+    const ask: Questioner["ask"] = (...question) => this.#display.ask(...question);
+    for (let asked = asks; asked.length > 0; ) {
+      const confirm = await askApprovals({ terminal, hasUser: userId !== null, ask }, asked);
+      if (this.#display.isLeaving) {
+        this.#note(`${plural(asked.length, "tool call")} not answered; the session keeps waiting`);
+        return false;
+      }
+      asked = await this.#confirm({ confirm });
+      if (confirm.some(({ interrupt }) => interrupt)) this.#note("denied; the turn has ended");
+    }
+    return true;
+  }
+
+  /** @returns what still asks */
+  async #confirm(answers: CallInput): Promise<readonly PendingCall[]> {
+    try {
+      return asksOf(await this.#take(answers));
+    } catch (error) {
+      // Such as an edited input that the tool refuses: nothing has changed.
+      if (!InvalidInputError.is(error)) throw error;
+      this.#display.problem(error);
+      return this.#waiting();
+    }
+  }
+
+  async #waiting(): Promise<readonly PendingCall[]> {
+    const pending = await this.#chat.agent.pending(sessionOf(this.#chat));
+    return pending.filter(({ state }) => state === "asking");
+  }
+
+  async #take(input: CallInput): Promise<AgentReply> {
+    const reply = await takeTurn(this.#chat, input, (event) => {
+      if (event.type === "tool_result") this.#hasUsedTools = true;
+      this.#display.show(event);
+    });
+    const { inputTokens, outputTokens } = reply.usage;
+    this.usage = {
+      inputTokens: this.usage.inputTokens + inputTokens,
+      outputTokens: this.usage.outputTokens + outputTokens,
+    };
+    if (reply.reason === "tool_suspended") {
+      const count = reply.pending.length;
+      const text = `${plural(count, "tool call")} needed a result from outside, which cannot be given here, and ${count === 1 ? "was" : "were"} closed`;
+      this.#display.status({ kind: "problem", text });
+    } else if (reply.reason === "max_iterations")
+      this.#note("stopped at the maximum number of iterations");
+    return reply;
+  }
+
+  #note(text: string): void {
+    this.#display.status({ kind: "note", text });
+  }
+}
