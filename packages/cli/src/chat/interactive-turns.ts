@@ -100,7 +100,7 @@ export class InteractiveTurns {
     try {
       return asksOf(await this.#take(answers));
     } catch (error) {
-      // Such as an edited input that the tool refuses: nothing has changed.
+      // Such as a call that another process has answered meanwhile: nothing has changed.
       if (!InvalidInputError.is(error)) throw error;
       this.#display.problem(error);
       return this.#waiting();

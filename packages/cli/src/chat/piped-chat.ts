@@ -57,7 +57,7 @@ export async function pipedChat(
 
 function leaveWaiting({ terminal, sessionId }: Chat, exit: GracefulExit): void {
   terminal.warn(
-    `session ${sessionId} waits for an approval; continue it with "holdfast chat" at a terminal, or choose another --permission-mode`,
+    `session ${sessionId} waits for an approval: continue it with "holdfast chat" at a terminal to answer`,
   );
   exit.leave(exitCodes.waiting);
 }
