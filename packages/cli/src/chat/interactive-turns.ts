@@ -40,7 +40,7 @@ export class InteractiveTurns {
 
   /** Begins with a session, and asks about what waits in it. */
   async enterSession(): Promise<void> {
-    await this.#plan.begin(this.#chat);
+    for (const line of await this.#plan.begin(this.#chat)) this.#note(line);
     this.#hasUsedTools = false;
     await this.#answerWaiting();
     await this.#showChanges();

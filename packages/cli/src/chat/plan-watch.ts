@@ -8,6 +8,8 @@ const marks: Readonly<Record<Task["status"], string>> = {
   completed: "[x]",
 };
 
+const PLANNING = "plan mode is on: tools only read; /plan shows the plan";
+
 /** Formats a todo list, one task per line. */
 export function todoLines(tasks: readonly Task[]): readonly string[] {
   return tasks.map(({ status, content }) => `${marks[status]} ${safeLine(content)}`);
@@ -23,9 +25,10 @@ interface Known {
 export class PlanWatch {
   #known: Known = knownIn(null);
 
-  /** Starts with a session as it is now. */
-  async begin(chat: Chat): Promise<void> {
+  /** Starts with a session as it is now. @returns lines about what limits the agent in it */
+  async begin(chat: Chat): Promise<readonly string[]> {
     this.#known = knownIn(await chat.agent.getAgentState(sessionOf(chat)));
+    return this.#known.isPlanning ? [PLANNING] : [];
   }
 
   /** Describes the changes since the last time, in lines. */
@@ -33,9 +36,7 @@ export class PlanWatch {
     const before = this.#known;
     await this.begin(chat);
     const { isPlanning, todos } = this.#known;
-    const mode = isPlanning
-      ? "plan mode is on: nothing is changed until the plan is approved"
-      : "plan mode is off";
+    const mode = isPlanning ? PLANNING : "plan mode is off";
     const areSame = todos.join("\n") === before.todos.join("\n");
     return [
       ...(isPlanning === before.isPlanning ? [] : [mode]),

@@ -108,14 +108,15 @@ export class PromptLine {
   }
 
   /**
-   * Asks for a line in place of the prompt, with `text` to be edited. {@link answer} and {@link cancel} end the question; what
-   * was typed before it comes back with the prompt.
+   * Asks for a line in place of the prompt, with `text` to be edited, or above it where the terminal cannot show that.
+   * {@link answer} and {@link cancel} end the question; what was typed before it comes back with the prompt.
    */
   ask(question: string, text = ""): Promise<string | null> {
     return new Promise((resolve) => {
       this.#question = { typed: this.#lines.line, resolve };
       this.#lines.setPrompt(this.#promptOf(question));
-      this.#setLine(text);
+      if (this.#isDumb && text !== "") this.#terminal.line(text);
+      this.#setLine(this.#isDumb ? "" : text);
       this.show();
     });
   }

@@ -132,6 +132,20 @@ test("an edited input is what runs; one that is not JSON is asked for again", as
   await leave(terminal);
 });
 
+test("a terminal without cursor movement shows the input, and takes a new one", async () => {
+  await using project = await testProject(approvalConfig);
+  const args = ["chat", "--store", project.store, "--user", "ada"];
+  await using terminal = new PseudoTerminal(args, { cwd: project.path, env: { TERM: "dumb" } });
+  await terminal.shows("›");
+  terminal.enter("write a.txt");
+  await answer(terminal, "run write_file?", "e");
+  await terminal.shows('{"path":"a.txt","content":"by the model"}\n');
+  await answer(terminal, "input:", '{"path":"mine.txt","content":"by a person"}');
+  await terminal.shows("After 2 requests: success");
+  expect(await filesIn(project)).toEqual({ "mine.txt": "by a person" });
+  await leave(terminal);
+});
+
 test("all calls of a step are asked about, and answered together", async () => {
   await using project = await testProject(approvalConfig);
   await using terminal = await chatIn(project);
@@ -293,4 +307,9 @@ test("the todo list is shown when it changed, and /plan shows and changes plan m
   terminal.enter("/plan maybe");
   await terminal.shows("/plan, /plan on or /plan off");
   await leave(terminal);
+  // Plan mode is part of the session.
+  await using next = await chatIn(project);
+  expect(next.text).toContain("plan mode is on");
+  next.type(CTRL_D);
+  expect(await next.exited).toBe(0);
 });
