@@ -37,7 +37,7 @@ export const delegationTools: readonly string[] = Object.freeze([
 
 const allow = z.union(
   [
-    z.array(z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/)),
+    z.array(z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be the name of a tool")),
     z.custom<(name: string) => boolean>((value) => typeof value === "function"),
   ],
   "must be a list of tool names, or a function of a tool's name",

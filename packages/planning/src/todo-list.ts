@@ -40,9 +40,14 @@ export function replaceTodos(
   const known = new Set([...used, ...before.flatMap(({ id }) => id ?? [])]);
   let last = 0;
   for (const id of known) if (/^\d{1,9}$/.test(id)) last = Math.max(last, Number(id));
+  const newId = (): string => {
+    do last++;
+    while (known.has(String(last)));
+    return String(last);
+  };
   const idOf = ({ content }: WantedTodo): string => {
     const same = before.find((one) => one.content === content && one.id && !used.has(one.id));
-    const id = same?.id ?? String(++last);
+    const id = same?.id ?? newId();
     used.add(id);
     return id;
   };
