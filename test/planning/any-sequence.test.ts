@@ -5,7 +5,7 @@ import { newPlace, sharedStores } from "../fleet/every-store.js";
 import { commands, wholePlan } from "./commands.js";
 import { type OpenStore, PlannedSession } from "./planned-session.js";
 
-const factor = process.env["HOLDFAST_LONG"] === "1" ? 20 : 1;
+const factor = process.env["HOLDFAST_LONG"] === "1" ? 5 : 1;
 
 /** Plays random sequences, each in a place of its own and each followed by a whole plan. */
 async function playAll(
@@ -31,7 +31,7 @@ async function playAll(
 }
 
 test("whatever happens in memory, no write runs in plan mode and no reminder is stored", () =>
-  playAll(200, async () => {
+  playAll(100, async () => {
     const parts = new InMemoryAgentStateStore().companions();
     return { open: () => parts, [Symbol.asyncDispose]: async () => undefined };
   }));

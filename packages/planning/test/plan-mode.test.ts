@@ -121,17 +121,20 @@ test("a call that waited for an approval when plan mode began does not run once 
 });
 
 test.each(["bypass", "accept_edits", "default"] as const)(
-  "plan_exit asks in permission mode %s, and a remembered rule does not answer",
+  "plan_exit asks every time in permission mode %s, also when a rule for it was remembered",
   async (mode) => {
-    const planner = new Planner([
-      calls("plan_enter", ["plan_write", { content: plan }]),
-      calls("plan_exit"),
-    ]);
+    const planned = calls("plan_enter", ["plan_write", { content: plan }]);
+    const planner = new Planner([planned, calls("plan_exit"), planned, calls("plan_exit")]);
     await planner.agent.updateAgentState(session, (state) => {
       state.permissionContext.mode = mode;
-      state.permissionContext.allow = [{ tool: "plan_exit", source: "session" }];
     });
-    expect((await planner.say()).reason).toBe("permission_asking");
+    await planner.say();
+    const pending = await planner.agent.pending(session);
+    const remember = { scope: "user", rules: [{ tool: "plan_exit" }] } as const;
+    const confirm = pending.map(({ toolCallId }) => ({ toolCallId, approve: true, remember }));
+    expect((await planner.say({ confirm })).reason).toBe("permission_asking");
+    expect(await planner.agent.rememberedRules(session)).toHaveLength(1);
+    expect((await planner.state()).planModeContext.active).toBe(true);
   },
 );
 
