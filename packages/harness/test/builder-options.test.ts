@@ -41,6 +41,7 @@ const samples: { readonly [K in keyof Options]: NonNullable<Options[K]> } = {
   modelRetry: { attempts: 1 },
   overflowPatterns: [/too much/],
   limits: { stateBytes: 1_000 },
+  integrity: { key: "k".repeat(32), acceptUnsealed: true },
   rememberCalls: { max: 7 },
   stateCache: { maxSessions: 8 },
   slot: (_: RuntimeContext) => ({ userId: null, sessionId: "s" }),

@@ -6,7 +6,7 @@ import type { DataBlock, Message, TextBlock, ToolResultState } from "../message/
 import { showValue } from "../plugin-kit/show-value.js";
 import type { InboxEntry } from "../ports/inbox.js";
 import { uuidv7 } from "../slot/uuid.js";
-import type { PermissionRule, RememberedRule } from "../state/sections.js";
+import type { PermissionRule } from "../state/sections.js";
 import { confirmations, externalResults } from "./check-answers.js";
 import { checkMessages } from "./check-messages.js";
 
@@ -25,8 +25,9 @@ export interface Confirmation {
    * rules of the person's own. @default none
    */
   readonly remember?:
-    | RememberedRule["scope"]
-    | { readonly scope: RememberedRule["scope"]; readonly rules: readonly PermissionRule[] }
+    | "session"
+    | "user"
+    | { readonly scope: "session" | "user"; readonly rules: readonly PermissionRule[] }
     | undefined;
 }
 
