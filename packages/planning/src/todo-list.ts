@@ -5,6 +5,8 @@ import { cutText } from "@holdfast/core/plugin-kit";
 export const MAX_TODOS = 200;
 /** Longest text of an item. */
 export const MAX_TODO_CHARS = 500;
+/** Largest list, as JSON: it is part of a state whose size is limited, and one that did not fit would fail the whole call. */
+export const MAX_LIST_BYTES = 65_536;
 
 /** Characters of an item's text in {@link showTodos}. */
 const SHOWN_CHARS = 160;
@@ -25,6 +27,9 @@ export function todosProblem(wanted: readonly WantedTodo[]): string | null {
   const ids = wanted.flatMap(({ id }) => id ?? []);
   if (new Set(ids).size < ids.length)
     return "Two items have the same id. The list was not changed: leave the id of a new item out.";
+  const bytes = Buffer.byteLength(JSON.stringify(wanted), "utf8");
+  if (bytes > MAX_LIST_BYTES)
+    return `The list has ${bytes} bytes, and at most ${MAX_LIST_BYTES} are kept. It was not changed: say less about each item, or leave completed ones out.`;
   return null;
 }
 

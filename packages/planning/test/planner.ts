@@ -79,23 +79,14 @@ export class Planner {
     return (await this.state()).context.flatMap(toolResultsOf).map(shown);
   }
 
-  /** Types and fields of the events of planning. */
+  /** Events of planning, without what all events have. */
   planningEvents(): object[] {
-    return this.events.flatMap((event) => {
-      if (!/^(plan|todos)_/.test(event.type)) return [];
-      const {
-        slot: _,
-        callId: __,
-        runId: ___,
-        at: ____,
-        seq: _____,
-        ...body
-      } = {
-        ...{ runId: "", at: "", seq: 0 },
-        ...event,
-      };
-      return [body];
-    });
+    const shared = ["slot", "callId", "runId", "at", "seq"];
+    return this.events
+      .filter(({ type }) => /^(plan|todos)_/.test(type))
+      .map((event) =>
+        Object.fromEntries(Object.entries(event).filter(([name]) => !shared.includes(name))),
+      );
   }
 
   /** Hints of planning in a request, the last one by default. */

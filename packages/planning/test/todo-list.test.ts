@@ -80,14 +80,25 @@ describe("todo_write", () => {
     expect(planner.planningEvents()).toHaveLength(1);
   });
 
-  test("a list of the greatest size is taken and saved", async () => {
-    const list = Array.from({ length: 200 }, (_, i) => ({ content: `${i} `.padEnd(500, "é") }));
+  test("a list of the greatest size is taken, saved, and shown in part", async () => {
+    const list = Array.from({ length: 200 }, (_, i) => ({ content: `${i} `.padEnd(300, "x") }));
     const planner = new Planner([todos(list), "ok"]);
     await planner.say();
     expect((await planner.state()).tasksContext.tasks).toHaveLength(200);
     expect((await planner.results()).join("").length).toBeLessThan(5_000);
     expect(planner.hints().join("").length).toBeLessThan(5_000);
     expect(planner.hints()[0]).toMatch(/… and \d+ more$/);
+  });
+
+  test("a list that a state could not hold is refused before it is saved", async () => {
+    const list = Array.from({ length: 200 }, (_, i) => ({ content: `${i} `.padEnd(500, "鼠") }));
+    const planner = new Planner([todos(list), "ok"]);
+    expect((await planner.say()).text).toBe("ok");
+    expect(await planner.results()).toEqual([
+      expect.stringMatching(
+        /^todo_write error: The list has \d+ bytes, and at most 65536 are kept/,
+      ),
+    ]);
   });
 
   test("lists that a program has put into the state are shown and replaced", async () => {
