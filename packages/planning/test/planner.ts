@@ -95,6 +95,18 @@ export class Planner {
   }
 }
 
+/** Returns the files of the session's user, and the text of the session's plan. */
+export async function planIn(filesystem: InMemoryFilesystem) {
+  const slot = { agentId: "planner", ...session };
+  const bytes = await filesystem.read(slot, "plans/s.md");
+  return {
+    paths: (await filesystem.list(slot))
+      .filter(({ kind }) => kind === "file")
+      .map(({ path }) => path),
+    text: bytes && new TextDecoder().decode(bytes),
+  };
+}
+
 /** Returns the texts of planning's hints in a request. */
 export function hintsOf(request: RecordedRequest | undefined): string[] {
   return (request?.messages ?? []).flatMap(({ content }) =>
