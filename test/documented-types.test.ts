@@ -55,6 +55,7 @@ const eventsOfPackages = {
   CompactionEvents: "compaction",
   EvictionEvents: "eviction",
   MemoryEvents: "memory-flush",
+  PlanningEvents: "planning",
   McpEvents: "mcp",
 };
 
@@ -101,6 +102,7 @@ describe("docs/events.md", () => {
       ToolResultState: message.describe("ToolResultState"),
       PendingCall: Source.of("PendingCall").describe("PendingCall"),
       Repair: Source.of("Repair").describe("Repair"),
+      Task: Source.of("Task").describe("Task"),
       CompactionCause: Source.of("CompactionCause").describe("CompactionCause"),
     };
     expect(differences(tablesIn(typePart), declared)).toEqual([]);
