@@ -27,6 +27,8 @@ export interface Run {
   /** What its model saw. */
   readonly seen: Set<string>;
   isTakenBack: boolean;
+  /** A whole call of an agent that the gate did not keep out, beside another one. */
+  isStranger: boolean;
   /** It came to an answer: nothing of it was cut short. */
   isWhole: boolean;
   end: "kept" | "discarded" | "died" | "unknown";
@@ -79,6 +81,7 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       tokens: [],
       seen: new Set(),
       isTakenBack: false,
+      isStranger: false,
       isWhole: false,
       end: "unknown",
     };
@@ -186,6 +189,7 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
 
   async function strangersCall(): Promise<void> {
     const stranger = newRun();
+    stranger.isStranger = true;
     const model = scriptedModel(({ messages }) => {
       for (const token of tokensIn(messages)) stranger.seen.add(token);
       return stranger.token();
