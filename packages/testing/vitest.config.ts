@@ -1,10 +1,9 @@
 import { defineProject } from "vitest/config";
+import { shared } from "../../vitest.shared.js";
 
 export default defineProject({
   test: {
-    include: ["test/**/*.test.ts"],
-    // On a busy machine a healthy test may take long; one that hangs fails all the same.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    ...shared,
+    isolate: true,
   },
 });
