@@ -77,11 +77,7 @@ test("whatever happens to calls and their store, the log has what was said once,
     }
     // What a stranger saved of a run that was then taken back stands and is hidden: each is right about its own.
     for (const token of stored)
-<<<<<<< HEAD
-      if (!(isShared(token) && isTakenBack(token)))
-=======
       if (!isShared(token))
->>>>>>> main
         expect(
           saying(played, token).filter((one) => discarded.has(one)),
           `${token} stood`,

@@ -40,7 +40,7 @@ function successor(place: StorePlace, workspace: string) {
 describe.each(sharedStores)("%s", (kind) => {
   test("a plan is approved on another node after its own was killed", async () => {
     await using directory = await tempDirectory();
-    await using place = await newPlace(kind, 2_000);
+    await using place = await newPlace(kind, 8_000);
     const workspace = join(directory.path, "workspace");
     await killedNode(place, workspace, "asks");
     const { agent, model, results } = successor(place, workspace);
@@ -56,7 +56,7 @@ describe.each(sharedStores)("%s", (kind) => {
 
   test("plan mode and list that were saved before a kill hold on another node", async () => {
     await using directory = await tempDirectory();
-    await using place = await newPlace(kind, 2_000);
+    await using place = await newPlace(kind, 8_000);
     const workspace = join(directory.path, "workspace");
     await killedNode(place, workspace, "thinks");
     const { agent, model, results } = successor(place, workspace);
