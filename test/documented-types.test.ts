@@ -56,6 +56,7 @@ const eventsOfPackages = {
   EvictionEvents: "eviction",
   MemoryEvents: "memory-flush",
   McpEvents: "mcp",
+  BudgetEvents: "permissions",
 };
 
 /** The part of the page about the events of a package: it begins with a heading that has the package's name. */

@@ -44,6 +44,7 @@ test.each([
   ["eviction", "tool_result_evicted"],
   ["memory-flush", "consolidation"],
   ["mcp", "mcp_away"],
+  ["permissions", "budget_exceeded"],
 ])(
   "a program that imports %s knows the event %s, and one that does not has no such type",
   async (name, event) => {

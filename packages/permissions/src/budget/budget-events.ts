@@ -1,14 +1,9 @@
-import type { SpendUnit } from "./spend.js";
-
-/** Party whose use is limited: by `perCall`, `perSession` or `perUser`. */
-export type BudgetScope = "call" | "session" | "user";
-
 /** Events of `budget()`. */
 export interface BudgetEvents {
   /** The part `warnAt` of a limit is used; once per limit and call, session or window. */
   readonly budget_warning: {
-    readonly scope: BudgetScope;
-    readonly unit: SpendUnit;
+    readonly scope: "call" | "session" | "user";
+    readonly unit: "tokens" | "money";
     readonly used: number;
     readonly limit: number;
     /** End of the window, ISO 8601; absent when the limit has none. */
@@ -16,8 +11,8 @@ export interface BudgetEvents {
   };
   /** A request was not sent, because a limit is used up. */
   readonly budget_exceeded: {
-    readonly scope: BudgetScope;
-    readonly unit: SpendUnit;
+    readonly scope: "call" | "session" | "user";
+    readonly unit: "tokens" | "money";
     readonly used: number;
     readonly limit: number;
     /** End of the window, ISO 8601; absent when the limit has none. */
@@ -29,6 +24,9 @@ export interface BudgetEvents {
 
 /** Use of one limit of a budget, as events and errors report it. */
 export type BudgetUse = BudgetEvents["budget_warning"];
+
+/** Party whose use is limited: by `perCall`, `perSession` or `perUser`. */
+export type BudgetScope = BudgetUse["scope"];
 
 declare module "@holdfast/core" {
   interface EventTypes extends BudgetEvents {}
