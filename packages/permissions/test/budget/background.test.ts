@@ -47,10 +47,17 @@ describe("work in the background", () => {
       ...{ scope: "session", unit: "tokens", used: 31, limit: 30 },
     });
     expect(host.events).toMatchObject([{ type: "budget_exceeded", purpose: "memory_flush" }]);
-    // Work on a user's memory belongs to no session.
-    await ask(host, { ...slot, agentId: "holdfast.memory" }, "consolidation");
     await host.deleteSession(slot);
     await ask(host, slot);
+  });
+
+  test("on a memory belongs to no session, even to one of the same name", async () => {
+    const host = fakePluginHost().install(budget({ perSession: { tokens: 11 } }));
+    const memory = { ...slot, agentId: "holdfast.memory" };
+    for (let turn = 0; turn < 2; turn++) await ask(host, memory, "consolidation");
+    await ask(host, slot);
+    await expect(ask(host, slot)).rejects.toThrow(BudgetExceededError);
+    await ask(host, memory, "consolidation");
   });
 
   test("counts for the call's session, and for its user", async () => {
