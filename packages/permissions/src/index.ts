@@ -1,8 +1,8 @@
 export { budget } from "./budget/budget.js";
-export type { BudgetEvents, BudgetScope, BudgetUse } from "./budget/budget-events.js";
+export type { BudgetEvents, BudgetUse } from "./budget/budget-events.js";
 export { BudgetExceededError } from "./budget/budget-exceeded-error.js";
 export type { BudgetOptions } from "./budget/budget-options.js";
-export type { SpendLimit, SpendUnit } from "./budget/spend.js";
+export type { SpendLimit } from "./budget/spend.js";
 export type { SuggestedRule, ToolDecision, ToolSubject } from "./core-types.js";
 export { type DecisionInput, decide } from "./decide.js";
 export { type LoopGuardOptions, loopGuard } from "./loop-guard.js";
