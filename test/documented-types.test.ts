@@ -57,6 +57,7 @@ const eventsOfPackages = {
   MemoryEvents: "memory-flush",
   PlanningEvents: "planning",
   McpEvents: "mcp",
+  BudgetEvents: "permissions",
 };
 
 /** The part of the page about the events of a package: it begins with a heading that has the package's name. */
