@@ -55,7 +55,9 @@ const eventsOfPackages = {
   CompactionEvents: "compaction",
   EvictionEvents: "eviction",
   MemoryEvents: "memory-flush",
+  PlanningEvents: "planning",
   McpEvents: "mcp",
+  BudgetEvents: "permissions",
 };
 
 /** The part of the page about the events of a package: it begins with a heading that has the package's name. */
@@ -101,6 +103,7 @@ describe("docs/events.md", () => {
       ToolResultState: message.describe("ToolResultState"),
       PendingCall: Source.of("PendingCall").describe("PendingCall"),
       Repair: Source.of("Repair").describe("Repair"),
+      Task: Source.of("Task").describe("Task"),
       CompactionCause: Source.of("CompactionCause").describe("CompactionCause"),
     };
     expect(differences(tablesIn(typePart), declared)).toEqual([]);

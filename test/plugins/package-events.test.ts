@@ -43,7 +43,9 @@ test.each([
   ["compaction", "compaction_end"],
   ["eviction", "tool_result_evicted"],
   ["memory-flush", "consolidation"],
+  ["planning", "plan_exited"],
   ["mcp", "mcp_away"],
+  ["permissions", "budget_exceeded"],
 ])(
   "a program that imports %s knows the event %s, and one that does not has no such type",
   async (name, event) => {

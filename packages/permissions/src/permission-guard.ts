@@ -37,7 +37,7 @@ export class PermissionGuard implements ToolGuard {
     const context = ctx.agentState?.permissionContext;
     const subjects = await this.#subjects(guarded);
     const input = {
-      mode: this.#mode(ctx.agentState),
+      mode: ctx.agentState ? this.modeOf(ctx.agentState) : this.#settings.mode,
       rules: {
         allow: [...rules.allow, ...(context?.allow ?? [])],
         ask: [...rules.ask, ...(context?.ask ?? [])],
@@ -61,8 +61,7 @@ export class PermissionGuard implements ToolGuard {
     return decide({ ...input, rules: { ...input.rules, allow } });
   }
 
-  #mode(state: AgentState | undefined): PermissionMode {
-    if (!state) return this.#settings.mode;
+  modeOf(state: AgentState): PermissionMode {
     const { mode, isModeSet = mode !== "default" } = state.permissionContext;
     return isModeSet ? mode : this.#settings.mode;
   }

@@ -1,7 +1,13 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
 import type { ToolCallBlock } from "../message/message.js";
 import type { Slot } from "../slot/slot.js";
-import type { PermissionRule, RememberedRule, SuggestedRule } from "../state/sections.js";
+import type { AgentState } from "../state/agent-state.js";
+import type {
+  PermissionMode,
+  PermissionRule,
+  RememberedRule,
+  SuggestedRule,
+} from "../state/sections.js";
 import type { Tool } from "../tool/tool.js";
 
 /** Decision about a tool call. `reason` is shown to the model on deny and to the person on ask. */
@@ -51,6 +57,8 @@ export interface ToolGuard {
    * @default none of them
    */
   readonly considers?: readonly ("needsApproval" | "permissionMode" | "planMode")[] | undefined;
+  /** Returns the permission mode in force in a session, from a guard that considers it. */
+  modeOf?(state: AgentState): PermissionMode;
   /**
    * Returns the problem of a rule that a person wants remembered, or null. A rule that nobody understands would never match
    * again, so that it is refused before it is stored.

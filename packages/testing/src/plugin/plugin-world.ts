@@ -131,7 +131,8 @@ function replyTo(
   { messages, tools }: ModelRequest,
   toolCalls: readonly ScriptedToolCall[],
 ): ScriptedReply {
-  const last = messages.at(-1);
+  // Hints that a plugin adds to the end of a request are not what the user said.
+  const last = messages.findLast(({ content }) => content.some(({ type }) => type !== "hint"));
   const [canary = "nothing"] = JSON.stringify(last ?? "").match(/canary-\w+/) ?? [];
   const text = last?.role === "user" ? textOf(last) : "";
   const isStep = tools.some(({ name }) => name === "sample_look");

@@ -24,6 +24,10 @@ export function strictestGuard(guards: readonly ToolGuard[]): ToolGuard {
       }
       return asks.length > 0 ? joined(asks) : { decision: "allow" };
     },
+    modeOf(state) {
+      const guard = guards.find(({ modeOf }) => modeOf !== undefined);
+      return guard?.modeOf?.(state) ?? state.permissionContext.mode;
+    },
     ruleProblem(rule) {
       for (const guard of guards) {
         const problem = guard.ruleProblem?.(rule) ?? null;
