@@ -27,6 +27,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 const byErrorCode: Readonly<Record<ErrorCode, ExitCode>> = {
   ABORTED: exitCodes.interrupted,
   AMBIGUOUS_INTERRUPT: exitCodes.failed,
+  BUDGET_EXCEEDED: exitCodes.failed,
   CALL_ID_REUSED: exitCodes.usage,
   CONFIGURATION: exitCodes.usage,
   CONFLICT: exitCodes.conflict,
