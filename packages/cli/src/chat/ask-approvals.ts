@@ -71,8 +71,9 @@ class Question {
     const { reason, input } = this.#call;
     const view = inputView(input);
     this.#terminal.line(colors.yellow(`${colors.bold(this.#name)} asks for your approval${place}`));
-    if (reason !== undefined) this.#quote(reason);
-    if (view.text !== "") this.#quote(view.text);
+    // Space between a reason of several lines, such as a plan, and the input.
+    const about = [reason, view.text].filter((text) => text !== undefined && text !== "");
+    if (about.length > 0) this.#quote(about.join(reason?.includes("\n") ? "\n\n" : "\n"));
     const choices = this.#choices(view.isCut);
     const keys = choices.map(({ key, help }) => `${key} ${help}`).join(", ");
     for (;;) {

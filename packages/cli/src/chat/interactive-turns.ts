@@ -84,6 +84,8 @@ export class InteractiveTurns {
     const { terminal, userId } = this.#chat;
     const ask: Questioner["ask"] = (...question) => this.#display.ask(...question);
     for (let asked = asks; asked.length > 0; ) {
+      // A person who decides about a plan wants to see what it has led to.
+      await this.#showChanges();
       const confirm = await askApprovals({ terminal, hasUser: userId !== null, ask }, asked);
       if (this.#display.isLeaving) {
         this.#note(`${plural(asked.length, "tool call")} not answered; the session keeps waiting`);
