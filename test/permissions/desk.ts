@@ -4,8 +4,8 @@ import {
   definePlugin,
   InMemoryAgentStateStore,
   type Plugin,
-  textOf,
   type Tool,
+  textOf,
   tool,
   toolResultsOf,
 } from "@holdfast/core";
@@ -68,7 +68,12 @@ export async function newDesk(
   onTestFinished(() => agent.close());
   const ask = (...calls: readonly ScriptedToolCall[]) =>
     agent.call(JSON.stringify(calls), { ...session, onPending: "deny" });
-  return { agent, files, ask, use: async (...calls) => outcomes(agent, await ask(...calls), calls) };
+  return {
+    agent,
+    files,
+    ask,
+    use: async (...calls) => outcomes(agent, await ask(...calls), calls),
+  };
 }
 
 /** A plugin with tools that come while the agent runs, as those of an MCP server do. */
