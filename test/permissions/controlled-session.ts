@@ -27,6 +27,7 @@ export class ControlledSession {
   readonly #session: { readonly userId: string; readonly sessionId: string };
   readonly #runs = new Map<string, number>();
   readonly #answered = new Set<string>();
+  readonly #interrupts: Promise<unknown>[] = [];
   /** What the sections have to hold. */
   readonly #rules = { session: new Set<string>(), user: new Set<string>() };
   #mode: PermissionMode = "default";
@@ -47,6 +48,7 @@ export class ControlledSession {
   async take(step: ControlStep): Promise<void> {
     const before = this.#pending;
     await this.#act(step);
+    await Promise.all(this.#interrupts.splice(0));
     this.#pending = await this.#agent.pending(this.#session);
     const open = new Set(this.#pending.map(({ toolCallId }) => toolCallId));
     for (const id of open) expect(this.#answered.has(id), `${id} asks again`).toBe(false);
@@ -197,7 +199,7 @@ export class ControlledSession {
         this.#runs.set(toolCallId, (this.#runs.get(toolCallId) ?? 0) + 1);
         if (name !== "halt" || !signal) return `${name} ${text}`;
         // It resolves once the call has ended, which waits for this tool.
-        void this.#agent.interrupt(this.#session);
+        this.#interrupts.push(this.#agent.interrupt(this.#session));
         await once(signal, "abort");
         return "halted";
       },
