@@ -39,7 +39,8 @@ const model = scriptedModel(({ messages }) => {
   if (last.role === "user") return { toolCalls: JSON.parse(textOf(last)) };
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const results = messages.slice(asked).flatMap(toolResultsOf);
-  return results.map(({ name, state }) => `${name} ${state}`).join(", ");
+  const why = ({ state, output }) => (state === "interrupted" ? ` (${output[0].text})` : "");
+  return results.map((result) => `${result.name} ${result.state}${why(result)}`).join(", ");
 });
 
 const agent = new ReActAgent({

@@ -21,7 +21,7 @@ async function twoNodes(kind: "memory" | "files" | "redis" | "mysql") {
 }
 
 describe.each([
-  ["memory", isLong ? 1_000 : 80],
+  ["memory", isLong ? 1_000 : 40],
   ["files", isLong ? 200 : 12],
   ["redis", isLong ? 200 : 12],
   ["mysql", isLong ? 200 : 8],

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import {
   type AgentReply,
+  type Confirmation,
   definePlugin,
   InMemoryAgentStateStore,
   type Plugin,
@@ -40,6 +41,8 @@ export interface Desk {
   use(...calls: readonly ScriptedToolCall[]): Promise<readonly Outcome[]>;
   /** As `use`, but returns the reply. */
   ask(...calls: readonly ScriptedToolCall[]): Promise<AgentReply>;
+  /** Lets the model make a call that asks, and approves it. */
+  approve(call: ScriptedToolCall, remember?: Confirmation["remember"]): Promise<AgentReply>;
 }
 
 /** Options of {@link newDesk}, beside those of `permissions`. */
@@ -68,10 +71,19 @@ export async function newDesk(
   onTestFinished(() => agent.close());
   const ask = (...calls: readonly ScriptedToolCall[]) =>
     agent.call(JSON.stringify(calls), { ...session, onPending: "deny" });
+  const approve: Desk["approve"] = async (call, remember) => {
+    const reply = await ask(call);
+    if (!("pending" in reply)) throw new Error(`not asking but ${reply.reason}`);
+    const confirm = reply.pending.map(({ toolCallId }) => ({
+      ...{ toolCallId, approve: true, remember },
+    }));
+    return agent.call({ confirm }, session);
+  };
   return {
     agent,
     files,
     ask,
+    approve,
     use: async (...calls) => outcomes(agent, await ask(...calls), calls),
   };
 }

@@ -55,12 +55,8 @@ describe("gap: a specifier for a tool without a subject that comes while the age
 
   test("is remembered, and never allows anything", async () => {
     const desk = await newDesk({}, { plugins });
-    const reply = await desk.ask(call);
     const rules = [{ tool: "files_fetch", pattern: "./.env" }];
-    const confirm = ("pending" in reply ? reply.pending : []).map(({ toolCallId }) => ({
-      ...{ toolCallId, approve: true, remember: { scope: "session" as const, rules } },
-    }));
-    await desk.agent.call({ confirm }, session);
+    await desk.approve(call, { scope: "session", rules });
     expect(await desk.agent.rememberedRules(session)).toEqual([{ ...rules[0], scope: "session" }]);
     expect(await desk.use(call)).toEqual(["asks"]);
   });

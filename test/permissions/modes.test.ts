@@ -146,12 +146,7 @@ describe("needsApproval", () => {
 
   test("is answered for good by a rule that a person remembers", async () => {
     const desk = await newDesk({ rules: { allow: ["pay"] } }, { tools: [pay] });
-    const reply = await desk.ask(paying(500));
-    const pending = "pending" in reply ? reply.pending : [];
-    const confirm = pending.map(({ toolCallId }) => ({
-      ...{ toolCallId, approve: true, remember: "session" as const },
-    }));
-    await desk.agent.call({ confirm }, session);
+    await desk.approve(paying(500), "session");
     expect(await desk.use(paying(600))).toEqual(["runs"]);
   });
 });

@@ -1,27 +1,14 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ConfigurationError, InvalidInputError, type PermissionRule, tool } from "@holdfast/core";
-import type { ScriptedToolCall } from "@holdfast/testing";
+import { ConfigurationError, tool } from "@holdfast/core";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type Desk, newDesk, send, session, toolsOf } from "./desk.js";
+import { newDesk, session, toolsOf } from "./desk.js";
 
 const execute = (command: string) => ({ name: "execute", input: { command } });
 const read = (path: string) => ({ name: "read_file", input: { path } });
 const sends = { name: "send", input: {} };
-
-/** Asks about a call and approves it, with what the person wants remembered. */
-async function approve(
-  { agent, ask }: Desk,
-  call: ScriptedToolCall,
-  remember?: "session" | "user" | { scope: "session" | "user"; rules: readonly PermissionRule[] },
-) {
-  const reply = await ask(call);
-  if (!("pending" in reply)) throw new Error(`not asking but ${reply.reason}`);
-  const confirm = reply.pending.map(({ toolCallId }) => ({ toolCallId, approve: true, remember }));
-  return agent.call({ confirm }, session);
-}
 
 test("rules of the options decide: deny before ask before allow", async () => {
   const desk = await newDesk({
@@ -52,94 +39,6 @@ test("rules of the session come on top, and take effect with its next call", asy
     permissionContext.ask = [{ tool: "*" }];
   });
   expect(await desk.use(execute("echo hi"), sends, read("a"))).toEqual(["asks", "asks", "asks"]);
-});
-
-describe.each(["session", "user"] as const)("a rule remembered for the %s", (scope) => {
-  test("allows the call that it was made for, and no other", async () => {
-    const desk = await newDesk();
-    await approve(desk, execute("echo a && echo b"), scope);
-    expect(await desk.agent.rememberedRules(session)).toEqual([
-      { tool: "execute", pattern: "echo a", scope },
-      { tool: "execute", pattern: "echo b", scope },
-    ]);
-    const commands = [
-      "echo b",
-      "echo a; echo b",
-      "echo c",
-      "echo a b",
-      "echo a > f",
-      "echo a & ls",
-    ];
-    expect(await desk.use(...commands.map(execute))).toEqual([
-      ...["runs", "runs", "asks", "asks"],
-      ...["asks", "asks"],
-    ]);
-  });
-
-  test("loses against deny and ask rules, and asks again once it is forgotten", async () => {
-    const desk = await newDesk();
-    await approve(desk, sends, scope);
-    expect(await desk.use(sends)).toEqual(["runs"]);
-    const put = (list: "ask" | "deny", rules: readonly PermissionRule[]) =>
-      desk.agent.updateAgentState(session, ({ permissionContext }) => {
-        permissionContext[list] = rules;
-      });
-    await put("ask", [{ tool: "send" }]);
-    expect(await desk.use(sends)).toEqual(["asks"]);
-    await put("deny", [{ tool: "send" }]);
-    expect(await desk.use(sends)).toEqual(["denied"]);
-    await put("ask", []);
-    await put("deny", []);
-    expect(await desk.use(sends)).toEqual(["runs"]);
-    expect(await desk.agent.forgetRules(session, { scope })).toBe(1);
-    expect(await desk.use(sends)).toEqual(["asks"]);
-  });
-
-  test("lets a call run where nobody is asked, and not in explore", async () => {
-    const desk = await newDesk();
-    await approve(desk, sends, scope);
-    await desk.agent.setPermissionMode(session, "dont_ask");
-    expect(await desk.use(sends, execute("ls"))).toEqual(["runs", "denied"]);
-    await desk.agent.setPermissionMode(session, "explore");
-    expect(await desk.use(sends)).toEqual(["denied"]);
-  });
-
-  test("may be one of the person's own", async () => {
-    const desk = await newDesk();
-    const rules = [{ tool: "execute", pattern: "echo:*" }];
-    await approve(desk, execute("echo a"), { scope, rules });
-    expect(await desk.use(execute("echo b"), execute("ls"))).toEqual(["runs", "asks"]);
-  });
-
-  test.each([
-    [{ tool: "sned" }, /names a tool the agent does not have; did you mean send\?/],
-    [{ tool: "nothing_*" }, /matches no tool of the agent/],
-    [{ tool: "send", pattern: "ann" }, /send declares no subject/],
-    [{ tool: "execute", pattern: " " }, /has an empty specifier/],
-    [{ tool: "execute", pattern: "a\nb" }, /control character/],
-    [{ tool: "execute", pattern: "x".repeat(2_001) }, /2001 characters/],
-  ])("is refused when it could never match: %j", async (rule, words) => {
-    const desk = await newDesk();
-    const remember = { scope, rules: [{ tool: "send" }, rule] };
-    const error = await approve(desk, sends, remember).catch((reason) => reason);
-    expect(error).toSatisfy(InvalidInputError.is);
-    expect(error.message).toMatch(words);
-    expect(await desk.agent.rememberedRules(session)).toEqual([]);
-    expect(await desk.agent.pending(session)).toHaveLength(1);
-  });
-});
-
-test("an approval of an edited call remembers what was approved, not what the model wanted", async () => {
-  const desk = await newDesk();
-  const reply = await desk.ask(execute("echo wanted"));
-  const pending = "pending" in reply ? reply.pending : [];
-  expect(pending[0]?.suggestions).toMatchObject([{ text: "Always allow `echo wanted`" }]);
-  const confirm = pending.map(({ toolCallId }) => ({
-    ...{ toolCallId, approve: true, remember: "session" as const },
-    input: { command: "echo edited" },
-  }));
-  await desk.agent.call({ confirm }, session);
-  expect(await desk.use(execute("echo edited"), execute("echo wanted"))).toEqual(["runs", "asks"]);
 });
 
 test("an edited call is judged anew: a deny rule holds against the person's approval", async () => {
@@ -208,7 +107,7 @@ describe("tools that come while the agent runs", () => {
     const desk = await newDesk({ mode: "explore" }, { plugins: [toolsOf(() => tools)] });
     expect(await desk.use(call("files_list"), call("files_move"))).toEqual(["runs", "denied"]);
     await desk.agent.setPermissionMode(session, "default");
-    await approve(desk, call("files_move"), "user");
+    await desk.approve(call("files_move"), "user");
     expect(await desk.agent.rememberedRules(session)).toEqual([
       { tool: "files_move", scope: "user" },
     ]);
@@ -219,7 +118,7 @@ describe("tools that come while the agent runs", () => {
 describe("the deny rule read_file(./.env)", () => {
   async function deskWithEnv() {
     const rules = { allow: ["execute(cat:*)"], deny: ["read_file(./.env)"] };
-    const desk = await newDesk({ rules }, { tools: [send] });
+    const desk = await newDesk({ rules });
     await mkdir(join(desk.files, "sub"), { recursive: true });
     await writeFile(join(desk.files, ".env"), "SECRET=1");
     await writeFile(join(desk.files, "open.txt"), "open");
