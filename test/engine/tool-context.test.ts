@@ -100,14 +100,13 @@ describe.each([true, false])("the RuntimeContext of a call, fused: %s", (fused) 
     expect({ ...ctx.extra }).toEqual({ shared: true });
   });
 
-  test("carries the state the call works on; edits are saved with the call", async () => {
+  test("carries the state the call works on, to tools and hooks; edits are saved with the call", async () => {
     const states = new Set<AgentState | undefined>();
     const editing = tool({
       name: "editing",
       description: "Edits the state.",
       input: nothing,
       execute: (_, ctx) => {
-        states.add(ctx.agentState);
         if (ctx.agentState)
           ctx.agentState.tasksContext.tasks = [{ content: "buy milk", status: "pending" }];
         return ctx.agentState?.context.map(textOf).join();

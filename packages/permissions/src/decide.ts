@@ -109,8 +109,8 @@ function answerOf(rule: PermissionRule, input: ReadInput): Forbids {
     subject.kind === "command" ? forbidsFiles(rule, lineOf(subject), fileTools, input) : "none",
   ]);
   if (answers.includes("match")) return "match";
-  // A call whose subject the tool does not tell may be about anything.
-  const isUntold = isNamed && tool.hasSubject && subjects.length === 0;
+  // A call whose subject the tool does not tell may be about anything. A rule for every tool is about those that tell it.
+  const isUntold = isNamed && subjects.length === 0 && (tool.hasSubject || rule.tool !== "*");
   return isUntold || answers.includes("maybe") ? "maybe" : "none";
 }
 

@@ -1,21 +1,24 @@
 import type { PermissionRule, ToolSubject } from "@holdfast/core";
 import type { FileRules } from "./command/command-rules.js";
-import { type CommandLine, type OpenedFile, readCommand } from "./command/read-command.js";
+import type { CommandLine, OpenedFile } from "./command/read-command.js";
 import type { PathRoots } from "./path/path-forms.js";
 import { isBare, namesTool } from "./rules/rule.js";
-import { type Forbids, forbidsSubject, pathAllowed } from "./subject-rules.js";
+import { type Forbids, forbidsSubject, lineOf, pathAllowed } from "./subject-rules.js";
 
 /** Tools whose path rules also apply to the files that a command opens by redirection. */
 export interface FileTools {
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  /** Real paths by the path in the command; a path that is not here is not known, and no rule allows to write it. */
+  /**
+   * Real paths by the path in the command; a path that is not here is not known, and no rule allows to write it. Absent when
+   * no path is known: then each may be one that a rule forbids.
+   */
   readonly realPaths?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Returns the paths that a command opens by redirection, whose real paths a guard has to find out. */
-export function openedPaths(line: string): readonly string[] {
-  return readCommand(line)
+export function openedPaths(subject: ToolSubject): readonly string[] {
+  return lineOf(subject)
     .files.filter(({ known }) => known)
     .map(({ path }) => path);
 }
@@ -49,7 +52,8 @@ export function forbidsFiles(
   const answers = line.files.filter(isAbout).map(({ path, known }): Forbids => {
     const real = tools.realPaths?.get(path);
     const answer = forbidsSubject(rule, { kind: "path", value: path, real }, roots);
-    return answer === "none" && !known ? "maybe" : answer;
+    const isKnown = known && tools.realPaths !== undefined;
+    return answer === "none" && !isKnown ? "maybe" : answer;
   });
   return answers.includes("match") ? "match" : answers.includes("maybe") ? "maybe" : "none";
 }

@@ -33,7 +33,7 @@ export class PermissionGuard implements ToolGuard {
 
   async check(guarded: GuardedCall): Promise<ToolDecision> {
     const { tool, ctx } = guarded;
-    const { rules, workingDirectories, root } = this.#settings;
+    const { rules, workingDirectories } = this.#settings;
     const context = ctx.agentState?.permissionContext;
     const subjects = await this.#subjects(guarded);
     const input = {
@@ -48,7 +48,7 @@ export class PermissionGuard implements ToolGuard {
       subjects,
       toolCheck: (await needsApproval(guarded)) ? ("ask" as const) : null,
       fileTools: { ...fileTools, realPaths: await this.#realPaths(subjects) },
-      root,
+      root: this.#root,
       home: homedir(),
     };
     const decision = decide(input);
@@ -74,19 +74,27 @@ export class PermissionGuard implements ToolGuard {
     return Promise.all(
       subjects.map(async (subject) =>
         subject.kind === "path" && subject.real === undefined
-          ? { ...subject, real: await realPathOf(this.#settings.root, subject.value) }
+          ? { ...subject, real: await realPathOf(this.#root, subject.value) }
           : subject,
       ),
     );
   }
 
-  async #realPaths(subjects: readonly ToolSubject[]): Promise<ReadonlyMap<string, string>> {
-    const paths = subjects.flatMap(({ kind, value }) =>
-      kind === "command" ? openedPaths(value) : [],
+  /** Directory that paths begin in, for tools that do not resolve theirs. */
+  get #root(): string {
+    return this.#settings.root ?? process.cwd();
+  }
+
+  /** Returns the real paths of what commands open; undefined when it is not known where they start. */
+  async #realPaths(
+    subjects: readonly ToolSubject[],
+  ): Promise<ReadonlyMap<string, string> | undefined> {
+    const { root } = this.#settings;
+    if (root === undefined) return undefined;
+    const paths = subjects.flatMap((subject) =>
+      subject.kind === "command" ? openedPaths(subject) : [],
     );
-    const real = paths.map(
-      async (path) => [path, await realPathOf(this.#settings.root, path)] as const,
-    );
+    const real = paths.map(async (path) => [path, await realPathOf(root, path)] as const);
     return new Map(await Promise.all(real));
   }
 }

@@ -21,7 +21,11 @@ export interface PermissionsOptions {
   readonly rules?: PermissionRules | undefined;
   /** Directories in which the mode `accept_edits` lets tools write; those of a session come on top. @default ["."] */
   readonly workingDirectories?: readonly string[] | undefined;
-  /** Directory that relative paths begin in, for tools that do not resolve their paths themselves. @default the current one */
+  /**
+   * Directory in which tools and commands start, where it is the same for all users; paths are resolved in it. Without it a
+   * command that opens files by redirection asks wherever a rule forbids some file. @default not known; tools that do not
+   * resolve their paths themselves start in the current directory
+   */
   readonly root?: string | undefined;
 }
 
@@ -32,7 +36,7 @@ export interface PermissionSettings {
     readonly [K in keyof PermissionRules]-?: readonly PermissionRule[];
   };
   readonly workingDirectories: readonly string[];
-  readonly root: string;
+  readonly root: string | undefined;
 }
 
 const texts = z.array(z.string().min(1)).default([]);
@@ -56,5 +60,5 @@ export function readPermissionsOptions(options: PermissionsOptions): PermissionS
     });
   const lists = { allow: read("allow"), ask: read("ask"), deny: read("deny") };
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return { mode, rules: lists, workingDirectories, root: root ?? process.cwd() };
+  return { mode, rules: lists, workingDirectories, root };
 }

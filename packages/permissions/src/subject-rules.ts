@@ -21,12 +21,19 @@ export interface ReadSubject extends ToolSubject {
 
 /** Reads the command line of a subject. */
 export function readSubject(subject: ToolSubject): ReadSubject {
-  return subject.kind === "command" ? { ...subject, line: readCommand(subject.value) } : subject;
+  return subject.kind === "command" ? { ...subject, line: lineOf(subject) } : subject;
 }
 
-/** Returns the command line of a subject. */
-export function lineOf(subject: ReadSubject): CommandLine {
-  return subject.line ?? readCommand(subject.value);
+/** Returns the command line of a subject; files that it opens are named from the workspace on. */
+export function lineOf({ line, value, directory = "" }: ReadSubject): CommandLine {
+  if (line !== undefined) return line;
+  const read = readCommand(value);
+  if (directory === "") return read;
+  const files = read.files.map((file) => ({
+    ...file,
+    path: /^[/~]/.test(file.path) ? file.path : `${directory}/${file.path}`,
+  }));
+  return { ...read, files };
 }
 
 /** Reports whether a deny or ask rule is about the subject. */

@@ -13,6 +13,8 @@ export interface ToolSubject {
   readonly value: string;
   /** For a path: the same with links resolved. @default resolved on the local filesystem by the guard that needs it */
   readonly real?: string | undefined;
+  /** For a command: the directory that it starts in, relative to the workspace. @default the workspace */
+  readonly directory?: string | undefined;
 }
 
 /** Tells guards what the calls of a tool act on; rules with a specifier are compared with it. */

@@ -26,7 +26,11 @@ export function executeTool(fileTool: FileToolFactory, filesystem: Filesystem): 
     name: "execute",
     description: "Runs a shell command in the workspace and returns its exit code and output.",
     input,
-    permission: { subject: ({ command }) => ({ kind: "command", value: command }) },
+    permission: {
+      subject: ({ command, working_directory: directory }) => ({
+        ...{ kind: "command", value: command, directory },
+      }),
+    },
     // Later than the command's own timeout, which leaves a result that says so.
     timeoutMs: MAX_TIMEOUT_MS + 30_000,
     async run(request, { namespace, signal }) {

@@ -7,7 +7,11 @@ import { saveSession } from "./save-session.js";
 
 /** Saves the steps so far, with `persistence: "step"`. */
 export async function saveStep(scope: CallScope): Promise<void> {
-  if (scope.parts.settings.persistence !== "step") return;
+  if (scope.parts.settings.persistence === "step") await saveNow(scope);
+}
+
+/** Saves the steps so far, whatever the persistence. */
+export async function saveNow(scope: CallScope): Promise<void> {
   beginUnfinished(scope);
   await saveSession(scope, { final: false });
 }

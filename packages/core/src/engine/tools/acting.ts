@@ -6,7 +6,7 @@ import { compose } from "../assemble/compose.js";
 import { type CallScope, stepOf } from "../call-scope.js";
 import { receiveResult } from "../receive.js";
 import { badState } from "../save/check-state.js";
-import { saveStep } from "../save/save-run.js";
+import { saveNow, saveStep } from "../save/save-run.js";
 import { judgeCall, type Verdict } from "./judge-call.js";
 import { KeptResults } from "./kept-results.js";
 import { CallSuspended, runTool } from "./run-tool.js";
@@ -86,22 +86,32 @@ async function actTogether(
     addResults(scope, inOrder(calls, results));
     return { pending: asking, stopRequested: false };
   }
-  const { pending, stopRequested } = await runAll(scope, calls, runnable, results);
+  // A person approves one run: when the process dies, the next one has to know that it may have begun.
+  const isApproved = runnable.some(({ call }) => approved.has(call.id));
+  const begin = isApproved ? saveNow : saveStep;
+  const { pending, stopRequested } = await runAll(scope, { calls, runnable, results, begin });
   return { pending: [...asking, ...pending], stopRequested };
+}
+
+/** Calls of one group, of which some may run and others are answered already. */
+interface JudgedCalls {
+  readonly calls: readonly ToolCallBlock[];
+  readonly runnable: readonly Runnable[];
+  readonly results: Map<string, ToolResultBlock>;
+  /** Saves that the calls are about to run. */
+  begin(scope: CallScope): Promise<void>;
 }
 
 async function runAll(
   scope: CallScope,
-  calls: readonly ToolCallBlock[],
-  runnable: readonly Runnable[],
-  results: Map<string, ToolResultBlock>,
+  { calls, runnable, results, begin }: JudgedCalls,
 ): Promise<Acted> {
   const originals = new Map(results);
   const suspended: PendingCall[] = [];
   let stopRequested = false;
   const { openCalls } = scope.session.state;
   for (const { call } of runnable) openCalls[call.id] = "started";
-  if (runnable.length > 0) await saveStep(scope);
+  if (runnable.length > 0) await begin(scope);
   const kept = new KeptResults(scope, runnable.length);
   const step: ActingStep = Object.assign(stepOf(scope), {
     calls: runnable.map(({ call }) => call),

@@ -1,0 +1,37 @@
+import { randomUUID } from "node:crypto";
+import { type DistributedStore, InMemoryAgentStateStore } from "@holdfast/core";
+import fc from "fast-check";
+import { describe, onTestFinished, test } from "vitest";
+import { newPlace } from "../fleet/every-store.js";
+import { ControlledSession } from "./controlled-session.js";
+import { controlSteps } from "./random-control.js";
+
+const isLong = process.env["HOLDFAST_LONG"] === "1";
+
+/** Two nodes of a store of the running test's own. */
+async function twoNodes(kind: "memory" | "files" | "redis" | "mysql") {
+  if (kind !== "memory") {
+    const place = await newPlace(kind, 30_000);
+    onTestFinished(() => place[Symbol.asyncDispose]());
+    return [place.open(), place.open()];
+  }
+  const stateStore = new InMemoryAgentStateStore();
+  const store: DistributedStore = { ...stateStore.companions(), stateStore };
+  return [store, store];
+}
+
+describe.each([
+  ["memory", isLong ? 1_000 : 40],
+  ["files", isLong ? 200 : 12],
+  ["redis", isLong ? 200 : 12],
+  ["mysql", isLong ? 200 : 8],
+] as const)("on %s", (kind, numRuns) => {
+  test("whatever people do, in whatever order: compaction touches no section and no open ask, and each is answered once", async () => {
+    const stores = await twoNodes(kind);
+    const property = fc.asyncProperty(controlSteps, async (steps) => {
+      const session = new ControlledSession(stores, randomUUID());
+      for (const step of steps) await session.take(step);
+    });
+    await fc.assert(property, { numRuns });
+  }, 600_000);
+});
