@@ -22,8 +22,8 @@ export interface ToolOptions<S extends ToolInputSchema, Output = unknown> {
   /** Longest run of one call. @default the agent's `toolTimeoutMs`, 300,000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * Asks a person before a call runs: always, or when the function says so. Rules of `@holdfast/permissions`, and rules that
-   * a person chose to remember, may answer in advance. @default false
+   * Asks a person before a call runs: always, or when the function says so. A rule that a person chose to remember answers in
+   * advance; so does the mode `bypass` of `@holdfast/permissions`. @default false
    */
   readonly needsApproval?: boolean | ApprovalCheck<InferInput<S>>["isNeeded"] | undefined;
   /** Says what a call acts on, for rules such as `read_file(./.env)`. @default rules name the tool alone */
