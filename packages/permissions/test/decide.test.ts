@@ -70,12 +70,12 @@ test("the tool's own check comes before allow rules, and after bypass", () => {
 });
 
 describe("accept_edits", () => {
-  const edit = (subjects: readonly ToolSubject[], workingDirectories = ["/work/app"]) =>
+  const edit = (subjects: readonly ToolSubject[], workingDirectories = ["/srv/app"]) =>
     decide({ ...inputOf(subjects, {}, "accept_edits"), workingDirectories }).decision;
   const at = (value: string, real?: string): ToolSubject => ({ kind: "path", value, real });
 
   test("lets tools work on paths inside a working directory", () => {
-    expect(edit([at("src/a"), at("/work/app/b", "/work/app/b")])).toBe("allow");
+    expect(edit([at("src/a"), at("/srv/app/b", "/srv/app/b")])).toBe("allow");
     expect(edit([at("lib/a")], ["lib"])).toBe("allow");
     expect(edit([at("a*b/c")], ["a*b"])).toBe("allow");
   });
@@ -144,7 +144,7 @@ test.each([
 });
 
 test("files that a command opens follow the rules of the file tools", () => {
-  const opened = (line: string, allow: string[], deny: string[], real = "/work/app/out/a") => {
+  const opened = (line: string, allow: string[], deny: string[], real = "/srv/app/out/a") => {
     const input = inputOf({ kind: "command", value: line }, { allow: ["echo:*", "cat:*", "cd:*"] });
     const rule = (tool: string) => (pattern: string) => ({ tool, pattern });
     const rules = {

@@ -21,7 +21,7 @@ export function inputOf(
     rules: { allow: rules(allow), ask: rules(ask), deny: rules(deny) },
     tool: { name: "execute", readOnly: false, hasSubject: true },
     subjects: "kind" in subjects ? [subjects] : subjects,
-    root: "/work/app",
+    root: "/srv/app",
     home: "/home/ada",
   };
 }

@@ -310,7 +310,7 @@ export class ReActAgent {
     });
   }
 
-  /** Takes a session out of plan mode, whoever entered it; the plan stays where it is. */
+  /** Takes a session out of plan mode, also one that the agent entered; the plan stays where it is. */
   exitPlanMode(session: SessionName): Promise<void>;
   exitPlanMode(userId: string | null | undefined, sessionId: string): Promise<void>;
   async exitPlanMode(...args: readonly unknown[]): Promise<void> {

@@ -32,7 +32,7 @@ async function resolved(path: string, links: number): Promise<string | null> {
   if (directory === null) return null;
   const child = join(directory, basename(trimmed));
   const target = await linkTarget(child);
-  // A link to nothing: whoever writes to it creates its target.
+  // A link to nothing: writing to it creates its target.
   return target === null
     ? child
     : resolved(isAbsolute(target) ? target : `${directory}${sep}${target}`, links - 1);
