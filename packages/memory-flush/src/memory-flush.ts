@@ -120,7 +120,9 @@ class Memory {
     if (this.#parts.settings.throttleMs !== null) this.flush(event.slot, false);
   }
 
+  /** Memory is made of what users say: sessions of agents that work for this one are not among them. */
   flush(slot: Slot, force: boolean): void {
+    if (slot.agentId !== this.#parts.agentId) return;
     this.#flushes.ask(slotKey(slot), slot, force);
   }
 

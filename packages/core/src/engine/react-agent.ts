@@ -53,6 +53,15 @@ import { storedState } from "./session/stored-state.js";
 import { pendingWords } from "./session/take-in.js";
 import { waitingCalls } from "./tools/waiting-calls.js";
 
+/** Parts of an agent that works for another one, in place of the options from which others are assembled. */
+class MadeParts {
+  readonly parts: AgentParts;
+
+  constructor(parts: AgentParts) {
+    this.parts = parts;
+  }
+}
+
 /** Context of a call: a {@link RuntimeContext}, or the same as a plain object. */
 export type CallContext = RuntimeContext | RuntimeContextFields;
 
@@ -76,7 +85,10 @@ export class ReActAgent {
 
   /** @throws ConfigurationError with every problem found; no I/O happens */
   constructor(options: ReActAgentOptions) {
-    this.#parts = assembleAgent(options);
+    this.#parts =
+      options instanceof MadeParts
+        ? options.parts
+        : assembleAgent(options, (parts) => new ReActAgent(new MadeParts(parts) as never));
     this.#maintenance = new Maintenance(this.#parts);
     this.#ending = new Ending(this.#parts);
     this.#health = new HealthCheck(this.#parts);
@@ -487,7 +499,10 @@ export class ReActAgent {
       throw new InvalidIdError(
         "interrupt() names no session, and this agent has requireSession: use interrupt(userId, sessionId)",
       );
-    const calls = this.#parts.lifecycle.active.filter((one) => one instanceof Call);
+    // Calls of agents that work for this one are stopped with the call that waits for them.
+    const calls = this.#parts.lifecycle.active.filter(
+      (one): one is Call => one instanceof Call && one.slot.agentId === this.agentId,
+    );
     if (calls.length > 1)
       throw new AmbiguousInterruptError(
         `${calls.length} calls are in flight; name the session: interrupt(userId, sessionId)`,

@@ -13,6 +13,10 @@ export interface PendingCall {
   readonly reason?: string | undefined;
   /** Rules that a person may choose to remember with the approval. */
   readonly suggestions?: readonly SuggestedRule[] | undefined;
+  /** Subagent that asks; absent when the agent itself does. Answered like any other call. */
+  readonly agent?: string | undefined;
+  /** Label of the subagent's work, if it has one. */
+  readonly label?: string | undefined;
 }
 
 /** Fields of every reply. */

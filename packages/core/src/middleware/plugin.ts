@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { DerivedAgent, DerivedAgentOptions } from "../engine/assemble/derive-agent.js";
 import { ConfigurationError } from "../errors/errors.js";
 import type { AgentEvent, EventBody } from "../events/agent-event.js";
 import type { JsonValue } from "../json/json.js";
@@ -128,6 +129,12 @@ export interface PluginHost {
    * @throws what a hook throws to refuse the request, what the model throws, and the signal's reason once it aborts
    */
   askModel(question: PluginQuestion): Promise<ModelAnswer>;
+  /**
+   * Returns an agent that works for this one, with its stores, hooks, guards and tools, and sessions of its own. It lives and
+   * ends with this agent. Use it once the agent is built, with contexts of `delegatedContext`: then its tool calls are judged
+   * by the permissions and the plan mode of the session that it works for.
+   */
+  deriveAgent(options: DerivedAgentOptions): DerivedAgent;
   /**
    * Emits an event of background work to `onEvent`: one of core's, or one that a package has added to `EventTypes`.
    *

@@ -5,6 +5,7 @@ import type { DataBlock, TextBlock, ToolResultState } from "../message/message.j
 import { nearestName } from "../plugin-kit/unknown-names.js";
 import { type InferInput, jsonSchemaOf, type ToolInputSchema } from "./input-schema.js";
 import type { ToolCallContext } from "./tool-call-context.js";
+import type { ToolDelegation } from "./tool-delegation.js";
 import type { ApprovalCheck, ToolPermission } from "./tool-permission.js";
 
 /** Options of {@link tool}. */
@@ -33,6 +34,8 @@ export interface ToolOptions<S extends ToolInputSchema, Output = unknown> {
    * @default false
    */
   readonly runsFirst?: boolean | undefined;
+  /** Passes on what another agent asks, for a tool that runs one. @default a suspended call waits for `{ results }` */
+  readonly delegation?: ToolDelegation<InferInput<S>> | undefined;
   /**
    * Runs the tool.
    *
@@ -60,6 +63,7 @@ export interface Tool<Input = never, Output = unknown> {
   readonly needsApproval?: boolean | ApprovalCheck<Input>["isNeeded"] | undefined;
   readonly permission?: ToolPermission<Input> | undefined;
   readonly runsFirst?: boolean | undefined;
+  readonly delegation?: ToolDelegation<Input> | undefined;
   /** Runs the tool with an input that its schema has validated. */
   execute?(input: Input, ctx: ToolCallContext): Output;
 }
@@ -83,6 +87,15 @@ const definition = z.object({
     )
     .optional(),
   runsFirst: z.boolean().optional(),
+  delegation: z
+    .custom(
+      (value) =>
+        isRecord(value) &&
+        typeof value["pending"] === "function" &&
+        typeof value["answer"] === "function",
+      "must be an object with functions pending and answer",
+    )
+    .optional(),
   execute: z.custom((value) => typeof value === "function", "must be a function").optional(),
 });
 
@@ -129,6 +142,7 @@ export function tool<S extends ToolInputSchema, Output = unknown>(
     ...(options.needsApproval !== undefined && { needsApproval: options.needsApproval }),
     ...(options.permission && { permission: options.permission }),
     ...(options.runsFirst && { runsFirst: true }),
+    ...(options.delegation && { delegation: options.delegation }),
     ...(options.execute && { execute: options.execute.bind(options) }),
   });
 }

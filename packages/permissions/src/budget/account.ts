@@ -1,9 +1,28 @@
-import type { ModelCallStep } from "@holdfast/core";
+import type { ModelCallStep, Slot } from "@holdfast/core";
+import { delegationOf } from "@holdfast/core/plugin-kit";
 import type { BudgetUse } from "./budget-events.js";
 import type { Spend } from "./spend.js";
 
-/** The part of a step that accounts look at; `state` is null for work in the background. */
-export type SpendingStep = Pick<ModelCallStep, "slot" | "ctx" | "state">;
+/** Session and call that a spend is counted in; `state` is null where none can be written. */
+export interface SpendingStep extends Pick<ModelCallStep, "state"> {
+  readonly slot: Slot;
+  readonly callId: string;
+}
+
+/**
+ * Returns what the spends of a step are counted in: its own session, or the one that a subagent works for. The latter has a
+ * state only while its call runs in this process.
+ */
+export function spendingStep({
+  slot,
+  ctx,
+  state,
+}: Pick<ModelCallStep, "slot" | "ctx" | "state">): SpendingStep {
+  const delegation = delegationOf(ctx);
+  if (!delegation) return { slot, callId: ctx.callId ?? "", state };
+  const call = delegation.rootCall();
+  return { slot: delegation.root, callId: call?.callId ?? "", state: call?.state ?? null };
+}
 
 /** Counts the spends of a call, a session or a user against a limit. */
 export interface Account {

@@ -9,7 +9,7 @@ import {
   type ReasoningStep,
   type Usage,
 } from "@holdfast/core";
-import type { Account, SpendingStep } from "./account.js";
+import { type Account, spendingStep } from "./account.js";
 import type { BudgetUse } from "./budget-events.js";
 import { BudgetExceededError } from "./budget-exceeded-error.js";
 import { type BudgetOptions, type BudgetSettings, readBudgetOptions } from "./budget-options.js";
@@ -43,16 +43,20 @@ export function budget(options: BudgetOptions): Plugin {
     contract: 1,
     setup(host) {
       const accounts = openAccounts(host, settings);
-      const exceeded = async (step: SpendingStep): Promise<BudgetUse | null> => {
+      const exceeded = async (
+        step: Pick<ModelCallStep, "slot" | "ctx" | "state">,
+      ): Promise<BudgetUse | null> => {
+        const spending = spendingStep(step);
         for (const account of accounts) {
-          const use = await account.exceeded(step);
+          const use = await account.exceeded(spending);
           if (use) return use;
         }
         return null;
       };
       const add = async (step: ModelCallStep, spend: Spend): Promise<void> => {
+        const spending = spendingStep(step);
         for (const account of accounts)
-          for (const use of await account.add(step, spend))
+          for (const use of await account.add(spending, spend))
             step.emit({ type: "budget_warning", ...use });
       };
       const end = (step: ReasoningStep, use: BudgetUse): Message => {

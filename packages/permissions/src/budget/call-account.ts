@@ -20,15 +20,15 @@ export class CallAccount implements Account {
     this.#state = state;
   }
 
-  async exceeded({ ctx, state }: SpendingStep): Promise<BudgetUse | null> {
+  async exceeded({ callId, state }: SpendingStep): Promise<BudgetUse | null> {
     if (state === null) return null;
-    const [use] = limitsReached(this.#limit.limit, this.#countOf(state, ctx.callId));
+    const [use] = limitsReached(this.#limit.limit, this.#countOf(state, callId));
     return use ? { scope: "call", ...use } : null;
   }
 
-  async add({ ctx, state }: SpendingStep, spend: Spend): Promise<readonly BudgetUse[]> {
+  async add({ callId, state }: SpendingStep, spend: Spend): Promise<readonly BudgetUse[]> {
     if (state === null) return [];
-    const before = this.#countOf(state, ctx.callId);
+    const before = this.#countOf(state, callId);
     const { count, warnings } = counted(
       before,
       spend,
@@ -36,12 +36,12 @@ export class CallAccount implements Account {
       "call",
       this.#limit,
     );
-    const call = { callId: ctx.callId ?? "", count };
+    const call = { callId, count };
     this.#state.set(state, { ...this.#state.get(state), call });
     return warnings;
   }
 
-  #countOf(state: AgentState, callId = ""): StateCount {
+  #countOf(state: AgentState, callId: string): StateCount {
     const { call } = this.#state.get(state);
     return call?.callId === callId ? call.count : newCount();
   }

@@ -147,6 +147,13 @@ export class RecordingHost implements FakePluginHost {
     this.#onDeleteUser.push(run);
   }
 
+  /** @throws TypeError always: there is no agent to derive one from; test such a plugin with a real agent */
+  deriveAgent(): never {
+    throw new TypeError(
+      "a fake host has no agent; build one with the plugin to test what it derives",
+    );
+  }
+
   async askModel(question: PluginQuestion): ReturnType<PluginHost["askModel"]> {
     this.#ports.check("model");
     this.questions.push(question);

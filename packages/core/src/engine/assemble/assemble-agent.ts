@@ -38,6 +38,7 @@ import {
 import { type AgentParts, backgroundEvent, type OwnedHook, observer } from "./agent-parts.js";
 import { askForPlugin } from "./ask-for-plugin.js";
 import { collectHooks, type Hooks } from "./compose.js";
+import { type DerivedAgent, deriveParts } from "./derive-agent.js";
 import { checkPrompt } from "./hook-results.js";
 import { isListOfNames, orderMiddleware } from "./order-middleware.js";
 import {
@@ -56,9 +57,13 @@ import { soundOptions } from "./sound-options.js";
 /**
  * Turns options into an agent's parts: resolves ports, runs the plugins' `setup`, checks everything.
  *
+ * @param agentOf - makes an agent of parts, for plugins that derive one
  * @throws ConfigurationError with every problem found
  */
-export function assembleAgent(given: ReActAgentOptions): AgentParts {
+export function assembleAgent(
+  given: ReActAgentOptions,
+  agentOf: (parts: AgentParts) => DerivedAgent,
+): AgentParts {
   const problems: string[] = [];
   const options = soundOptions<ReActAgentOptions>(
     given,
@@ -77,7 +82,7 @@ export function assembleAgent(given: ReActAgentOptions): AgentParts {
   const settings =
     readSettings(options, problems) ??
     (readSettings({ name: "unnamed", model: options.model }, []) as AgentSettings);
-  const assembly = new Assembly(options, settings, problems);
+  const assembly = new Assembly(options, settings, problems, agentOf);
   for (const plugin of options.plugins ?? []) assembly.install(plugin);
   assembly.fillPorts();
   assembly.checkRequired();
@@ -97,6 +102,7 @@ class Assembly {
   readonly #options: ReActAgentOptions;
   readonly #settings: AgentSettings;
   readonly #problems: string[];
+  readonly #agentOf: (parts: AgentParts) => DerivedAgent;
   readonly #ports = new Map<PortName, Ports[PortName]>();
   readonly #providers = new Map<PortName, string>();
   readonly #required: {
@@ -112,6 +118,7 @@ class Assembly {
   readonly #middleware: Middleware[] = [];
   /** Known once all plugins are set up. */
   #hooks: Hooks | undefined;
+  #parts: AgentParts | undefined;
   readonly #promptSections: AgentParts["promptSections"][number][] = [];
   readonly #plugins = new Set<string>();
   readonly #pluginStates = new Map<string, PluginStateOptions<JsonValue>>();
@@ -129,8 +136,14 @@ class Assembly {
   readonly #onDelete: ((slot: Slot) => Promise<void>)[] = [];
   readonly #onDeleteUser: ((userId: string) => Promise<void>)[] = [];
 
-  constructor(options: ReActAgentOptions, settings: AgentSettings, problems: string[]) {
+  constructor(
+    options: ReActAgentOptions,
+    settings: AgentSettings,
+    problems: string[],
+    agentOf: (parts: AgentParts) => DerivedAgent,
+  ) {
     this.#options = options;
+    this.#agentOf = agentOf;
     this.#settings = settings;
     this.#problems = problems;
     this.#now = options.clock ?? (() => new Date());
@@ -228,7 +241,7 @@ class Assembly {
     const log = port("log");
     this.#checkExpiry(stateStore, gate, log);
     this.#checkBuilt();
-    return Object.freeze({
+    this.#parts = Object.freeze({
       settings,
       stateStore,
       gate,
@@ -260,6 +273,7 @@ class Assembly {
         log: stateStore.fuses?.log !== undefined && stateStore.fuses.log === log,
       },
     } satisfies AgentParts);
+    return this.#parts;
   }
 
   #host(plugin: string): PluginHost {
@@ -294,6 +308,11 @@ class Assembly {
       onHealth: (run) => void this.#onHealth.push({ plugin, run }),
       onDelete: (run) => void this.#onDelete.push(run),
       onDeleteUser: (run) => void this.#onDeleteUser.push(run),
+      deriveAgent: (derived) => {
+        if (!this.#parts)
+          throw new TypeError(`plugin "${plugin}" derives an agent before its own is built`);
+        return this.#agentOf(deriveParts(this.#parts, derived));
+      },
       askModel: async (question) => {
         if (!this.#hooks)
           throw new TypeError(`plugin "${plugin}" asks a model before the agent is built`);

@@ -8,7 +8,7 @@ import { saveStep, sayInput, writeAhead } from "../save/save-run.js";
 import { CallStopped } from "../session/stop-switch.js";
 import { type Acted, act } from "../tools/acting.js";
 import { closeCalls, openCallsOf } from "../tools/close-calls.js";
-import type { Resumption } from "../tools/resume.js";
+import { ENDED_BY_DENIAL, type Resumption } from "../tools/resume.js";
 import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
 import { fitReply } from "./fit-reply.js";
 import { discardAttempt } from "./model-call.js";
@@ -31,10 +31,10 @@ export type LoopEnd =
 /** Reasons and acts in turn until the model has answered, a person has to be asked, or the limit is reached. */
 export async function runLoop(scope: CallScope, resumption: Resumption): Promise<LoopEnd> {
   const { session, parts } = scope;
-  if (resumption.ends) return { reason: "interrupted", message: lastAssistant(scope) };
   if (resumption.calls.length > 0) {
-    const acted = await act(scope, resumption.calls, resumption.approved);
+    const acted = await act(scope, resumption.calls, resumption);
     scope.stop.check();
+    if (resumption.ends) closeCalls(session, { text: ENDED_BY_DENIAL });
     const end = await endAfter(scope, acted);
     if (end) {
       // Behind open calls the input waits in the context: requests put the results where they belong.
@@ -43,6 +43,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
     }
     await saveStep(scope);
   }
+  if (resumption.ends) return { reason: "interrupted", message: lastAssistant(scope) };
   if (openCallsOf(session.state).length > 0) return waitingEnd(scope);
   sayInput(scope);
   const output = scope.ctx.output

@@ -3,6 +3,7 @@ import type { ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import type { ActingStep, ToolCallStep } from "../../middleware/middleware.js";
 import type { Tool } from "../../tool/tool.js";
 import { compose } from "../assemble/compose.js";
+import type { Confirmation } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
 import { receiveResult } from "../receive.js";
 import { badState } from "../save/check-state.js";
@@ -18,6 +19,7 @@ import {
   type ToolFailure,
   textResult,
 } from "./tool-results.js";
+import { suspendedCalls } from "./waiting-calls.js";
 
 /** Result of running tool calls. */
 export interface Acted {
@@ -32,19 +34,28 @@ interface Runnable {
   readonly call: ToolCallBlock;
   readonly tool: Tool;
   readonly input: unknown;
+  readonly answers?: readonly Confirmation[] | undefined;
 }
+
+/** What people have said about calls that waited for them. */
+export interface Answers {
+  /** Calls that a person has approved: they ask no more, but a guard may still deny them. */
+  readonly approved: ReadonlySet<string>;
+  /** Answers for the agents that calls run, by tool call. */
+  readonly delegated: ReadonlyMap<string, readonly Confirmation[]>;
+}
+
+const noAnswers: Answers = { approved: new Set(), delegated: new Map() };
 
 /**
  * Runs the calls that may run and puts their results into the context; those that ask wait for an answer.
  *
  * Calls of tools that run first come before the others, which are judged when those have ended.
- *
- * @param approved - calls a person has approved: they ask no more, but a guard may still deny them
  */
 export async function act(
   scope: CallScope,
   calls: readonly ToolCallBlock[],
-  approved: ReadonlySet<string> = new Set(),
+  answers: Answers = noAnswers,
 ): Promise<Acted> {
   const { tools } = scope.parts;
   const runsFirst = ({ name }: ToolCallBlock) => tools.get(name)?.runsFirst === true;
@@ -53,7 +64,7 @@ export async function act(
   let stopRequested = false;
   for (const group of groups) {
     if (group.length === 0) continue;
-    const acted = await actTogether(scope, group, approved);
+    const acted = await actTogether(scope, group, answers);
     pending.push(...acted.pending);
     stopRequested ||= acted.stopRequested;
   }
@@ -63,7 +74,7 @@ export async function act(
 async function actTogether(
   scope: CallScope,
   calls: readonly ToolCallBlock[],
-  approved: ReadonlySet<string>,
+  { approved, delegated }: Answers,
 ): Promise<Acted> {
   const verdicts = await Promise.all(
     calls.map((call) => judgeCall(scope, call, approved.has(call.id))),
@@ -77,7 +88,10 @@ async function actTogether(
       results.set(call.id, verdict.result);
       emitResult(scope, verdict.result);
     } else if (verdict.kind === "ask") asking.push(verdict.pending);
-    else runnable.push({ call, tool: verdict.tool, input: verdict.input });
+    else {
+      const { tool, input } = verdict;
+      runnable.push({ call, tool, input, answers: delegated.get(call.id) });
+    }
   }
   const { openCalls } = scope.session.state;
   for (const { toolCallId } of asking) openCalls[toolCallId] = "asking";
@@ -107,7 +121,7 @@ async function runAll(
   { calls, runnable, results, begin }: JudgedCalls,
 ): Promise<Acted> {
   const originals = new Map(results);
-  const suspended: PendingCall[] = [];
+  const suspended: SuspendedCall[] = [];
   let stopRequested = false;
   const { openCalls } = scope.session.state;
   for (const { call } of runnable) openCalls[call.id] = "started";
@@ -148,8 +162,8 @@ async function runAll(
     addResults(scope, inOrder(calls, kept.without(originals)));
     throw error;
   }
-  const pending = suspended.filter(({ toolCallId }) => !results.has(toolCallId));
-  for (const { toolCallId } of pending) openCalls[toolCallId] = "pending";
+  const waiting = suspended.filter(({ call }) => !results.has(call.id));
+  for (const { call } of waiting) openCalls[call.id] = "pending";
   for (const { call } of runnable)
     if (!results.has(call.id) && openCalls[call.id] !== "pending")
       results.set(call.id, textResult(call, "A middleware left the result out.", "error"));
@@ -160,9 +174,30 @@ async function runAll(
     added,
     added.map((result) => originals.get(result.toolCallId) ?? result),
   );
-  if (pending.length > 0) scope.emit({ type: "tool_suspended", pending });
   checkSections(scope, runnable);
+  const lists = await Promise.all(
+    waiting.map(({ call, reason }) => suspendedCalls(scope, call, reason)),
+  );
+  // An agent that waits for nothing was stopped by the same shutdown as this call.
+  if (waiting.some(({ tool }, index) => tool.delegation && !lists[index]?.some(asksPerson)))
+    scope.checkpoint();
+  const pending = lists.flat();
+  const asking = pending.filter(asksPerson);
+  const outside = pending.filter((one) => !asksPerson(one));
+  if (asking.length > 0) scope.emit({ type: "permission_ask", pending: asking });
+  if (outside.length > 0) scope.emit({ type: "tool_suspended", pending: outside });
   return { pending, stopRequested };
+}
+
+/** A call that has run and waits, for a result from outside or for answers that another agent needs. */
+interface SuspendedCall {
+  readonly call: ToolCallBlock;
+  readonly tool: Tool;
+  readonly reason: string | undefined;
+}
+
+function asksPerson({ state }: PendingCall): boolean {
+  return state === "asking";
 }
 
 /**
@@ -186,9 +221,9 @@ async function allSettled<T>(work: readonly Promise<T>[]): Promise<readonly T[]>
 /** Runs one call inside its hooks; null when it is suspended. */
 async function runOne(
   scope: CallScope,
-  { call, tool, input }: Runnable,
+  { call, tool, input, answers }: Runnable,
   originals: Map<string, ToolResultBlock>,
-  suspended: PendingCall[],
+  suspended: SuspendedCall[],
 ): Promise<ToolResultBlock | null> {
   const began = performance.now();
   const step = Object.assign(stepOf(scope), { call, tool });
@@ -200,6 +235,7 @@ async function runOne(
         tool,
         call,
         input,
+        answers,
         ctx: scope.ctx,
         slot: scope.slot,
         stop: scope.stop,
@@ -220,13 +256,7 @@ async function runOne(
     result = await refineResult(scope, step, result);
   } catch (error) {
     if (!(error instanceof CallSuspended)) throw error;
-    suspended.push({
-      toolCallId: call.id,
-      name: call.name,
-      input: call.input,
-      state: "suspended",
-      ...(error.reason !== undefined && { reason: error.reason }),
-    });
+    suspended.push({ call, tool, reason: error.reason });
     return null;
   }
   emitResult(scope, result, performance.now() - began, thrown);

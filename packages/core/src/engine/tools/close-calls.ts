@@ -31,8 +31,8 @@ export function openCallsOf(
 
 /** Settings of {@link closeCalls}. */
 interface CloseOptions {
-  /** Picks the calls to answer, by their state. @default every one */
-  readonly which?: ((state: OpenCallState) => boolean) | undefined;
+  /** Picks the calls to answer. @default every one */
+  readonly which?: ((state: OpenCallState, call: ToolCallBlock) => boolean) | undefined;
   /** Text of the answers. @default what their state says */
   readonly text?: string | undefined;
   /** @default "interrupted" */
@@ -48,7 +48,7 @@ export function closeCalls(session: CallCloser, options: CloseOptions = {}): voi
   const { which = () => true, text, resultState = "interrupted" } = options;
   const results: ToolResultBlock[] = [];
   for (const { call, state } of openCallsOf(session.state)) {
-    if (!which(state)) continue;
+    if (!which(state, call)) continue;
     delete session.state.openCalls[call.id];
     results.push(textResult(call, text ?? textOf(state), resultState));
   }

@@ -1,28 +1,30 @@
 import { InvalidInputError, PendingConfirmationError } from "../../errors/errors.js";
+import type { PendingCall } from "../../events/agent-reply.js";
 import type { JsonValue } from "../../json/json.js";
 import { adoptMessage } from "../../message/create-message.js";
 import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import { describeSlot } from "../../slot/slot.js";
-import type { OpenCallState, PermissionRule } from "../../state/sections.js";
+import type { PermissionRule } from "../../state/sections.js";
 import { validateInput } from "../../tool/input-schema.js";
-import type { Tool } from "../../tool/tool.js";
 import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
 import { RememberedRules } from "../session/remembered-rules.js";
-import { refineResult } from "./acting.js";
+import { type Answers, refineResult } from "./acting.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
 import { guardedCall } from "./judge-call.js";
 import { toOutput } from "./run-tool.js";
 import { addResults, emitResult, textResult } from "./tool-results.js";
+import { delegatedAsks } from "./waiting-calls.js";
+
+/** Text of calls that do not run because a person denied another one and stopped. */
+export const ENDED_BY_DENIAL = "Not run: the user denied a call and stopped.";
 
 /** Calls of an earlier message that run before the model is asked again. */
-export interface Resumption {
+export interface Resumption extends Answers {
   readonly calls: readonly ToolCallBlock[];
-  /** Approved by a person: they ask no more. */
-  readonly approved: ReadonlySet<string>;
   /** True when this call goes on from where another one paused. */
   readonly resumed: boolean;
-  /** True when a denial ends the turn: nothing runs, and the model is not asked. */
+  /** True when a denial ends the turn: only agents that were answered are told, and the model is not asked. */
   readonly ends: boolean;
 }
 
@@ -39,26 +41,54 @@ export async function resume(
   goesOn = false,
 ): Promise<Resumption> {
   const { state } = scope.session;
-  if (input.kind === "confirm") await takeConfirmations(scope, input.confirm);
+  const asks = await openAsks(scope);
+  const delegated =
+    input.kind === "confirm" ? await takeConfirmations(scope, input.confirm, asks) : noAnswers;
   if (input.kind === "results") await takeResults(scope, input.results);
   if (input.kind === "messages" && input.messages.length > 0) denyPending(scope);
   const open = openCallsOf(state);
   const interrupted = state.shutdownInterrupted || goesOn;
   state.shutdownInterrupted = false;
-  const waiting = open.some((one) => one.state === "asking");
-  if (input.kind === "messages" && open.length > 0 && (waiting || !interrupted))
-    throw pendingError(scope, open);
+  // The agent that they run was answered elsewhere, and waits no more.
+  const answered = (id: string) => asks.get(id)?.length === 0;
+  const waiting = open.filter(({ call, state }) => state !== "pending" || !answered(call.id));
+  const isAsking = waiting.some(({ call, state }) => state === "asking" || asks.has(call.id));
+  if (input.kind === "messages" && waiting.length > 0 && (isAsking || !interrupted))
+    throw pendingError(scope, waiting, asks);
   const ends = input.kind === "confirm" && input.confirm.some(({ interrupt }) => interrupt);
-  if (ends) closeCalls(scope.session, { text: "Not run: the user denied a call and stopped." });
-  const run = ends
-    ? []
-    : open.filter((one) => one.state === "allowed" || (interrupted && one.state === "pending"));
+  if (ends)
+    closeCalls(scope.session, {
+      which: (_, { id }) => !delegated.has(id),
+      text: ENDED_BY_DENIAL,
+    });
+  const run = open.filter(({ call, state }) =>
+    ends
+      ? delegated.has(call.id)
+      : state === "allowed" || (state === "pending" && (interrupted || answered(call.id))),
+  );
   return {
     calls: run.map(({ call }) => call),
     approved: new Set(run.filter((one) => one.state === "allowed").map(({ call }) => call.id)),
-    resumed: input.kind !== "messages" || interrupted,
+    delegated,
+    resumed: input.kind !== "messages" || interrupted || run.length > 0,
     ends,
   };
+}
+
+/** Answers for the agents that tool calls run, by tool call. */
+type DelegatedAnswers = ReadonlyMap<string, readonly Confirmation[]>;
+
+const noAnswers: DelegatedAnswers = new Map();
+
+/** Returns what the agents that suspended calls run ask a person, by tool call. */
+async function openAsks(scope: CallScope): Promise<ReadonlyMap<string, readonly PendingCall[]>> {
+  const asks = new Map<string, readonly PendingCall[]>();
+  for (const { call, state } of openCallsOf(scope.session.state)) {
+    const tool = scope.parts.tools.get(call.name);
+    if (state === "pending" && tool?.delegation)
+      asks.set(call.id, await delegatedAsks(scope, call, tool));
+  }
+  return asks;
 }
 
 /** Answers what waits with a denial, where the caller of a new message wants that. */
@@ -74,36 +104,60 @@ function denyPending({ ctx, session }: CallScope): void {
 function pendingError(
   { slot }: CallScope,
   open: ReturnType<typeof openCallsOf>,
+  asks: ReadonlyMap<string, readonly PendingCall[]>,
 ): PendingConfirmationError {
-  const named = (wanted: OpenCallState) =>
+  const own = (wanted: "asking" | "pending") =>
     open
-      .filter(({ state }) => state === wanted)
-      .map(({ call: { name, id } }) => `${name} (${id})`)
-      .join(", ");
-  const asking = named("asking");
-  const suspended = named("pending");
+      .filter(({ call, state }) => state === wanted && !asks.has(call.id))
+      .map(({ call: { name, id } }) => ({ name, toolCallId: id }));
+  const asking = [...own("asking"), ...[...asks.values()].flat()];
+  const suspended = own("pending");
+  const named = (calls: readonly { readonly name: string; readonly toolCallId: string }[]) =>
+    calls.map(({ name, toolCallId }) => `${name} (${toolCallId})`).join(", ");
   const waits = [
-    ...(asking === "" ? [] : [`an approval of ${asking}: { confirm: [{ toolCallId, approve }] }`]),
-    ...(suspended === ""
+    ...(asking.length === 0
       ? []
-      : [`the result of ${suspended}: { results: [{ toolCallId, output }] }`]),
+      : [`an approval of ${named(asking)}: { confirm: [{ toolCallId, approve }] }`]),
+    ...(suspended.length === 0
+      ? []
+      : [`the result of ${named(suspended)}: { results: [{ toolCallId, output }] }`]),
   ];
   return new PendingConfirmationError(
     `${describeSlot(slot)} takes no new message: it waits for ${waits.join(", and for ") || "tool calls that were allowed and have not run"}. Answer with agent.call, or give up on what waits with agent.interrupt`,
-    open.flatMap(({ call, state }) => (state === "asking" || state === "pending" ? [call.id] : [])),
+    [...asking, ...suspended].map(({ toolCallId }) => toolCallId),
   );
 }
 
+/**
+ * Applies a person's answers to the session's own calls.
+ *
+ * @returns the answers for the agents that calls run
+ */
 async function takeConfirmations(
   scope: CallScope,
   confirmations: readonly Confirmation[],
-): Promise<void> {
+  asks: ReadonlyMap<string, readonly PendingCall[]>,
+): Promise<DelegatedAnswers> {
   const { session } = scope;
-  const calls = answeredCalls(scope, confirmations, "asking");
+  const asked = new Map(
+    [...asks].flatMap(([id, pending]) => pending.map((call) => [call.toolCallId, { id, call }])),
+  );
+  const own = confirmations.filter(({ toolCallId }) => !asked.has(toolCallId));
+  const calls = answeredCalls(scope, own, "asking", [...asked.keys()]);
   const denied: ToolResultBlock[] = [];
   const edited: Record<string, JsonValue> = {};
   const chosen: ChosenRules[] = [];
+  const delegated = new Map<string, Confirmation[]>();
   for (const confirmation of confirmations) {
+    const other = asked.get(confirmation.toolCallId);
+    if (other) {
+      const { remember, ...answer } = confirmation;
+      chosen.push(
+        ...(await rulesOf(scope, confirmation, async () => other.call.suggestions ?? [])),
+      );
+      delegated.set(other.id, [...(delegated.get(other.id) ?? []), answer]);
+      continue;
+    }
     let call = calls.get(confirmation.toolCallId) as ToolCallBlock;
     if (!confirmation.approve) {
       denied.push(
@@ -119,22 +173,24 @@ async function takeConfirmations(
       call = editInput(scope, call, confirmation);
       edited[call.id] = call.input;
     }
-    chosen.push(...(await chosenRules(scope, call, confirmation.remember)));
+    const suggested = call;
+    if (scope.parts.tools.get(call.name))
+      chosen.push(...(await rulesOf(scope, confirmation, () => suggestedRules(scope, suggested))));
     session.state.openCalls[call.id] = "allowed";
   }
+  for (const id of delegated.keys()) session.state.openCalls[id] = "allowed";
   // Once nothing can be refused any more: the rules of a user are not part of this session.
   const remembered = new RememberedRules(scope.parts, scope.slot, session.state);
   for (const { scope: ruleScope, rules } of chosen) await remembered.add(rules, ruleScope);
   addResults(scope, denied);
   for (const result of denied) emitResult(scope, result);
+  const answered = (approve: boolean) =>
+    confirmations.filter((one) => one.approve === approve).map(({ toolCallId }) => toolCallId);
   session.mark({
     name: "confirm",
-    details: {
-      approved: confirmations.filter(({ approve }) => approve).map(({ toolCallId }) => toolCallId),
-      denied: denied.map(({ toolCallId }) => toolCallId),
-      edited,
-    },
+    details: { approved: answered(true), denied: answered(false), edited },
   });
+  return delegated;
 }
 
 async function takeResults(scope: CallScope, results: readonly ExternalResult[]): Promise<void> {
@@ -174,6 +230,7 @@ function answeredCalls(
   scope: CallScope,
   answers: readonly { readonly toolCallId: string }[],
   wanted: "asking" | "pending",
+  others: readonly string[] = [],
 ): Map<string, ToolCallBlock> {
   const calls = new Map<string, ToolCallBlock>();
   for (const { call, state } of openCallsOf(scope.session.state))
@@ -181,7 +238,7 @@ function answeredCalls(
   for (const { toolCallId } of answers)
     if (!calls.has(toolCallId))
       throw new InvalidInputError(
-        `tool call ${JSON.stringify(toolCallId)} of ${describeSlot(scope.slot)} does not wait for ${wanted === "asking" ? "a confirmation" : "a result"}; waiting: ${[...calls.keys()].join(", ") || "none"}`,
+        `tool call ${JSON.stringify(toolCallId)} of ${describeSlot(scope.slot)} does not wait for ${wanted === "asking" ? "a confirmation" : "a result"}; waiting: ${[...calls.keys(), ...others].join(", ") || "none"}`,
       );
   return calls;
 }
@@ -222,20 +279,18 @@ type ChosenRules = Extract<Confirmation["remember"], object>;
  *
  * @throws InvalidInputError for a rule that no guard would understand, and when there is nothing to remember
  */
-async function chosenRules(
-  scope: CallScope,
-  call: ToolCallBlock,
-  remember: Confirmation["remember"],
+async function rulesOf(
+  { parts, slot }: CallScope,
+  { toolCallId, approve, remember }: Confirmation,
+  suggested: () => Promise<readonly PermissionRule[]>,
 ): Promise<readonly ChosenRules[]> {
-  const { parts, slot } = scope;
-  const tool = parts.tools.get(call.name);
-  if (!tool || remember === undefined) return [];
+  if (!approve || remember === undefined) return [];
   const chosen =
-    typeof remember === "string"
-      ? { scope: remember, rules: await suggestedRules(scope, call, tool) }
-      : remember;
+    typeof remember === "string" ? { scope: remember, rules: await suggested() } : remember;
   const refuse = (problem: string): never => {
-    throw new InvalidInputError(`remember, about tool call ${JSON.stringify(call.id)}: ${problem}`);
+    throw new InvalidInputError(
+      `remember, about tool call ${JSON.stringify(toolCallId)}: ${problem}`,
+    );
   };
   if (chosen.rules.length === 0)
     refuse("the guard suggests no rule for this call; approve it alone, or name { scope, rules }");
@@ -251,8 +306,9 @@ async function chosenRules(
 async function suggestedRules(
   scope: CallScope,
   call: ToolCallBlock,
-  tool: Tool,
 ): Promise<readonly PermissionRule[]> {
+  const tool = scope.parts.tools.get(call.name);
+  if (!tool) return [];
   const checked = await validateInput(tool.input, call.input);
   const value = checked.problem === undefined ? checked.value : call.input;
   const decision = await scope.parts.guard.check(guardedCall(scope, call, tool, value));

@@ -13,6 +13,7 @@ import type { Slot } from "../../slot/slot.js";
 import { withFixedRules } from "../../state/with-fixed-rules.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
 import { isExplicitToolResult, isSuspended, type Tool } from "../../tool/tool.js";
+import type { Confirmation } from "../call-input.js";
 import type { StopSwitch } from "../session/stop-switch.js";
 import { messageOf, textResult } from "./tool-results.js";
 
@@ -33,6 +34,8 @@ export interface ToolRun {
   readonly call: ToolCallBlock;
   /** The validated input. */
   readonly input: unknown;
+  /** What a person answered to the agent that the tool runs, when the call goes on with that. */
+  readonly answers: readonly Confirmation[] | undefined;
   readonly ctx: RuntimeContext;
   readonly slot: Slot;
   readonly stop: StopSwitch;
@@ -87,14 +90,16 @@ export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
 }
 
 async function execute(run: ToolRun, signal: AbortSignal): Promise<unknown> {
-  const { tool, call, input, slot } = run;
+  const { tool, call, input, slot, answers } = run;
   // Assigned: a context may be one of another copy of this package.
   const { agentState } = run.ctx;
   const about = {
     ...{ slot, agentId: slot.agentId, toolCallId: call.id },
     agentState: agentState && withFixedRules(agentState),
   };
-  return tool.execute?.(input as never, Object.assign(run.ctx.withSignal(signal), about));
+  const ctx = Object.assign(run.ctx.withSignal(signal), about);
+  if (answers && tool.delegation) return tool.delegation.answer(answers, input as never, ctx);
+  return tool.execute?.(input as never, ctx);
 }
 
 /** As `work`, or rejected soon after `signal` aborts: a tool that heeds the signal gets to answer first. */

@@ -22,6 +22,13 @@ export class ToolBox {
     return [...tools.values()];
   }
 
+  /** Returns the same tools without those that `isKept` leaves out. */
+  filter(isKept: (tool: Tool) => boolean): ToolBox {
+    const built = [...this.#built].filter(([, tool]) => isKept(tool));
+    const sources = this.#sources.map((source) => () => source().filter(isKept));
+    return new ToolBox(new Map(built), sources);
+  }
+
   /** The tool of this name, as {@link ToolBox.all} has it. */
   get(name: string): Tool | undefined {
     const built = this.#built.get(name);
