@@ -42,6 +42,7 @@ export { checkDirectoryPath, checkFilePath, showPath } from "./check-path.js";
 export { type CompileRegexOptions, compileRegex, type SizedPattern } from "./compile-regex.js";
 export { cutIndex, cutText } from "./cut-text.js";
 export { type Delegation, delegatedContext, delegationOf, type RootCall } from "./delegation.js";
+export { FileCache } from "./file-cache.js";
 export { KeyedQueue } from "./keyed-queue.js";
 export { markQuoter } from "./mark-quoter.js";
 export { offloadReference } from "./offload-reference.js";

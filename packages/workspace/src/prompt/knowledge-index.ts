@@ -1,5 +1,4 @@
-import type { FileInfo, SharedFiles } from "@holdfast/core/plugin-kit";
-import type { FileCache } from "./file-cache.js";
+import type { FileCache, FileInfo, SharedFiles } from "@holdfast/core/plugin-kit";
 import { oneLine } from "./skill.js";
 
 /** Files whose first lines are read; a prompt has no room for more. */

@@ -1,7 +1,6 @@
-import { cutText, type SharedFiles } from "@holdfast/core/plugin-kit";
+import { cutText, type FileCache, type SharedFiles } from "@holdfast/core/plugin-kit";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
-import type { FileCache } from "./file-cache.js";
 
 /** Instructions for a kind of work, which the model reads when they are needed. */
 export interface Skill {

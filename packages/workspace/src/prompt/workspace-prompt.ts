@@ -6,7 +6,7 @@ import {
   StateTooLargeError,
   type TokenCounter,
 } from "@holdfast/core";
-import { FileCache } from "./file-cache.js";
+import { FileCache } from "@holdfast/core/plugin-kit";
 import { fitSections } from "./fit-sections.js";
 import { knowledgeIndex } from "./knowledge-index.js";
 import type { Section } from "./section.js";

@@ -1,4 +1,4 @@
-import type { FileInfo } from "@holdfast/core/plugin-kit";
+import type { FileInfo } from "../ports/filesystem.js";
 
 /** Age below which a file is not cached: a change within one tick of a file system's clock does not show in a listing. */
 const SETTLED_AFTER_MS = 2_000;
@@ -9,7 +9,13 @@ interface Known<T> {
   readonly value: T;
 }
 
-/** Caches a value derived from each file until the file changes; bounded, the oldest entries are dropped first. */
+/**
+ * Caches a value derived from each file until the file changes; bounded, the oldest entries are dropped first.
+ *
+ * @example
+ * const titles = new FileCache<string>();
+ * for (const info of await files.list("notes")) await titles.get(info, () => readTitle(info.path));
+ */
 export class FileCache<T> {
   readonly #known = new Map<string, Known<T>>();
   readonly #maxEntries: number;

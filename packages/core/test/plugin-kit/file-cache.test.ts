@@ -1,6 +1,5 @@
-import type { FileInfo } from "@holdfast/core/plugin-kit";
+import { FileCache, type FileInfo } from "@holdfast/core/plugin-kit";
 import { expect, test } from "vitest";
-import { FileCache } from "../../src/prompt/file-cache.js";
 
 const info = (path: string, bytes = 1, modifiedAt = "2026-01-01T00:00:00.000Z"): FileInfo => ({
   path,
