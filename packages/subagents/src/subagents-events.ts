@@ -1,0 +1,40 @@
+import type { AgentEvent, PendingCall } from "@holdfast/core";
+import type { TaskStatus } from "./tasks/task-record.js";
+
+/** Fields of every event about a task. */
+export interface TaskEvent {
+  readonly taskId: string;
+  /** Name of the subagent. */
+  readonly agent: string;
+  readonly label: string | null;
+}
+
+/** Events of `subagents()`. */
+export interface SubagentsEvents {
+  /** A subagent begins to work on a task, or goes on with one that another process had begun: `attempt` is above 1 then. */
+  readonly task_start: TaskEvent & {
+    /** Session of the subagent, under the agent id `<agentId>/<agent>`. */
+    readonly sessionId: string;
+    readonly attempt: number;
+  };
+  /** The agent goes on without waiting for the task. */
+  readonly task_background: TaskEvent;
+  /** The subagent waits for a person to answer `pending`. */
+  readonly task_waiting: TaskEvent & { readonly pending: readonly PendingCall[] };
+  /** The task is over, or paused by a shutdown; a `lost` one was found without the process that worked on it. */
+  readonly task_end: TaskEvent & {
+    readonly status: Exclude<TaskStatus, "running" | "waiting">;
+    /** Error of a task that failed or was lost. */
+    readonly error?: string | undefined;
+  };
+  /** The model has been told how a background task ended. */
+  readonly task_delivered: TaskEvent & { readonly status: TaskStatus };
+  /** Event of a subagent that works for this session, as it emitted it. */
+  readonly subagent_event: TaskEvent & { readonly event: AgentEvent };
+  /** A file with the definition of a subagent cannot be used. */
+  readonly subagent_problem: { readonly file: string; readonly problem: string };
+}
+
+declare module "@holdfast/core" {
+  interface EventTypes extends SubagentsEvents {}
+}

@@ -1,0 +1,92 @@
+import { HoldfastError, type Model } from "@holdfast/core";
+import { checkDirectoryPath, parseOptions } from "@holdfast/core/plugin-kit";
+import { z } from "zod";
+import {
+  definitionSchema,
+  generalPurpose,
+  modelSchema,
+  type SubagentDefinition,
+} from "./definitions/subagent-definition.js";
+import { MAX_RESULT_CHARS } from "./tasks/task-life.js";
+
+/** Options of {@link subagents}. */
+export interface SubagentsOptions {
+  /** Agents to delegate to. @default [] */
+  readonly agents?: readonly SubagentDefinition[] | undefined;
+  /** Models that definitions in files may name. @default {} */
+  readonly models?: Readonly<Record<string, Model>> | undefined;
+  /** Directory of the shared files with definitions; false when none are read. @default "subagents" */
+  readonly directory?: string | false | undefined;
+  /** Levels of agents below the one that people talk to: 1 to 10. @default 3 */
+  readonly maxDepth?: number | undefined;
+  /** Tasks of one session that are not finished, at the most. @default 10 */
+  readonly maxRunning?: number | undefined;
+  /** Characters that are kept of a task's result, at most 120,000. @default 100_000 */
+  readonly maxResultChars?: number | undefined;
+  /** Adds the built-in agent `general-purpose`. @default true */
+  readonly generalPurpose?: boolean | undefined;
+}
+
+/** {@link SubagentsOptions} with the defaults filled in. */
+export interface SubagentsSettings {
+  /** All agents that are not defined in files, the built-in one included. */
+  readonly agents: readonly SubagentDefinition[];
+  readonly models: Readonly<Record<string, Model>>;
+  readonly directory: string | false;
+  readonly maxDepth: number;
+  readonly maxRunning: number;
+  readonly maxResultChars: number;
+}
+
+const directory = z.string().transform((path, ctx) => {
+  try {
+    const plain = checkDirectoryPath(path);
+    if (plain !== "") return plain;
+    ctx.addIssue({ code: "custom", message: "must name a directory", input: path });
+  } catch (error) {
+    if (!HoldfastError.is(error)) throw error;
+    ctx.addIssue({ code: "custom", message: error.message, input: path });
+  }
+  return z.NEVER;
+});
+
+const optionsSchema = z
+  .strictObject({
+    agents: z.array(definitionSchema).default([]),
+    models: z.record(z.string().min(1), modelSchema).default({}),
+    directory: z
+      .union([z.literal(false), directory], "must be a path in the shared files, or false")
+      .default("subagents"),
+    maxDepth: z.int().min(1).max(10).default(3),
+    maxRunning: z.int().min(1).max(1_000).default(10),
+    maxResultChars: z.int().min(1).max(MAX_RESULT_CHARS).default(100_000),
+    generalPurpose: z.boolean().default(true),
+  })
+  .superRefine(({ agents, generalPurpose: isAdded }, ctx) => {
+    // Upper and lower case are not enough of a difference for a model, nor for some filesystems.
+    const names = agents.map(({ name }) => name.toLowerCase());
+    const refuse = (index: number, message: string): void =>
+      ctx.addIssue({
+        code: "custom",
+        path: ["agents", index, "name"],
+        input: agents[index]?.name,
+        message,
+      });
+    for (const [index, name] of names.entries()) {
+      const first = names.indexOf(name);
+      if (first < index) refuse(index, `agents.${first} has this name already`);
+      if (isAdded && name === generalPurpose.name)
+        refuse(index, "is the built-in agent; set generalPurpose: false to define your own");
+    }
+  });
+
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws ConfigurationError
+ */
+export function readOptions(options: SubagentsOptions): SubagentsSettings {
+  const parsed = parseOptions(optionsSchema, options, "subagents");
+  const { generalPurpose: isAdded, agents, ...settings } = parsed;
+  return { ...settings, agents: isAdded ? [...agents, generalPurpose] : agents };
+}

@@ -1,0 +1,176 @@
+import {
+  ConfigurationError,
+  type Confirmation,
+  definePlugin,
+  type Plugin,
+  type PluginHost,
+  RuntimeContext,
+  type Slot,
+} from "@holdfast/core";
+import { delegationOf } from "@holdfast/core/plugin-kit";
+import { uuidv7 } from "@holdfast/core/store-kit";
+import { Catalogue } from "./definitions/catalogue.js";
+import { LiveCalls } from "./live-calls.js";
+import { readOptions, type SubagentsOptions, type SubagentsSettings } from "./subagents-options.js";
+import { noticeStateSchema, TaskNotices } from "./task-notices.js";
+import { TaskRun } from "./task-run.js";
+import { TaskRunner } from "./task-runner.js";
+import type { TaskRecord } from "./tasks/task-record.js";
+import { TaskStore } from "./tasks/task-store.js";
+import { agentTools } from "./tools/agent-tools.js";
+import { taskTools } from "./tools/task-tools.js";
+
+/**
+ * Lets an agent delegate: `agent_spawn`, `agent_send`, `agent_list`, `task_output`, `task_cancel` and `task_list`.
+ *
+ * - A subagent has the agent's stores, tools and guards, sessions of its own, and the permissions, plan mode, budget and files
+ *   of the session that it works for. What it asks a person is asked as that session's own question.
+ * - A task that takes longer than the agent waits goes on in the background. How it ended is told to the model once, also after
+ *   a crash and on another node.
+ * - A task whose process has died is reported as lost, or taken over if its definition says that it may be repeated.
+ *
+ * @throws ConfigurationError for invalid options
+ * @example
+ * HarnessAgent.builder().name("lead").model(model).use(subagents({
+ *   agents: [{ name: "researcher", description: "Finds facts in the workspace.", tools: ["read_file", "grep_files"] }],
+ * })).build();
+ */
+export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
+  const settings = readOptions(options);
+  let installed: Installed | undefined;
+  const plugin = definePlugin({
+    name: "subagents",
+    contract: 1,
+    setup(host) {
+      installed = install(host, settings);
+    },
+  });
+  const use = (): Installed => {
+    if (!installed)
+      throw new ConfigurationError("subagents: this plugin is not part of an agent yet");
+    return installed;
+  };
+  const slotOf = ({ userId = null, sessionId }: SessionOfTasks): Slot => ({
+    agentId: use().agentId,
+    userId,
+    sessionId,
+  });
+  return Object.freeze({
+    ...plugin,
+    async tasks(session) {
+      const { store, runner } = use();
+      const slot = slotOf(session);
+      const { tasks } = await store.list(slot);
+      const ctx = RuntimeContext.empty();
+      return Promise.all(tasks.map((task) => runner.settle(slot, task, ctx)));
+    },
+    cancel: (session, taskId) => use().runner.cancel(slotOf(session), taskId),
+    async confirm(session, taskId, answers) {
+      const { store, runner } = use();
+      const slot = slotOf(session);
+      const record = await store.get(slot, taskId);
+      if (record?.status !== "waiting") return record;
+      await runner.answer(slot, record, answers, RuntimeContext.of({ callId: uuidv7() }));
+      return store.get(slot, taskId);
+    },
+  } satisfies SubagentsPlugin);
+}
+
+/** Session whose tasks are meant, with the ids that its calls have. */
+export interface SessionOfTasks {
+  readonly userId?: string | null | undefined;
+  readonly sessionId: string;
+}
+
+/**
+ * Plugin of {@link subagents}, with what programs need of its tasks. Its methods work once the agent is built, in any process
+ * on the same stores; a plugin object belongs to one agent.
+ */
+export interface SubagentsPlugin extends Plugin {
+  /** Returns all tasks of a session, oldest first. Those that no process works on any more are settled first. */
+  tasks(session: SessionOfTasks): Promise<readonly TaskRecord[]>;
+  /** Cancels a task, on whichever node it runs. Returns its record, or null when there is no such task. */
+  cancel(session: SessionOfTasks, taskId: string): Promise<TaskRecord | null>;
+  /**
+   * Answers a background task that waits for a person: its subagent goes on, in this process. Returns the task's record, or null
+   * when there is none. What a task in the foreground asks is answered with `agent.call({ confirm })`.
+   */
+  confirm(
+    session: SessionOfTasks,
+    taskId: string,
+    answers: readonly Confirmation[],
+  ): Promise<TaskRecord | null>;
+}
+
+/** The parts of an agent's plugin that programs use. */
+interface Installed {
+  readonly agentId: string;
+  readonly store: TaskStore;
+  readonly runner: TaskRunner;
+}
+
+function install(host: PluginHost, settings: SubagentsSettings): Installed {
+  const live = new LiveCalls();
+  const store = new TaskStore(host.require("keyValue"));
+  const here: Slot = { agentId: host.agent.agentId, userId: null, sessionId: "-" };
+  const catalogue = new Catalogue({
+    settings,
+    filesystem: host.optional("filesystem"),
+    onProblem: (problem) => host.emit(here, "-", { type: "subagent_problem", ...problem }),
+  });
+  const ownTools = new Set<string>();
+  const runner = new TaskRunner({
+    ...{ host, settings, catalogue, store, live, ownTools },
+    gate: host.require("gate"),
+  });
+  const state = host.state({
+    schema: noticeStateSchema,
+    initial: () => ({ told: [], asks: [] }),
+  });
+  const notices = new TaskNotices({ store, runner, state });
+  const parts = { settings, catalogue, store, runner, notices, now: () => host.now() };
+  for (const tool of [...agentTools(parts), ...taskTools(parts)]) {
+    ownTools.add(tool.name);
+    host.tool(tool);
+  }
+  host.promptSection(async (prompt, { ctx }) => {
+    if ((delegationOf(ctx)?.depth ?? 0) >= settings.maxDepth) return prompt;
+    const agents = await catalogue.listed();
+    if (agents.length === 0) return prompt;
+    const lines = agents.map(({ name, description }) => `- ${name}: ${description}`);
+    const section = `Subagents that you can give tasks to with agent_spawn:\n${lines.join("\n")}`;
+    return prompt === "" ? section : `${prompt}\n\n${section}`;
+  });
+  host.onHealth(async () => {
+    await catalogue.all();
+    const [problem] = catalogue.problems;
+    if (problem) throw new ConfigurationError(`${problem.file}: ${problem.problem}`);
+  });
+  host.onDelete((slot) => runner.delete(slot));
+  host.onDeleteUser((userId) => runner.deleteUser(userId));
+  host.use({
+    name: "subagents",
+    onRun(step, next) {
+      const run = step.ctx.get(TaskRun);
+      if (run) step.observe((event) => run.forward(event));
+      return next();
+    },
+    onCall(step, next) {
+      return live.during(step, async () => {
+        const run = step.ctx.get(TaskRun);
+        await run?.begin();
+        await notices.begin(step);
+        const reply = await next();
+        await run?.end(reply);
+        return reply;
+      });
+    },
+    async onReasoning(step, next) {
+      const { result, told } = await notices.during(step, next);
+      for (const { taskId, agent, label, status } of told)
+        step.emit({ type: "task_delivered", taskId, agent, label, status });
+      return result;
+    },
+  });
+  return { agentId: host.agent.agentId, store, runner };
+}

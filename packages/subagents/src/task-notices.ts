@@ -1,0 +1,205 @@
+import type { CallStep, PluginState, ReasoningStep, RuntimeContext, Slot } from "@holdfast/core";
+import { cutText, markQuoter } from "@holdfast/core/plugin-kit";
+import { z } from "zod";
+import type { TaskRunner } from "./task-runner.js";
+import { isFinished } from "./tasks/task-life.js";
+import type { TaskRecord } from "./tasks/task-record.js";
+import type { TaskStore } from "./tasks/task-store.js";
+
+/** Characters of a result that a notice shows; `task_output` has the rest. */
+const NOTICE_CHARS = 8_000;
+/** Most tasks that one request tells about; the others follow with the next. */
+const MAX_NOTICES = 10;
+
+/** State of `subagents()` in a session: what the model has been told. It is saved with the reply to the request that did. */
+export type NoticeState = {
+  /** Tasks whose end was told and whose records still stand among the open ones. */
+  readonly told: readonly string[];
+  /** Waits for a person that were told, by task and call. */
+  readonly asks: readonly string[];
+};
+
+/** Schema of {@link NoticeState}. */
+export const noticeStateSchema: z.ZodType<NoticeState> = z.object({
+  told: z.array(z.string()),
+  asks: z.array(z.string()),
+});
+
+/** Tasks of a session that its running call has to look after. */
+class OpenTasks {
+  readonly ids: Set<string>;
+
+  constructor(ids: readonly string[]) {
+    this.ids = new Set(ids);
+  }
+}
+
+/** Parts of {@link TaskNotices}. */
+export interface TaskNoticesParts {
+  readonly store: TaskStore;
+  readonly runner: TaskRunner;
+  readonly state: PluginState<NoticeState>;
+}
+
+/**
+ * Tells the model how its background tasks ended, each once: at the end of a request, and never in the conversation.
+ *
+ * That a task was told is part of the session's state and saved with the reply. A call that dies before takes both with it, and
+ * the next one tells again.
+ */
+export class TaskNotices {
+  readonly #parts: TaskNoticesParts;
+
+  constructor(parts: TaskNoticesParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks at the open tasks of a session when a call begins: puts away what was told, and settles what others left. */
+  async begin({ slot, ctx, state }: CallStep): Promise<void> {
+    const { store, runner, state: notices } = this.#parts;
+    const { told, asks } = notices.get(state);
+    const { tasks } = await store.listOpen(slot);
+    const open = tasks.filter(({ taskId }) => !told.includes(taskId));
+    for (const { taskId, status } of tasks)
+      if (told.includes(taskId) && isFinished(status)) await store.archive(slot, taskId);
+    for (const record of open) {
+      const isAbandoned =
+        record.status === "waiting" &&
+        !record.isBackground &&
+        !Object.hasOwn(state.openCalls, record.toolCallId);
+      // The call that was to pass its questions on was closed: nobody will answer them.
+      if (isAbandoned) await runner.cancel(slot, record.taskId);
+      else await runner.settle(slot, record, ctx);
+    }
+    const isOpen = (taskId: string) => tasks.some((task) => task.taskId === taskId);
+    const kept = { told: told.filter((id) => isOpen(id) && !isDone(tasks, id)), asks };
+    if (told.length > 0) notices.set(state, kept);
+    ctx.put(OpenTasks, new OpenTasks(open.map(({ taskId }) => taskId)));
+  }
+
+  /** Adds a task that the running call has begun. */
+  watch(ctx: RuntimeContext, taskId: string): void {
+    ctx.get(OpenTasks)?.ids.add(taskId);
+  }
+
+  /** Notes that the model sees the end of a task in the result of a tool. */
+  toldByTool(ctx: RuntimeContext, record: TaskRecord): void {
+    const { agentState } = ctx;
+    if (!agentState || !isFinished(record.status)) return;
+    this.#note(agentState, [record.taskId], []);
+    ctx.get(OpenTasks)?.ids.delete(record.taskId);
+  }
+
+  /** Runs one step of reasoning with the notices that are due. Returns the tasks whose end was told. */
+  async during<T>(
+    step: ReasoningStep,
+    reason: () => Promise<T>,
+  ): Promise<{ readonly result: T; readonly told: readonly TaskRecord[] }> {
+    const { ended, asking } = await this.#due(step);
+    if (ended.length > 0) step.hint(endedNotice(ended), "subagents");
+    if (asking.length > 0) step.hint(askingNotice(asking), "subagents");
+    const result = await reason();
+    this.#note(
+      step.state,
+      ended.map(({ taskId }) => taskId),
+      asking.map(askKey),
+    );
+    const open = step.ctx.get(OpenTasks);
+    for (const { taskId } of ended) open?.ids.delete(taskId);
+    return { result, told: ended };
+  }
+
+  async #due({ slot, ctx, state }: ReasoningStep): Promise<{
+    readonly ended: readonly TaskRecord[];
+    readonly asking: readonly TaskRecord[];
+  }> {
+    const ids = [...(ctx.get(OpenTasks)?.ids ?? [])];
+    const { told, asks } = this.#parts.state.get(state);
+    const records: TaskRecord[] = [];
+    for (const taskId of ids) {
+      if (this.#parts.runner.isRunningHere(slot, taskId) || told.includes(taskId)) continue;
+      const record = await this.#read(slot, taskId, ctx);
+      if (record) records.push(record);
+    }
+    return {
+      ended: records.filter(({ status }) => isFinished(status)).slice(0, MAX_NOTICES),
+      asking: records.filter(
+        (record) =>
+          record.status === "waiting" && record.isBackground && !asks.includes(askKey(record)),
+      ),
+    };
+  }
+
+  #read(slot: Slot, taskId: string, ctx: RuntimeContext): Promise<TaskRecord | null> {
+    return this.#parts.runner.inspect(slot, taskId, ctx);
+  }
+
+  #note(state: CallStep["state"], ended: readonly string[], asking: readonly string[]): void {
+    if (ended.length === 0 && asking.length === 0) return;
+    const { told, asks } = this.#parts.state.get(state);
+    this.#parts.state.set(state, {
+      told: [...new Set([...told, ...ended])],
+      // Only those of open tasks can be told again.
+      asks: [...new Set([...asks, ...asking])].slice(-MAX_ASKS),
+    });
+  }
+}
+
+/** Most waits that are remembered as told. */
+const MAX_ASKS = 200;
+
+function askKey({ taskId, callId }: TaskRecord): string {
+  return `${taskId} ${callId}`;
+}
+
+function isDone(tasks: readonly TaskRecord[], id: string): boolean {
+  return tasks.some(({ taskId, status }) => taskId === id && isFinished(status));
+}
+
+const quote = markQuoter(["task"]);
+
+/** Returns a task's end in words for the model; what a subagent said is quoted, since it may repeat what strangers wrote. */
+export function showTask(record: TaskRecord, maxChars: number): string {
+  const { taskId, agent, label, status, result, error } = record;
+  const name = `${agent}${label === null ? "" : ` (${label})`}`;
+  const head = `Task ${taskId} of ${name}: ${statusWords[status]}`;
+  const text = result ?? "";
+  const cut = cutText(text, maxChars);
+  return [
+    `${head}.${error === null ? "" : ` ${error}`}`,
+    ...(result === null
+      ? []
+      : [
+          `<task>\n${quote(cut)}\n</task>`,
+          ...(cut.length < text.length
+            ? [`That is the beginning; task_output has all ${text.length} characters.`]
+            : []),
+        ]),
+  ].join("\n");
+}
+
+const statusWords: { readonly [S in TaskRecord["status"]]: string } = {
+  running: "still running",
+  waiting: "waits for a person to approve a tool call",
+  paused: "paused by a shutdown; it goes on with the next call",
+  completed: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+  lost: "lost",
+};
+
+function endedNotice(ended: readonly TaskRecord[]): string {
+  return [
+    "Background tasks that you gave to subagents have ended. You are told this once; task_output shows a result again.",
+    ...ended.map((record) => showTask(record, NOTICE_CHARS)),
+  ].join("\n\n");
+}
+
+function askingNotice(asking: readonly TaskRecord[]): string {
+  return [
+    "These background tasks wait for the user to approve a tool call. Call task_output with block: true to have the user asked.",
+    ...asking.map(
+      ({ taskId, agent, label }) => `- ${taskId}, ${agent}${label ? ` (${label})` : ""}`,
+    ),
+  ].join("\n");
+}

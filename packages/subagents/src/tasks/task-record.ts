@@ -1,0 +1,75 @@
+import { z } from "zod";
+
+/** State of a task. A `waiting` one waits for an answer, a `paused` one was stopped and can go on; of a `lost` one the node has died. */
+export type TaskStatus =
+  | "running"
+  | "waiting"
+  | "paused"
+  | "completed"
+  | "failed"
+  | "cancelled"
+  | "lost";
+
+/** Tokens that the work on a task has used. */
+export type TaskUsage = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** Record of one task that an agent gave to a subagent; kept beside the session that gave it. */
+export type TaskRecord = {
+  /** Version of the format. */
+  readonly v: 1;
+  readonly taskId: string;
+  /** Name of the subagent. */
+  readonly agent: string;
+  /** Name that the model gave to the subagent's session. */
+  readonly label: string | null;
+  /** Session of the subagent. */
+  readonly childSessionId: string;
+  /** Id of the subagent's call that works on it now. */
+  readonly callId: string;
+  /** Tool call that started it. */
+  readonly toolCallId: string;
+  /** Text of the task. */
+  readonly task: string;
+  readonly status: TaskStatus;
+  /** True once the subagent's call was begun. */
+  readonly isStarted: boolean;
+  /** True when no tool call waits for the result. */
+  readonly isBackground: boolean;
+  /** True when another node may run it again. */
+  readonly isRepeatable: boolean;
+  /** Runs so far: one more each time that another node took it over. */
+  readonly attempt: number;
+  readonly startedAt: string;
+  /** Null while it is not finished. */
+  readonly endedAt: string | null;
+  readonly result: string | null;
+  readonly error: string | null;
+  /** Null when it is not known. */
+  readonly usage: TaskUsage | null;
+};
+
+const id = z.string().min(1);
+const time = z.iso.datetime();
+const tokens = z.number().min(0);
+
+/** Schema of a {@link TaskRecord}. Fields that a later release adds are kept, so that nodes of both can work side by side. */
+export const taskRecordSchema: z.ZodType<TaskRecord> = z.looseObject({
+  v: z.literal(1),
+  taskId: id,
+  agent: id,
+  label: z.string().nullable(),
+  childSessionId: id,
+  callId: id,
+  toolCallId: id,
+  task: z.string(),
+  status: z.enum(["running", "waiting", "paused", "completed", "failed", "cancelled", "lost"]),
+  isStarted: z.boolean(),
+  isBackground: z.boolean(),
+  isRepeatable: z.boolean(),
+  attempt: z.int().min(1),
+  startedAt: time,
+  endedAt: time.nullable(),
+  result: z.string().nullable(),
+  error: z.string().nullable(),
+  usage: z.looseObject({ inputTokens: tokens, outputTokens: tokens }).nullable(),
+});

@@ -1,0 +1,99 @@
+import { suspend, type ToolCallContext } from "@holdfast/core";
+import type { ToolDelegation } from "@holdfast/core/plugin-kit";
+import { z } from "zod";
+import type { Catalogue } from "../definitions/catalogue.js";
+import type { SubagentsSettings } from "../subagents-options.js";
+import { showTask, type TaskNotices } from "../task-notices.js";
+import type { TaskRunner } from "../task-runner.js";
+import { isFinished, moveToBackground } from "../tasks/task-life.js";
+import type { TaskRecord } from "../tasks/task-record.js";
+import type { TaskStore } from "../tasks/task-store.js";
+
+/** Longest time that a tool of this package waits for a task. */
+const MAX_WAIT_SECONDS = 600;
+/** Time that a tool has beyond its wait, to look at the task and to write down what came next. */
+const GRACE_MS = 60_000;
+
+/** Longest run of a tool that waits for tasks; the wait it was asked for ends before. */
+export const waitingToolMs: number = MAX_WAIT_SECONDS * 1_000 + GRACE_MS;
+
+/** Parts that the tools share. */
+export interface TaskToolParts {
+  readonly settings: SubagentsSettings;
+  readonly catalogue: Catalogue;
+  readonly store: TaskStore;
+  readonly runner: TaskRunner;
+  readonly notices: TaskNotices;
+  now(): Date;
+}
+
+/** Schema of the time that a tool waits. */
+export function waitSeconds(defaultSeconds: number): z.ZodDefault<z.ZodNumber> {
+  return z.number().min(0).max(MAX_WAIT_SECONDS).default(defaultSeconds);
+}
+
+/**
+ * Waits for a task and returns what the model is told about it. A subagent that asks leaves the tool call open for a person's
+ * answer; one that takes longer goes on in the background.
+ */
+export async function resultOf(
+  { runner, store, notices }: TaskToolParts,
+  taskId: string,
+  seconds: number,
+  ctx: ToolCallContext,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const record = await runner.wait(ctx.slot, taskId, seconds * 1_000, ctx, signal);
+  if (!record) return `There is no task ${taskId}.`;
+  if (record.status === "waiting") return suspend(`task ${taskId} asks for an approval`);
+  // Run again by the session's next call, with the same tool call, it goes on from there.
+  if (record.status === "paused") return suspend(`task ${taskId} was paused by a shutdown`);
+  if (isFinished(record.status)) {
+    notices.toldByTool(ctx, record);
+    return showTask(record, Number.POSITIVE_INFINITY);
+  }
+  await store.change(ctx.slot, taskId, moveToBackground);
+  notices.watch(ctx, taskId);
+  return `Task ${taskId} is still running, in the background now. You will be told when it ends; go on with other work, or wait for it with task_output.`;
+}
+
+/** Makes the delegation of a tool whose calls stand for a task: what its subagent asks is asked through them. */
+export function taskDelegation<Input extends { readonly timeoutSeconds: number }>(
+  parts: TaskToolParts,
+  taskIdOf: (input: Input, toolCallId: string) => string,
+): ToolDelegation<Input> {
+  const find = (input: Input, { slot, toolCallId }: Pick<ToolCallContext, "slot" | "toolCallId">) =>
+    parts.store.get(slot, taskIdOf(input, toolCallId));
+  return {
+    async pending(input, call) {
+      const record = await find(input, call);
+      return record ? parts.runner.pending(call.slot, record, call.ctx) : [];
+    },
+    async answer(answers, input, ctx) {
+      const record = await find(input, ctx);
+      if (record) await parts.runner.answer(ctx.slot, record, answers, ctx);
+      const { signal = new AbortController().signal } = ctx;
+      return cancelledWith(parts, record, ctx, signal, () =>
+        resultOf(parts, taskIdOf(input, ctx.toolCallId), input.timeoutSeconds, ctx, signal),
+      );
+    },
+  };
+}
+
+/** Runs `wait`, and cancels the task when the call that waits for it is stopped meanwhile. */
+export async function cancelledWith<T>(
+  { runner }: Pick<TaskToolParts, "runner">,
+  record: Pick<TaskRecord, "taskId" | "isBackground"> | null,
+  { slot }: Pick<ToolCallContext, "slot">,
+  signal: AbortSignal,
+  wait: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await wait();
+  } catch (error) {
+    // A task in the background belongs to no call.
+    if (signal.aborted && record && !record.isBackground)
+      await runner.cancel(slot, record.taskId).catch(() => undefined);
+    throw error;
+  }
+}
