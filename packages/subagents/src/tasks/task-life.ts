@@ -3,12 +3,12 @@ import { cutText } from "@holdfast/core/plugin-kit";
 import type { TaskRecord, TaskStatus, TaskUsage } from "./task-record.js";
 
 /** Longest text of a task. */
-export const MAX_TASK_CHARS = 50_000;
+export const MAX_TASK_CHARS = 20_000;
 /** Characters that a record keeps of an error. */
 const MAX_ERROR_CHARS = 4_000;
 /**
  * Characters that a record keeps of a result at most: a value of a key-value store holds it beside the longest task, even if
- * JSON escapes most of them.
+ * JSON escapes every one of them and the value is encrypted.
  */
 export const MAX_RESULT_CHARS = 100_000;
 

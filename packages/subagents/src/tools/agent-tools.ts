@@ -143,7 +143,7 @@ async function begin(
   const running = open.filter((task) => !isFinished(task.status) && task.taskId !== taskId);
   if (running.length >= settings.maxRunning)
     return failedResult(
-      `${running.length} tasks of this session are not finished, and at most ${settings.maxRunning} may be. Wait for one with task_output, or cancel one.`,
+      `${running.length} of the tasks of this session ${running.length === 1 ? "is" : "are"} not finished, which is the limit. Wait for one with task_output, or cancel one with task_cancel.`,
     );
   const isBackground = timeoutSeconds === 0;
   const { record, isNew } = await store.create(
