@@ -164,24 +164,24 @@ export class TaskRunner {
     // It may have ended between the two looks.
     const again = await this.#parts.store.get(slot, record.taskId);
     if (again?.status !== record.status || again.callId !== record.callId) return again ?? record;
-    if (again.isRepeatable || (await this.#isPaused(slot, again)))
-      return this.#takeOver(slot, again, ctx);
-    return this.#lose(slot, again);
+    const mayGoOn =
+      again.status === "running" && (again.isRepeatable || (await this.#isPaused(slot, again)));
+    return mayGoOn ? this.#takeOver(slot, again, ctx) : this.#lose(slot, again);
   }
 
   /** Cancels a task, and with it the tasks that its subagent has given to others. Returns its record as it is then. */
   async cancel(slot: Slot, taskId: string): Promise<TaskRecord | null> {
     const { store } = this.#parts;
-    let wasWaiting = false;
+    let wasRunning = false;
     const { record, isChanged } = await this.#change(slot, taskId, (stored) => {
-      wasWaiting = stored.status === "waiting";
+      wasRunning = stored.status === "running";
       return finish(stored, { ...this.#endNow("cancelled"), error: "It was cancelled." });
     });
     if (!record || !isChanged) return record;
     this.#reportEnd(slot, record);
     const child = this.childSlot(slot, record);
-    // The session may be working on another task.
-    const options = wasWaiting ? {} : { callId: record.callId };
+    // By its call: the session may be working on another task. Without one, what it left open is closed.
+    const options = wasRunning ? { callId: record.callId } : {};
     await this.#agent(record.agent).interrupt(child, undefined, options);
     for (const { taskId: other } of (await store.listOpen(child)).tasks)
       await this.cancel(child, other);

@@ -1,5 +1,5 @@
 import { suspend, type ToolCallContext } from "@holdfast/core";
-import type { ToolDelegation } from "@holdfast/core/plugin-kit";
+import { isRecord, type KeyedQueue, type ToolDelegation } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { Catalogue } from "../definitions/catalogue.js";
 import type { SubagentsSettings } from "../subagents-options.js";
@@ -24,6 +24,8 @@ export interface TaskToolParts {
   readonly store: TaskStore;
   readonly runner: TaskRunner;
   readonly notices: TaskNotices;
+  /** Orders what counts the tasks of a session and what adds to them. */
+  readonly queue: KeyedQueue;
   now(): Date;
 }
 
@@ -80,7 +82,7 @@ export function taskDelegation<Input extends { readonly timeoutSeconds: number }
   };
 }
 
-/** Runs `wait`, and cancels the task when the call that waits for it is stopped meanwhile. */
+/** Runs `wait`, and cancels the task when a person or the program stops the call that waits for it. */
 export async function cancelledWith<T>(
   { runner }: Pick<TaskToolParts, "runner">,
   record: Pick<TaskRecord, "taskId" | "isBackground"> | null,
@@ -91,8 +93,10 @@ export async function cancelledWith<T>(
   try {
     return await wait();
   } catch (error) {
-    // A task in the background belongs to no call.
-    if (signal.aborted && record && !record.isBackground)
+    // A task in the background belongs to no call. After a shutdown, or on another node, the session goes on with it.
+    const kind = isRecord(signal.reason) ? signal.reason["kind"] : undefined;
+    const goesOn = kind === "shutdown" || kind === "lease_lost";
+    if (signal.aborted && record && !record.isBackground && !goesOn)
       await runner.cancel(slot, record.taskId).catch(() => undefined);
     throw error;
   }
