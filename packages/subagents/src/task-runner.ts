@@ -30,6 +30,7 @@ import {
   hold,
   isFinished,
   isRunOf,
+  moveToBackground,
   resume,
   start,
   type TaskEnd,
@@ -83,6 +84,12 @@ export class TaskRunner {
   /** Begins with a task that was just recorded; resolves once it is at the gate, or over. */
   async start(slot: Slot, record: TaskRecord, ctx: RuntimeContext): Promise<void> {
     await this.#launch(slot, record, record.task, ctx);
+  }
+
+  /** Notes that no tool call waits for a task any more. */
+  async moveToBackground(slot: Slot, taskId: string): Promise<void> {
+    const { record, isChanged } = await this.#change(slot, taskId, moveToBackground);
+    if (record && isChanged) this.#report(slot, record, backgroundEvent(record));
   }
 
   /** Passes a person's answers on to the subagent, which goes on; `ctx` is that of the call they came with. */
@@ -298,6 +305,7 @@ export class TaskRunner {
     ctx.put(TaskRun, run);
     try {
       report({ type: "task_start", ...about(record), sessionId, attempt: record.attempt });
+      if (input === record.task && record.isBackground) report(backgroundEvent(record));
       const definition = await this.#parts.catalogue.find(record.agent);
       const depth = delegationOf(ctx)?.depth ?? 1;
       const agent = this.#agent(record.agent, definition, depth);
@@ -420,6 +428,10 @@ function keyOf(slot: Slot, taskId: string): string {
 
 function about({ taskId, agent, label }: TaskRecord): TaskEvent {
   return { taskId, agent, label };
+}
+
+function backgroundEvent(record: TaskRecord): EventBody {
+  return { type: "task_background", ...about(record) };
 }
 
 /** Returns the calls among `waiting` that ask, with the name of the agent that does. */
