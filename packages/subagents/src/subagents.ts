@@ -76,7 +76,7 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
   } satisfies SubagentsPlugin);
 }
 
-/** Session whose tasks are meant, with the ids that its calls have. */
+/** Names a session by the ids that its calls have. */
 export interface SessionOfTasks {
   readonly userId?: string | null | undefined;
   readonly sessionId: string;
@@ -87,13 +87,17 @@ export interface SessionOfTasks {
  * on the same stores; a plugin object belongs to one agent.
  */
 export interface SubagentsPlugin extends Plugin {
-  /** Returns all tasks of a session, oldest first. Those that no process works on any more are settled first. */
+  /**
+   * Returns all tasks of a session, by the start of their current attempt. A task that no process works on any more is first
+   * marked as lost, or taken over by this process when it is repeatable or was paused by a shutdown.
+   */
   tasks(session: SessionOfTasks): Promise<readonly TaskRecord[]>;
-  /** Cancels a task, on whichever node it runs. Returns its record, or null when there is no such task. */
+  /** Cancels a task, in whichever process it runs, with the tasks that its subagent has given to others. Returns its record; null when there is none. */
   cancel(session: SessionOfTasks, taskId: string): Promise<TaskRecord | null>;
   /**
-   * Answers a background task that waits for a person: its subagent goes on, in this process. Returns the task's record, or null
-   * when there is none. What a task in the foreground asks is answered with `agent.call({ confirm })`.
+   * Answers a background task that waits for a person: its subagent goes on, in this process. The calls to answer are those of
+   * the event `task_waiting`. Returns the task's record as it is then; null when there is none. What a task in the foreground
+   * asks is answered with `agent.call({ confirm })`.
    */
   confirm(
     session: SessionOfTasks,
