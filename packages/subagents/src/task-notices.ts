@@ -2,7 +2,7 @@ import type { CallStep, PluginState, ReasoningStep, RuntimeContext, Slot } from 
 import { cutText, markQuoter } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { TaskRunner } from "./task-runner.js";
-import { isFinished, moveToBackground } from "./tasks/task-life.js";
+import { isFinished } from "./tasks/task-life.js";
 import type { TaskRecord } from "./tasks/task-record.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
@@ -67,7 +67,7 @@ export class TaskNotices {
       // The tool call that was to pass its questions on was closed: nobody will answer them.
       if (isLeft && record.status === "waiting") await runner.cancel(slot, record.taskId);
       else {
-        if (isLeft) await store.change(slot, record.taskId, moveToBackground);
+        if (isLeft) await runner.moveToBackground(slot, record.taskId);
         await runner.settle(slot, record, ctx);
       }
     }
