@@ -58,7 +58,9 @@ describe("agent_spawn", () => {
     expect(JSON.stringify(team.asked[2]?.messages.at(-1))).toContain("It took long.");
     const state = await team.agent.getAgentState("ann", "s");
     expect(JSON.stringify(state?.context)).not.toContain("It took long.");
-    expect(team.types().filter((type) => type === "task_delivered")).toHaveLength(1);
+    expect(team.types().filter((type) => type.startsWith("task_"))).toEqual([
+      ...["task_start", "task_background", "task_end", "task_delivered"],
+    ]);
   });
 
   test("works in the background at once with timeoutSeconds: 0, and is told within the same call", async () => {
@@ -72,6 +74,7 @@ describe("agent_spawn", () => {
     );
     expect((await team.say()).text).toBe("Heard.");
     expect(team.requestsWith("Quick.")).toBe(1);
+    expect(team.types().filter((type) => type === "task_background")).toHaveLength(1);
   });
 
   test("of an agent that there is not names those that there are", async () => {
