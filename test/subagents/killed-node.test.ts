@@ -27,7 +27,7 @@ describe.concurrent.each(sharedStores)("on %s", (kind) => {
     "50 background tasks on two nodes, one of them killed: each is told once, as completed or as lost (repeatable: %s)",
     async (repeatable) => {
       await using nodes = await teamNodes(kind, 5_000);
-      const options = { agents: [{ name: "worker", repeatable }], limits: { maxRunning: 20 } };
+      const options = { agents: [{ name: "worker", repeatable }], bounds: { maxRunning: 20 } };
       const [dying, living] = [nodes.start(options), nodes.start(options)];
       const lives = (index: number) => index % 2 === 1;
       for (const [index, session] of sessions.entries())

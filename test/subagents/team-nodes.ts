@@ -21,9 +21,11 @@ export const session = { userId: "ann", sessionId: "s" };
 
 /** Options of one node that can be passed to another process. */
 export interface NodeOptions
-  extends Pick<TeamOptions, "rules" | "agents" | "limits" | "persistence"> {
+  extends Pick<TeamOptions, "rules" | "agents" | "bounds" | "persistence"> {
   /** It shuts down on SIGTERM, in this time at most. */
   readonly signalTimeoutMs?: number;
+  /** Answers do not get as far as the subagent; it says `answered` then. */
+  readonly losesAnswers?: boolean;
 }
 
 /** A team in a process of its own. */

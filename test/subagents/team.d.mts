@@ -12,7 +12,7 @@ export interface TeamOptions extends Partial<ReActAgentOptions> {
   readonly agents?:
     | readonly (Partial<SubagentDefinition> & { readonly name: string })[]
     | undefined;
-  readonly limits?: Pick<SubagentsOptions, "maxDepth" | "maxRunning"> | undefined;
+  readonly bounds?: Pick<SubagentsOptions, "maxDepth" | "maxRunning"> | undefined;
   readonly plugins?: readonly Plugin[] | undefined;
 }
 

@@ -15,11 +15,11 @@ import { z } from "zod";
  * @param {import("./team.d.mts").TeamOptions} options
  */
 export function team(store, options) {
-  const { file, rules, agents = [{ name: "worker" }], limits, plugins = [], ...rest } = options;
+  const { file, rules, agents = [{ name: "worker" }], bounds, plugins = [], ...rest } = options;
   const tasks = subagents({
     directory: false,
     agents: agents.map((agent) => ({ description: "Works.", ...agent })),
-    ...limits,
+    ...bounds,
   });
   const agent = new ReActAgent({
     name: "lead",

@@ -2,6 +2,7 @@ import {
   ConfigurationError,
   type Confirmation,
   definePlugin,
+  type PendingCall,
   type Plugin,
   type PluginHost,
   RuntimeContext,
@@ -65,6 +66,12 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
       return Promise.all(tasks.map((task) => runner.settle(slot, task, ctx)));
     },
     cancel: (session, taskId) => use().runner.cancel(slotOf(session), taskId),
+    async pending(session, taskId) {
+      const { store, runner } = use();
+      const slot = slotOf(session);
+      const record = await store.get(slot, taskId);
+      return record ? runner.pending(slot, record, RuntimeContext.empty()) : [];
+    },
     async confirm(session, taskId, answers) {
       const { store, runner } = use();
       const slot = slotOf(session);
@@ -91,6 +98,8 @@ export interface SubagentsPlugin extends Plugin {
   tasks(session: SessionOfTasks): Promise<readonly TaskRecord[]>;
   /** Cancels a task, on whichever node it runs. Returns its record, or null when there is no such task. */
   cancel(session: SessionOfTasks, taskId: string): Promise<TaskRecord | null>;
+  /** Returns the tool calls that a task waits for a person to approve, for {@link confirm}; none when it does not wait. */
+  pending(session: SessionOfTasks, taskId: string): Promise<readonly PendingCall[]>;
   /**
    * Answers a background task that waits for a person: its subagent goes on, in this process. Returns the task's record, or null
    * when there is none. What a task in the foreground asks is answered with `agent.call({ confirm })`.

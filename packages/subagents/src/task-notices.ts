@@ -2,7 +2,7 @@ import type { CallStep, PluginState, ReasoningStep, RuntimeContext, Slot } from 
 import { cutText, markQuoter } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { TaskRunner } from "./task-runner.js";
-import { isFinished } from "./tasks/task-life.js";
+import { isFinished, moveToBackground } from "./tasks/task-life.js";
 import type { TaskRecord } from "./tasks/task-record.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
@@ -63,13 +63,17 @@ export class TaskNotices {
     for (const { taskId, status } of tasks)
       if (told.includes(taskId) && isFinished(status)) await store.archive(slot, taskId);
     for (const record of open) {
-      const isAbandoned =
-        record.status === "waiting" &&
-        !record.isBackground &&
-        !Object.hasOwn(state.openCalls, record.toolCallId);
+      const { taskId, status, isBackground, toolCallId } = record;
+      const call = state.openCalls[toolCallId];
       // The call that was to pass its questions on was closed: nobody will answer them.
-      if (isAbandoned) await runner.cancel(slot, record.taskId);
-      else await runner.settle(slot, record, ctx);
+      if (status === "waiting" && !isBackground && call === undefined) {
+        await runner.cancel(slot, taskId);
+        continue;
+      }
+      // The call that waited for it died with its process, and will not run again.
+      const isLeft = !isBackground && (call === undefined || call === "started");
+      const left = isLeft ? await store.change(slot, taskId, moveToBackground) : null;
+      await runner.settle(slot, left ?? record, ctx);
     }
     const isOpen = (taskId: string) => tasks.some((task) => task.taskId === taskId);
     const kept = { told: told.filter((id) => isOpen(id) && !isDone(tasks, id)), asks };
