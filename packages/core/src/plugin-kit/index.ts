@@ -49,6 +49,7 @@ export { offloadReference } from "./offload-reference.js";
 export { parseOptions } from "./parse-options.js";
 export { callSlot, failedResult, reasonOf, type SafeToolOptions, safeTool } from "./safe-tool.js";
 export { showValue, strayValue } from "./show-value.js";
+export { type StopKind, stopKindOf } from "./stop-kind.js";
 export { characterStart, countLines, lineStart } from "./text-lines.js";
 export { type TimeLimit, type TimeLimitOptions, timeLimit } from "./time-limit.js";
 export { checkOptions, nearestName, unknownNames } from "./unknown-names.js";
