@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { sharedStores } from "../fleet/every-store.js";
 import { act, background, type Program, spawn } from "./program.js";
 import { session, teamNodes } from "./team-nodes.js";
-import { toldIn } from "./told.js";
 
 /** One task that the agent waits for and one that it does not. */
 const both: Program = [
@@ -41,20 +40,21 @@ describe.concurrent.each(sharedStores)("on %s", (kind) => {
       const { agent, tasks } = nodes.here();
       const reply = await agent.resume(session);
       const heard = [reply?.text ?? ""];
+      const times = (words: string) => heard.join("").split(words).length - 1;
       await eventually(async () => {
         heard.push((await agent.call('["news"]', session)).text);
-        return heard.slice(0, -1).join("").includes("[told");
+        return times("later result") > 0 && times("sync result") > 0;
       });
-      // One in the result of the tool, one as a notice.
-      expect(reply?.text).toMatch(/of worker: completed\.\n<task>\nsync result: hold/);
-      expect(heard.join("").match(/sync result/g)).toHaveLength(1);
-      expect(toldIn(await agent.getAgentState(session))).toMatchObject([
-        { status: "completed", result: expect.stringContaining("later result: hold") },
-      ]);
-      expect(await tasks.tasks(session)).toMatchObject([
-        { status: "completed", attempt: 2 },
-        { status: "completed", attempt: 2 },
-      ]);
+      heard.push((await agent.call('["news"]', session)).text);
+      expect([times("sync result"), times("later result")]).toEqual([1, 1]);
+      expect(heard.join("")).toMatch(/\[told task_\w+ completed later result: hold/);
+      const ended = (await tasks.tasks(session)).map(({ status, attempt }) => ({
+        status,
+        attempt,
+      }));
+      expect(ended).toMatchObject([{ status: "completed" }, { status: "completed" }]);
+      // One that ends in time may do so before the signal is there.
+      if (how.startsWith("cut")) expect(ended.map(({ attempt }) => attempt)).toEqual([2, 2]);
       // Nothing runs twice because of it.
       const begun = (await nodes.lines()).filter((line) => line.startsWith("hold"));
       expect(begun.toSorted()).toEqual(["hold later", "hold sync"]);

@@ -1,7 +1,7 @@
 import type { DistributedStore, Plugin, ReActAgent, ReActAgentOptions } from "@holdfast/core";
 import type { PermissionsOptions } from "@holdfast/permissions";
 import type { SubagentDefinition, SubagentsOptions, SubagentsPlugin } from "@holdfast/subagents";
-import type { ScriptedModel } from "@holdfast/testing";
+import type { ReplyFunction } from "@holdfast/testing";
 
 export interface TeamOptions extends Partial<ReActAgentOptions> {
   /** File that the tools write lines to. */
@@ -21,4 +21,4 @@ export function team(
   options: TeamOptions,
 ): { readonly agent: ReActAgent; readonly tasks: SubagentsPlugin };
 
-export function programModel(): ScriptedModel;
+export const programReply: ReplyFunction;

@@ -23,7 +23,7 @@ export function team(store, options) {
   });
   const agent = new ReActAgent({
     name: "lead",
-    model: programModel(),
+    model: scriptedModel(programReply, { keepRequests: 1 }),
     distributedStore: store,
     tools: tools(file),
     plugins: [...(rules ? [permissions(rules)] : []), planning(), tasks, ...plugins],
@@ -32,24 +32,17 @@ export function team(store, options) {
   return { agent, tasks };
 }
 
-/** A model without memory: it does the next step of the last program in its context. */
-export function programModel() {
-  return scriptedModel(
-    ({ messages }) => {
-      const at = messages.findLastIndex((message) => programOf(message) !== null);
-      if (at < 0) return "hello";
-      const done = messages.slice(at).filter(({ role }) => role === "assistant").length;
-      const step = programOf(messages[at])[done] ?? "done";
-      const told = messages.flatMap(toldIn).join(" ");
-      if (typeof step === "string") {
-        const results = messages.slice(at).flatMap(toolResultsOf);
-        const text = step.replaceAll("$results", results.map(showResult).join(", "));
-        return { text: `${told}${text}` };
-      }
-      return { text: told, toolCalls: withTaskIds(step, messages) };
-    },
-    { keepRequests: 1 },
-  );
+/** Answers without a memory of its own: does the next step of the last program in the context. */
+export function programReply({ messages }) {
+  const at = messages.findLastIndex((message) => programOf(message) !== null);
+  if (at < 0) return "hello";
+  const done = messages.slice(at).filter(({ role }) => role === "assistant").length;
+  const step = programOf(messages[at])[done] ?? "done";
+  const told = messages.flatMap(toldIn).join(" ");
+  if (typeof step !== "string") return { text: told, toolCalls: withTaskIds(step, messages) };
+  const results = messages.slice(at).flatMap(toolResultsOf);
+  const text = step.replaceAll("$results", results.map(showResult).join(", "));
+  return { text: `${told}${text}` };
 }
 
 function programOf(message) {

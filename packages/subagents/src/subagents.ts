@@ -2,6 +2,7 @@ import {
   ConfigurationError,
   type Confirmation,
   definePlugin,
+  InvalidInputError,
   type PendingCall,
   type Plugin,
   type PluginHost,
@@ -74,6 +75,11 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
     },
     async confirm(session, taskId, answers) {
       const { store, runner } = use();
+      // Its rules would be those of the subagent's session, which goes by other rules.
+      if (answers.some((answer) => "remember" in answer && answer.remember !== undefined))
+        throw new InvalidInputError(
+          "subagents: confirm cannot remember rules; let the agent ask, with task_output, and answer that with agent.call({ confirm })",
+        );
       const slot = slotOf(session);
       const record = await store.get(slot, taskId);
       if (record?.status !== "waiting") return record;
@@ -102,12 +108,15 @@ export interface SubagentsPlugin extends Plugin {
   pending(session: SessionOfTasks, taskId: string): Promise<readonly PendingCall[]>;
   /**
    * Answers a background task that waits for a person: its subagent goes on, in this process. Returns the task's record, or null
-   * when there is none. What a task in the foreground asks is answered with `agent.call({ confirm })`.
+   * when there is none. What a task in the foreground asks is answered with `agent.call({ confirm })`, and so are questions with
+   * rules to remember.
+   *
+   * @throws InvalidInputError for an answer with `remember`
    */
   confirm(
     session: SessionOfTasks,
     taskId: string,
-    answers: readonly Confirmation[],
+    answers: readonly Omit<Confirmation, "remember">[],
   ): Promise<TaskRecord | null>;
 }
 
