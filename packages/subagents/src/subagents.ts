@@ -2,6 +2,8 @@ import {
   ConfigurationError,
   type Confirmation,
   definePlugin,
+  InvalidInputError,
+  type PendingCall,
   type Plugin,
   type PluginHost,
   RuntimeContext,
@@ -65,8 +67,19 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
       return Promise.all(tasks.map((task) => runner.settle(slot, task, ctx)));
     },
     cancel: (session, taskId) => use().runner.cancel(slotOf(session), taskId),
+    async pending(session, taskId) {
+      const { store, runner } = use();
+      const slot = slotOf(session);
+      const record = await store.get(slot, taskId);
+      return record ? runner.pending(slot, record, RuntimeContext.empty()) : [];
+    },
     async confirm(session, taskId, answers) {
       const { store, runner } = use();
+      // Its rules would be those of the subagent's session, which goes by other rules.
+      if (answers.some((answer) => "remember" in answer && answer.remember !== undefined))
+        throw new InvalidInputError(
+          "subagents: confirm cannot remember rules; let the agent ask, with task_output, and answer that with agent.call({ confirm })",
+        );
       const slot = slotOf(session);
       const record = await store.get(slot, taskId);
       if (record?.status !== "waiting") return record;
@@ -94,15 +107,19 @@ export interface SubagentsPlugin extends Plugin {
   tasks(session: SessionOfTasks): Promise<readonly TaskRecord[]>;
   /** Cancels a task, in whichever process it runs, with the tasks that its subagent has given to others. Returns its record; null when there is none. */
   cancel(session: SessionOfTasks, taskId: string): Promise<TaskRecord | null>;
+  /** Returns the tool calls that a task waits for a person to approve, for {@link confirm}; none when it does not wait. */
+  pending(session: SessionOfTasks, taskId: string): Promise<readonly PendingCall[]>;
   /**
    * Answers a background task that waits for a person: its subagent goes on, in this process. The calls to answer are those of
-   * the event `task_waiting`. Returns the task's record as it is then; null when there is none. What a task in the foreground
-   * asks is answered with `agent.call({ confirm })`.
+   * {@link pending}. Returns the task's record as it is then; null when there is none. What a task in the foreground asks is
+   * answered with `agent.call({ confirm })`, and so are questions with rules to remember.
+   *
+   * @throws InvalidInputError for an answer with `remember`
    */
   confirm(
     session: SessionOfTasks,
     taskId: string,
-    answers: readonly Confirmation[],
+    answers: readonly Omit<Confirmation, "remember">[],
   ): Promise<TaskRecord | null>;
 }
 

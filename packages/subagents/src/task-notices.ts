@@ -63,13 +63,17 @@ export class TaskNotices {
     for (const { taskId, status } of tasks)
       if (told.includes(taskId) && isFinished(status)) await store.archive(slot, taskId);
     for (const record of open) {
-      const isLeft = !record.isBackground && !Object.hasOwn(state.openCalls, record.toolCallId);
-      // The tool call that was to pass its questions on was closed: nobody will answer them.
-      if (isLeft && record.status === "waiting") await runner.cancel(slot, record.taskId);
-      else {
-        if (isLeft) await runner.moveToBackground(slot, record.taskId);
-        await runner.settle(slot, record, ctx);
+      const { taskId, status, isBackground, toolCallId } = record;
+      const call = state.openCalls[toolCallId];
+      // The call that was to pass its questions on was closed: nobody will answer them.
+      if (status === "waiting" && !isBackground && call === undefined) {
+        await runner.cancel(slot, taskId);
+        continue;
       }
+      // The call that waited for it died with its process, and will not run again.
+      const isLeft = !isBackground && (call === undefined || call === "started");
+      const left = isLeft ? await runner.moveToBackground(slot, taskId) : null;
+      await runner.settle(slot, left ?? record, ctx);
     }
     const isOpen = (taskId: string) => tasks.some((task) => task.taskId === taskId);
     const kept = { told: told.filter((id) => isOpen(id) && !isDone(tasks, id)), asks };

@@ -86,10 +86,11 @@ export class TaskRunner {
     await this.#launch(slot, record, record.task, ctx);
   }
 
-  /** Notes that no tool call waits for a task any more. */
-  async moveToBackground(slot: Slot, taskId: string): Promise<void> {
+  /** Notes that no tool call waits for a task any more. Returns its record. */
+  async moveToBackground(slot: Slot, taskId: string): Promise<TaskRecord | null> {
     const { record, isChanged } = await this.#change(slot, taskId, moveToBackground);
     if (record && isChanged) this.#report(slot, record, backgroundEvent(record));
+    return record;
   }
 
   /** Passes a person's answers on to the subagent, which goes on; `ctx` is that of the call they came with. */
@@ -115,7 +116,14 @@ export class TaskRunner {
     record: TaskRecord,
     ctx: RuntimeContext,
   ): Promise<readonly PendingCall[]> {
-    if (record.status !== "waiting") return [];
+    return record.status === "waiting" ? this.#asks(slot, record, ctx) : [];
+  }
+
+  async #asks(
+    slot: Slot,
+    record: TaskRecord,
+    ctx: RuntimeContext,
+  ): Promise<readonly PendingCall[]> {
     const { agent, childSessionId: sessionId } = record;
     const waiting = await this.#agent(agent).pending(this.#context(slot, ctx, { sessionId }));
     return named(waiting, record);
@@ -134,9 +142,12 @@ export class TaskRunner {
       signal.throwIfAborted();
       let record = await this.#parts.store.get(slot, taskId);
       // One that a shutdown of this process has paused is not begun again here.
-      if (record?.status === "running") record = await this.settle(slot, record, ctx);
-      const leftMs = end - performance.now();
-      if (record?.status !== "running" || leftMs <= 0) return record;
+      if (record && record.status !== "paused") record = await this.settle(slot, record, ctx);
+      if (!record || isFinished(record.status)) return record;
+      // Until the subagent's session is saved, nobody sees what it asks.
+      const isSaving = record.status !== "running" && (await this.#isAtGate(slot, record));
+      const leftMs = isSaving ? POLL_MS.most : end - performance.now();
+      if ((record.status !== "running" && !isSaving) || leftMs <= 0) return record;
       const local = this.#running.get(keyOf(slot, taskId));
       const rest = new AbortController();
       const abort = () => rest.abort();
@@ -162,8 +173,7 @@ export class TaskRunner {
   async settle(slot: Slot, record: TaskRecord, ctx: RuntimeContext): Promise<TaskRecord> {
     if (isFinished(record.status) || this.isRunningHere(slot, record.taskId)) return record;
     if (record.status === "paused") return this.#takeOver(slot, record, ctx);
-    const child = this.childSlot(slot, record);
-    if ((await this.#parts.gate.calls(child)).includes(record.callId)) return record;
+    if (await this.#isAtGate(slot, record)) return record;
     const age = this.#parts.host.now().getTime() - Date.parse(record.startedAt);
     if (!record.isStarted && age < STARTING_MS) return record;
     // A subagent that asks has no call at the gate; one whose process died before it was saved does not ask either.
@@ -171,6 +181,12 @@ export class TaskRunner {
     // It may have ended between the two looks.
     const again = await this.#parts.store.get(slot, record.taskId);
     if (again?.status !== record.status || again.callId !== record.callId) return again ?? record;
+    if (await this.#isAnsweredInVain(slot, again, ctx)) {
+      const { record: asking } = await this.#change(slot, again.taskId, (stored) =>
+        hold(stored, "waiting", again),
+      );
+      return asking ?? again;
+    }
     const mayGoOn =
       again.status === "running" && (again.isRepeatable || (await this.#isPaused(slot, again)));
     return mayGoOn ? this.#takeOver(slot, again, ctx) : this.#lose(slot, again);
@@ -216,6 +232,19 @@ export class TaskRunner {
   /** Tells whether this process works on a task. */
   isRunningHere(slot: Slot, taskId: string): boolean {
     return this.#running.has(keyOf(slot, taskId));
+  }
+
+  /** Tells whether the call that works on a task runs, or waits for its turn, in any process. */
+  async #isAtGate(slot: Slot, record: TaskRecord): Promise<boolean> {
+    const calls = await this.#parts.gate.calls(this.childSlot(slot, record));
+    return calls.includes(record.callId);
+  }
+
+  /** Tells whether the process that had a person's answers died before the subagent had them: it still asks then. */
+  async #isAnsweredInVain(slot: Slot, record: TaskRecord, ctx: RuntimeContext): Promise<boolean> {
+    if (record.status !== "running" || record.isStarted || record.callId === record.taskId)
+      return false;
+    return (await this.#asks(slot, record, ctx)).length > 0;
   }
 
   /** Tells whether a shutdown stopped the subagent: then its process had no time left to record it. */

@@ -48,6 +48,7 @@ export { offloadReference } from "./offload-reference.js";
 export { parseOptions } from "./parse-options.js";
 export { callSlot, failedResult, reasonOf, type SafeToolOptions, safeTool } from "./safe-tool.js";
 export { showValue } from "./show-value.js";
+export { stopKindOf } from "./stop-kind.js";
 export { characterStart, countLines, lineStart } from "./text-lines.js";
 export { type TimeLimit, timeLimit } from "./time-limit.js";
 export { nearestName, unknownNames } from "./unknown-names.js";

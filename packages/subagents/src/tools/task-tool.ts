@@ -1,5 +1,5 @@
 import { suspend, type ToolCallContext } from "@holdfast/core";
-import { isRecord, type KeyedQueue, type ToolDelegation } from "@holdfast/core/plugin-kit";
+import { type KeyedQueue, stopKindOf, type ToolDelegation } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { Catalogue } from "../definitions/catalogue.js";
 import type { SubagentsSettings } from "../subagents-options.js";
@@ -82,21 +82,24 @@ export function taskDelegation<Input extends { readonly timeoutSeconds: number }
   };
 }
 
-/** Runs `wait`, and cancels the task when a person or the program stops the call that waits for it. */
-export async function cancelledWith<T>(
+/**
+ * Runs `wait`, and cancels the task when the call that waits for it is stopped meanwhile. A shutdown only pauses both: the tool
+ * call stays open, and when it runs again in another process it goes on with the task.
+ */
+export async function cancelledWith(
   { runner }: Pick<TaskToolParts, "runner">,
   record: Pick<TaskRecord, "taskId" | "isBackground"> | null,
   { slot }: Pick<ToolCallContext, "slot">,
   signal: AbortSignal,
-  wait: () => Promise<T>,
-): Promise<T> {
+  wait: () => Promise<unknown>,
+): Promise<unknown> {
   try {
     return await wait();
   } catch (error) {
-    // A task in the background belongs to no call. After a shutdown, or on another node, the session goes on with it.
-    const kind = isRecord(signal.reason) ? signal.reason["kind"] : undefined;
-    const goesOn = kind === "shutdown" || kind === "lease_lost";
-    if (signal.aborted && record && !record.isBackground && !goesOn)
+    const kind = stopKindOf(signal);
+    if (kind === "shutdown" && record) return suspend(`task ${record.taskId} goes on elsewhere`);
+    // A task in the background belongs to no call, and one of a lost session to the process that has it now.
+    if (signal.aborted && kind !== "lease_lost" && record && !record.isBackground)
       await runner.cancel(slot, record.taskId).catch(() => undefined);
     throw error;
   }

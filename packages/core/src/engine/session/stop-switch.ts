@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import type { Message } from "../../message/message.js";
+import type { StopKind } from "../../plugin-kit/stop-kind.js";
 import type { InterruptControl } from "../../state/interrupt-control.js";
 
-/** Why a call is being stopped. */
-export type StopKind = "interrupt" | "rollback" | "shutdown" | "abort" | "lease_lost";
+export type { StopKind } from "../../plugin-kit/stop-kind.js";
 
 /** Thrown inside the engine to leave a stopped call, and the reason of its signal; never reaches a caller. */
 export class CallStopped extends Error {
