@@ -2,6 +2,7 @@ import {
   ConfigurationError,
   type Confirmation,
   definePlugin,
+  type PendingCall,
   type Plugin,
   type PluginHost,
   RuntimeContext,
@@ -64,6 +65,12 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
       const ctx = RuntimeContext.empty();
       return Promise.all(tasks.map((task) => runner.settle(slot, task, ctx)));
     },
+    async pending(session, taskId) {
+      const { store, runner } = use();
+      const slot = slotOf(session);
+      const record = await store.get(slot, taskId);
+      return record ? runner.pending(slot, record, RuntimeContext.empty()) : [];
+    },
     cancel: (session, taskId) => use().runner.cancel(slotOf(session), taskId),
     async confirm(session, taskId, answers) {
       const { store, runner } = use();
@@ -89,6 +96,8 @@ export interface SessionOfTasks {
 export interface SubagentsPlugin extends Plugin {
   /** Returns all tasks of a session, oldest first. Those that no process works on any more are settled first. */
   tasks(session: SessionOfTasks): Promise<readonly TaskRecord[]>;
+  /** Returns the tool calls of a task that wait for a person; none when it does not wait. {@link confirm} answers them. */
+  pending(session: SessionOfTasks, taskId: string): Promise<readonly PendingCall[]>;
   /** Cancels a task, on whichever node it runs. Returns its record, or null when there is no such task. */
   cancel(session: SessionOfTasks, taskId: string): Promise<TaskRecord | null>;
   /**

@@ -30,6 +30,7 @@ import {
   hold,
   isFinished,
   isRunOf,
+  moveToBackground,
   resume,
   start,
   type TaskEnd,
@@ -169,6 +170,13 @@ export class TaskRunner {
     return this.#lose(slot, again);
   }
 
+  /** Lets a task go on without the tool call that waited for it. */
+  async moveToBackground(slot: Slot, taskId: string): Promise<void> {
+    const { record, isChanged } = await this.#change(slot, taskId, moveToBackground);
+    if (record && isChanged)
+      this.#report(slot, record, { type: "task_background", ...about(record) });
+  }
+
   /** Cancels a task, and with it the tasks that its subagent has given to others. Returns its record as it is then. */
   async cancel(slot: Slot, taskId: string): Promise<TaskRecord | null> {
     const { store } = this.#parts;
@@ -284,7 +292,7 @@ export class TaskRunner {
     parent: RuntimeContext,
     arrived: () => void,
   ): Promise<void> {
-    const { childSessionId: sessionId, callId } = record;
+    const { childSessionId: sessionId, callId, attempt, isBackground } = record;
     const report = (event: EventBody) => this.#report(slot, record, event);
     const ctx = this.#context(slot, parent, { sessionId, callId });
     const run = new TaskRun({
@@ -297,7 +305,7 @@ export class TaskRunner {
     });
     ctx.put(TaskRun, run);
     try {
-      report({ type: "task_start", ...about(record), sessionId, attempt: record.attempt });
+      report({ type: "task_start", ...about(record), sessionId, attempt, isBackground });
       const definition = await this.#parts.catalogue.find(record.agent);
       const depth = delegationOf(ctx)?.depth ?? 1;
       const agent = this.#agent(record.agent, definition, depth);
@@ -332,7 +340,10 @@ export class TaskRunner {
     );
     if (!record || !isChanged) return;
     if (status === "waiting")
-      this.#report(slot, record, { type: "task_waiting", ...about(record), pending });
+      this.#report(slot, record, {
+        ...{ type: "task_waiting", ...about(record), pending },
+        isBackground: record.isBackground,
+      });
     else this.#reportEnd(slot, record);
   }
 
@@ -359,10 +370,10 @@ export class TaskRunner {
   }
 
   #reportEnd(slot: Slot, record: TaskRecord): void {
-    const { status, error } = record;
+    const { status, error, isBackground } = record;
     if (status === "running" || status === "waiting") return;
     this.#report(slot, record, {
-      ...{ type: "task_end", ...about(record), status },
+      ...{ type: "task_end", ...about(record), status, isBackground },
       ...(error !== null && { error }),
     });
   }

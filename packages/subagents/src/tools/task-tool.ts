@@ -5,7 +5,7 @@ import type { Catalogue } from "../definitions/catalogue.js";
 import type { SubagentsSettings } from "../subagents-options.js";
 import { showTask, type TaskNotices } from "../task-notices.js";
 import type { TaskRunner } from "../task-runner.js";
-import { isFinished, moveToBackground } from "../tasks/task-life.js";
+import { isFinished } from "../tasks/task-life.js";
 import type { TaskRecord } from "../tasks/task-record.js";
 import type { TaskStore } from "../tasks/task-store.js";
 
@@ -37,7 +37,7 @@ export function waitSeconds(defaultSeconds: number): z.ZodDefault<z.ZodNumber> {
  * answer; one that takes longer goes on in the background.
  */
 export async function resultOf(
-  { runner, store, notices }: TaskToolParts,
+  { runner, notices }: TaskToolParts,
   taskId: string,
   seconds: number,
   ctx: ToolCallContext,
@@ -52,7 +52,7 @@ export async function resultOf(
     notices.toldByTool(ctx, record);
     return showTask(record, Number.POSITIVE_INFINITY);
   }
-  await store.change(ctx.slot, taskId, moveToBackground);
+  await runner.moveToBackground(ctx.slot, taskId);
   notices.watch(ctx, taskId);
   return `Task ${taskId} is still running, in the background now. You will be told when it ends; go on with other work, or wait for it with task_output.`;
 }
