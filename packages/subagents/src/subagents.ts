@@ -155,6 +155,7 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
     const [problem] = catalogue.problems;
     if (problem) throw new ConfigurationError(`${problem.file}: ${problem.problem}`);
   });
+  host.onClose(() => runner.settled());
   host.onDelete((slot) => runner.delete(slot));
   host.onDeleteUser((userId) => runner.deleteUser(userId));
   host.use({

@@ -219,6 +219,11 @@ export class TaskRunner {
     return this.#running.has(keyOf(slot, taskId));
   }
 
+  /** Resolves once the ends of all runs that are over are recorded: that of a failed one follows its call. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
   /** Tells whether a shutdown stopped the subagent: then its process had no time left to record it. */
   async #isPaused({ userId }: Slot, { agent, childSessionId }: TaskRecord): Promise<boolean> {
     const state = await this.#agent(agent).getAgentState({ userId, sessionId: childSessionId });
