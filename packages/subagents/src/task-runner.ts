@@ -110,6 +110,8 @@ export class TaskRunner {
     ctx: RuntimeContext,
   ): Promise<readonly PendingCall[]> {
     if (record.status !== "waiting") return [];
+    // The record says so before the subagent's session is saved with what it asks.
+    await this.#running.get(keyOf(slot, record.taskId));
     const { agent, childSessionId: sessionId } = record;
     const waiting = await this.#agent(agent).pending(this.#context(slot, ctx, { sessionId }));
     return named(waiting, record);
