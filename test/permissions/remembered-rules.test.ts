@@ -55,6 +55,22 @@ describe.each(["session", "user"] as const)("a rule remembered for the %s", (sco
     expect(await desk.use(sends)).toEqual(["denied"]);
   });
 
+  test("may be given without a call that asks, once", async () => {
+    const desk = await newDesk();
+    const rules = [{ tool: "execute", pattern: "echo:*" }];
+    await desk.agent.rememberRules(session, { scope, rules });
+    await desk.agent.rememberRules("ann", "s", { scope, rules });
+    expect(await desk.agent.rememberedRules(session)).toEqual([{ ...rules[0], scope }]);
+    expect(await desk.use(execute("echo a"), sends)).toEqual(["runs", "asks"]);
+    const wrong = [{ tool: "execute", pattern: "" }];
+    await expect(desk.agent.rememberRules(session, { scope, rules: wrong })).rejects.toThrow(
+      InvalidInputError,
+    );
+    await expect(desk.agent.rememberRules(session, { scope } as never)).rejects.toThrow(
+      "rememberRules: rules",
+    );
+  });
+
   test("may be one of the person's own", async () => {
     const desk = await newDesk();
     const rules = [{ tool: "execute", pattern: "echo:*" }];

@@ -16,14 +16,22 @@ export interface SubagentsEvents {
     /** Session of the subagent, under the agent id `<agentId>/<agent>`. */
     readonly sessionId: string;
     readonly attempt: number;
+    /** True when no tool call waits for the result. */
+    readonly isBackground: boolean;
   };
-  /** The agent goes on without waiting for the task. */
+  /** A tool call stops waiting for the task, which goes on in the background. */
   readonly task_background: TaskEvent;
   /** The subagent waits for a person to answer `pending`. */
-  readonly task_waiting: TaskEvent & { readonly pending: readonly PendingCall[] };
+  readonly task_waiting: TaskEvent & {
+    readonly pending: readonly PendingCall[];
+    /** True when no tool call waits for the result: `confirm` of the plugin answers, and not the agent's next call. */
+    readonly isBackground: boolean;
+  };
   /** The task is over, or paused by a shutdown; a `lost` one was found without the process that worked on it. */
   readonly task_end: TaskEvent & {
     readonly status: Exclude<TaskStatus, "running" | "waiting">;
+    /** True when no tool call waited for the result. */
+    readonly isBackground: boolean;
     /** Reason of a task that failed, was cancelled or was lost. */
     readonly error?: string | undefined;
   };

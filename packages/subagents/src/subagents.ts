@@ -8,10 +8,12 @@ import {
   type PluginHost,
   RuntimeContext,
   type Slot,
+  type Tool,
 } from "@holdfast/core";
-import { delegationOf, KeyedQueue } from "@holdfast/core/plugin-kit";
+import { delegationOf, KeyedQueue, nearestName } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
 import { Catalogue } from "./definitions/catalogue.js";
+import { hasTool, type SubagentDefinition } from "./definitions/subagent-definition.js";
 import { LiveCalls } from "./live-calls.js";
 import { readOptions, type SubagentsOptions, type SubagentsSettings } from "./subagents-options.js";
 import { noticeStateSchema, TaskNotices } from "./task-notices.js";
@@ -83,6 +85,14 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
       const slot = slotOf(session);
       const record = await store.get(slot, taskId);
       if (record?.status !== "waiting") return record;
+      const asked = await runner.pending(slot, record, RuntimeContext.empty());
+      const stray = answers.find(
+        (answer) => !asked.some(({ toolCallId }) => toolCallId === answer.toolCallId),
+      );
+      if (stray)
+        throw new InvalidInputError(
+          `subagents: task ${taskId} does not ask about tool call ${JSON.stringify(stray.toolCallId)}; it asks about ${asked.map(({ toolCallId }) => toolCallId).join(", ") || "none"}`,
+        );
       await runner.answer(slot, record, answers, RuntimeContext.of({ callId: uuidv7() }));
       return store.get(slot, taskId);
     },
@@ -114,7 +124,7 @@ export interface SubagentsPlugin extends Plugin {
    * {@link pending}. Returns the task's record as it is then; null when there is none. What a task in the foreground asks is
    * answered with `agent.call({ confirm })`, and so are questions with rules to remember.
    *
-   * @throws InvalidInputError for an answer with `remember`
+   * @throws InvalidInputError for an answer with `remember`, and for one about a call that the task does not ask about
    */
   confirm(
     session: SessionOfTasks,
@@ -157,17 +167,22 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
   }
   host.promptSection(async (prompt, { ctx }) => {
     if ((delegationOf(ctx)?.depth ?? 0) >= settings.maxDepth) return prompt;
+    const run = ctx.get(TaskRun);
+    const self = run ? await catalogue.find(run.agent) : null;
+    if (self && !hasTool(self, "agent_spawn")) return prompt;
     const agents = await catalogue.listed();
     if (agents.length === 0) return prompt;
     const lines = agents.map(({ name, description }) => `- ${name}: ${description}`);
     const section = `Subagents that you can give tasks to with agent_spawn:\n${lines.join("\n")}`;
     return prompt === "" ? section : `${prompt}\n\n${section}`;
   });
+  host.onBuild(({ tools, mayGrow }) => (mayGrow ? [] : unknownTools(settings.agents, tools)));
   host.onHealth(async () => {
     await catalogue.all();
     const [problem] = catalogue.problems;
     if (problem) throw new ConfigurationError(`${problem.file}: ${problem.problem}`);
   });
+  host.onClose(() => runner.settled());
   host.onDelete((slot) => runner.delete(slot));
   host.onDeleteUser((userId) => runner.deleteUser(userId));
   host.use({
@@ -195,4 +210,21 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
     },
   });
   return { agentId: host.agent.agentId, store, runner };
+}
+
+/** Returns what is wrong with lists of tools that name one which the agent does not have: it was misspelt, or is missing. */
+function unknownTools(
+  agents: readonly SubagentDefinition[],
+  tools: readonly Tool[],
+): readonly string[] {
+  const names = tools.map(({ name }) => name);
+  return agents.flatMap(({ name, tools: wanted = [] }) =>
+    wanted
+      .filter((one) => !one.includes("*") && !names.includes(one))
+      .map((one) => {
+        const near = nearestName(one, names);
+        const advice = near === undefined ? "" : `; did you mean ${JSON.stringify(near)}?`;
+        return `agent ${JSON.stringify(name)}: there is no tool ${JSON.stringify(one)}${advice}`;
+      }),
+  );
 }

@@ -89,7 +89,8 @@ export class TaskRunner {
   /** Notes that no tool call waits for a task any more. Returns its record. */
   async moveToBackground(slot: Slot, taskId: string): Promise<TaskRecord | null> {
     const { record, isChanged } = await this.#change(slot, taskId, moveToBackground);
-    if (record && isChanged) this.#report(slot, record, backgroundEvent(record));
+    if (record && isChanged)
+      this.#report(slot, record, { type: "task_background", ...about(record) });
     return record;
   }
 
@@ -116,7 +117,10 @@ export class TaskRunner {
     record: TaskRecord,
     ctx: RuntimeContext,
   ): Promise<readonly PendingCall[]> {
-    return record.status === "waiting" ? this.#asks(slot, record, ctx) : [];
+    if (record.status !== "waiting") return [];
+    // The record says so before the subagent's session is saved with what it asks.
+    await this.#running.get(keyOf(slot, record.taskId));
+    return this.#asks(slot, record, ctx);
   }
 
   async #asks(
@@ -247,6 +251,11 @@ export class TaskRunner {
     return (await this.#asks(slot, record, ctx)).length > 0;
   }
 
+  /** Resolves once the ends of all runs that are over are recorded: that of a failed one follows its call. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
   /** Tells whether a shutdown stopped the subagent: then its process had no time left to record it. */
   async #isPaused({ userId }: Slot, { agent, childSessionId }: TaskRecord): Promise<boolean> {
     const state = await this.#agent(agent).getAgentState({ userId, sessionId: childSessionId });
@@ -270,8 +279,10 @@ export class TaskRunner {
     const { record, isChanged } = await this.#change(slot, seen.taskId, (stored) =>
       takeOver(stored, seen, startedAt),
     );
-    if (record && isChanged) await this.#launch(slot, record, null, ctx);
-    return record ?? seen;
+    if (!record || !isChanged) return record ?? seen;
+    await this.#launch(slot, record, null, ctx);
+    // A process that is shutting down has paused it again.
+    return (await this.#parts.store.get(slot, seen.taskId)) ?? record;
   }
 
   /** As `change` of the store, and tells whether it was this change that was made. */
@@ -320,10 +331,11 @@ export class TaskRunner {
     parent: RuntimeContext,
     arrived: () => void,
   ): Promise<void> {
-    const { childSessionId: sessionId, callId } = record;
+    const { childSessionId: sessionId, callId, attempt, isBackground } = record;
     const report = (event: EventBody) => this.#report(slot, record, event);
     const ctx = this.#context(slot, parent, { sessionId, callId });
     const run = new TaskRun({
+      agent: record.agent,
       begin: () => this.#begin(slot, record),
       end: (reply) => this.#finish(slot, record, this.#outcomeOf(reply, record)),
       forward: (event) => {
@@ -333,8 +345,7 @@ export class TaskRunner {
     });
     ctx.put(TaskRun, run);
     try {
-      report({ type: "task_start", ...about(record), sessionId, attempt: record.attempt });
-      if (input === record.task && record.isBackground) report(backgroundEvent(record));
+      report({ type: "task_start", ...about(record), sessionId, attempt, isBackground });
       const definition = await this.#parts.catalogue.find(record.agent);
       const depth = delegationOf(ctx)?.depth ?? 1;
       const agent = this.#agent(record.agent, definition, depth);
@@ -364,12 +375,15 @@ export class TaskRunner {
     const { status, pending = [], ...rest } = outcome;
     const { record, isChanged } = await this.#change(slot, run.taskId, (stored) =>
       status === "waiting" || status === "paused"
-        ? hold(stored, status, run)
+        ? hold(stored, status, run, rest.usage)
         : finish(stored, { ...this.#endNow(status), ...rest, run }),
     );
     if (!record || !isChanged) return;
     if (status === "waiting")
-      this.#report(slot, record, { type: "task_waiting", ...about(record), pending });
+      this.#report(slot, record, {
+        ...{ type: "task_waiting", ...about(record), pending },
+        isBackground: record.isBackground,
+      });
     else this.#reportEnd(slot, record);
   }
 
@@ -396,10 +410,10 @@ export class TaskRunner {
   }
 
   #reportEnd(slot: Slot, record: TaskRecord): void {
-    const { status, error } = record;
+    const { status, error, isBackground } = record;
     if (status === "running" || status === "waiting") return;
     this.#report(slot, record, {
-      ...{ type: "task_end", ...about(record), status },
+      ...{ type: "task_end", ...about(record), status, isBackground },
       ...(error !== null && { error }),
     });
   }
@@ -457,10 +471,6 @@ function keyOf(slot: Slot, taskId: string): string {
 
 function about({ taskId, agent, label }: TaskRecord): TaskEvent {
   return { taskId, agent, label };
-}
-
-function backgroundEvent(record: TaskRecord): EventBody {
-  return { type: "task_background", ...about(record) };
 }
 
 /** Returns the calls among `waiting` that ask, with the name of the agent that does. */

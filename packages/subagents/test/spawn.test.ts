@@ -74,7 +74,8 @@ describe("agent_spawn", () => {
     );
     expect((await team.say()).text).toBe("Heard.");
     expect(team.requestsWith("Quick.")).toBe(1);
-    expect(team.types().filter((type) => type === "task_background")).toHaveLength(1);
+    const [begun] = team.events.filter(({ type }) => type === "task_start");
+    expect(begun).toMatchObject({ isBackground: true });
   });
 
   test("of an agent that there is not names those that there are", async () => {

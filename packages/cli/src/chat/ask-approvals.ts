@@ -4,6 +4,7 @@ import { quoteLines } from "../terminal/quote-lines.js";
 import { safeJson, safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { inputView } from "./input-view.js";
+import { agentTitle } from "./status-line.js";
 
 /** Longest input, as JSON, that can be edited on a line. */
 const EDIT_CHARS = 4_000;
@@ -30,12 +31,27 @@ export async function askApprovals(
   questioner: Questioner,
   pending: readonly PendingCall[],
 ): Promise<readonly Confirmation[]> {
+  return (
+    (await askEach(questioner, pending, "Esc denies everything and stops")) ??
+    pending.map(({ toolCallId }) => ({ toolCallId, approve: false, interrupt: true }))
+  );
+}
+
+/**
+ * Asks as {@link askApprovals} does; null after Esc or Ctrl-C, which answer nothing.
+ *
+ * @param escapeHelp - says what Esc does
+ */
+export async function askEach(
+  questioner: Questioner,
+  pending: readonly PendingCall[],
+  escapeHelp: string,
+): Promise<readonly Confirmation[] | null> {
   const answers: Confirmation[] = [];
   for (const [index, call] of pending.entries()) {
     const place = pending.length === 1 ? "" : ` (${index + 1} of ${pending.length})`;
-    const answer = await new Question(questioner, call).ask(place);
-    if (answer === null)
-      return pending.map(({ toolCallId }) => ({ toolCallId, approve: false, interrupt: true }));
+    const answer = await new Question(questioner, call).ask(place, escapeHelp);
+    if (answer === null) return null;
     answers.push({ toolCallId: call.toolCallId, ...answer });
   }
   return answers;
@@ -66,18 +82,21 @@ class Question {
   }
 
   /** Shows the call and asks until there is an answer; null for none. */
-  async ask(place: string): Promise<Answer | null> {
+  async ask(place: string, escapeHelp: string): Promise<Answer | null> {
     const { colors } = this.#terminal;
-    const { reason, input } = this.#call;
+    const { reason, input, agent, label } = this.#call;
     const view = inputView(input);
-    this.#terminal.line(colors.yellow(`${colors.bold(this.#name)} asks for your approval${place}`));
+    const owner = agent === undefined ? "" : ` of ${safeLine(agentTitle(agent, label))}`;
+    this.#terminal.line(
+      colors.yellow(`${colors.bold(this.#name)}${owner} asks for your approval${place}`),
+    );
     // Space between a reason of several lines, such as a plan, and the input.
     const about = [reason, view.text].filter((text) => text !== undefined && text !== "");
     if (about.length > 0) this.#quote(about.join(reason?.includes("\n") ? "\n\n" : "\n"));
     const choices = this.#choices(view.isCut);
     const keys = choices.map(({ key, help }) => `${key} ${help}`).join(", ");
     for (;;) {
-      this.#terminal.line(colors.dim(`${keys}; Esc denies everything and stops`));
+      this.#terminal.line(colors.dim(`${keys}; ${escapeHelp}`));
       const text = await this.#questioner.ask(`run ${this.#name}?`);
       if (text === null) return null;
       const [, word = "", rest = ""] = /^(\S*)\s*(.*)$/su.exec(text.trim()) ?? [];

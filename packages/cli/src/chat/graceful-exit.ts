@@ -17,6 +17,7 @@ export class GracefulExit implements Disposable {
   readonly #hurry = new AbortController();
   #code: ExitCode | null = null;
   #drained: Promise<unknown> = Promise.resolve();
+  #hasTasks = false;
   #drainTimer: NodeJS.Timeout | undefined;
 
   constructor(agent: HarnessAgent) {
@@ -55,9 +56,7 @@ export class GracefulExit implements Disposable {
     // Background work at the end gets no more time than the call itself.
     this.#drainTimer ??= setTimeout(() => this.#hurry.abort(), DRAIN_MS);
     this.leave(exitCodes.terminated);
-    this.#drained = this.#agent
-      .shutdown({ timeoutMs: isSecond ? 0 : DRAIN_MS })
-      .catch(() => undefined);
+    this.#drained = this.#shutDown(isSecond ? 0 : DRAIN_MS);
   };
 
   /** Calls {@link drain} once, however often the signal arrives. */
@@ -74,6 +73,16 @@ export class GracefulExit implements Disposable {
   /** Shortens every wait from now on. */
   hurryUp(): void {
     this.#hurry.abort();
+  }
+
+  /** Lets subagents that work in the background reach a safe point: their tasks are paused and go on in another process. */
+  pauseTasks(): void {
+    this.#hasTasks = true;
+    this.#drained = Promise.all([this.#drained, this.#shutDown(DRAIN_MS)]);
+  }
+
+  #shutDown(timeoutMs: number): Promise<unknown> {
+    return this.#agent.shutdown({ timeoutMs }).catch(() => undefined);
   }
 
   /** Waits for `work`, after a second signal only for a moment. @throws when that moment is over */
@@ -101,14 +110,19 @@ export class GracefulExit implements Disposable {
 
   /**
    * Closes the agent, which may take a while: facts for the long-term memory are noted. A Ctrl-C skips that; the
-   * conversation itself is saved already.
+   * conversation itself is saved already, and background tasks get a moment to be.
    */
   async closeAgent(): Promise<void> {
-    if (this.hurry.aborted) return;
     const hurried = new Promise<void>((resolve) => {
-      this.hurry.addEventListener("abort", () => resolve(), { once: true });
+      if (this.hurry.aborted) resolve();
+      else this.hurry.addEventListener("abort", () => resolve(), { once: true });
     });
-    await Promise.race([this.#drained.then(() => this.#agent.close()), hurried]);
+    const closed = this.#drained.then(async () => {
+      if (!this.hurry.aborted) await this.#agent.close();
+    });
+    await Promise.race([closed, hurried]);
+    if (this.hurry.aborted && this.#hasTasks)
+      await this.during(this.#shutDown(0)).catch(() => undefined);
   }
 
   [Symbol.dispose](): void {

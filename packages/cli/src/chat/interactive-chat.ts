@@ -4,10 +4,11 @@ import { safeLine, safeText } from "../terminal/safe-text.js";
 import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
 import { InteractiveTurns } from "./interactive-turns.js";
-import type { Chat } from "./open-chat.js";
+import { type Chat, isHere } from "./open-chat.js";
 import { PromptLine } from "./prompt-line.js";
+import { pauseText } from "./running-tasks.js";
 import { runSlashCommand } from "./slash-commands.js";
-import { statusLine, TurnView } from "./turn-view.js";
+import { TurnView } from "./turn-view.js";
 
 /** Runs a chat at a terminal until the user quits. */
 export async function interactiveChat(chat: Chat): Promise<ExitCode> {
@@ -18,6 +19,10 @@ export async function interactiveChat(chat: Chat): Promise<ExitCode> {
   using exit = new GracefulExit(agent);
   const talk = new Conversation(chat, exit);
   await talk.untilLeft();
+  if (chat.running.count > 0) {
+    terminal.line(terminal.colors.dim(pauseText(chat.running.count)));
+    exit.pauseTasks();
+  }
   if (talk.hasSpoken && !exit.hurry.aborted)
     terminal.line(terminal.colors.dim("updating the long-term memory; Ctrl-C skips it"));
   await exit.closeAgent();
@@ -43,7 +48,7 @@ class Conversation {
   constructor(chat: Chat, exit: GracefulExit) {
     this.#chat = chat;
     this.#exit = exit;
-    this.#view = new TurnView(chat.terminal, "out");
+    this.#view = new TurnView(chat.terminal, "out", (slot) => isHere(chat, slot));
     this.#prompt = new PromptLine(chat.terminal, {
       onLine: (line) => this.#receive(line),
       onCtrlC: () => this.#ctrlC(),
@@ -129,7 +134,7 @@ class Conversation {
       return;
     }
     const { sessionId } = this.#chat;
-    const isLeft = await runSlashCommand(this.#chat, text, this.#turns.usage);
+    const isLeft = await runSlashCommand(this.#chat, text, this.#turns);
     if (isLeft) this.#exit.leave(exitCodes.ok);
     else if (this.#chat.sessionId !== sessionId) await this.#turns.enterSession();
   }
@@ -182,7 +187,10 @@ class Conversation {
   #showBackground(event: AgentEvent): void {
     const isPrompting = !this.#isBusy || this.#prompt.isAsking;
     if (!isPrompting || this.#exit.code !== null) this.#view.show(event);
-    else if (statusLine(event) !== null) this.#prompt.above(() => this.#view.show(event));
+    else {
+      const line = this.#view.describe(event);
+      if (line !== null) this.#prompt.above(() => this.#view.status(line));
+    }
   }
 
   #note(text: string): void {

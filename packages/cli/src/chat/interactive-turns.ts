@@ -2,16 +2,19 @@ import {
   type AgentEvent,
   type AgentReply,
   type CallInput,
+  type Confirmation,
   InvalidInputError,
   type PendingCall,
   PendingConfirmationError,
   type Usage,
 } from "@holdfast/core";
+import type { TaskRecord } from "@holdfast/subagents";
 import { plural } from "../terminal/format.js";
-import { askApprovals, type Questioner } from "./ask-approvals.js";
+import { askApprovals, askEach, type Questioner } from "./ask-approvals.js";
 import { asksOf, type Chat, sessionOf, takeTurn } from "./open-chat.js";
 import { PlanWatch } from "./plan-watch.js";
-import type { StatusLine } from "./turn-view.js";
+import type { StatusLine } from "./status-line.js";
+import { openTaskLines } from "./tasks-command.js";
 
 /** Terminal side of {@link InteractiveTurns}. */
 export interface TurnDisplay extends Pick<Questioner, "ask"> {
@@ -41,6 +44,7 @@ export class InteractiveTurns {
   /** Begins with a session, and asks about what waits in it. */
   async enterSession(): Promise<void> {
     for (const line of await this.#plan.begin(this.#chat)) this.#note(line);
+    for (const line of await openTaskLines(this.#chat)) this.#display.status(line);
     this.#hasUsedTools = false;
     await this.#answerWaiting();
     await this.#showChanges();
@@ -52,6 +56,31 @@ export class InteractiveTurns {
     this.#hasUsedTools = false;
     await this.#answer(asksOf(await this.#sendOnceAnswered(text)));
     await this.#showChanges();
+  }
+
+  /** Asks about what a task waits for. Esc leaves it waiting. */
+  async answerTask({ taskId, isBackground }: TaskRecord): Promise<void> {
+    const { agent, subagents } = this.#chat;
+    const session = sessionOf(this.#chat);
+    // What a task in the foreground asks is the session's own question.
+    if (!isBackground && (await this.#answerWaiting())) return;
+    const asked = (await subagents?.pending(session, taskId)) ?? [];
+    if (asked.length === 0) {
+      this.#note(`${taskId} waits for nothing`);
+      return;
+    }
+    const confirm = await askEach(this.#questioner, asked, "Esc leaves it waiting");
+    if (confirm === null || this.#display.isLeaving) {
+      this.#note(`${taskId} keeps waiting`);
+      return;
+    }
+    const answers: Confirmation[] = [];
+    for (const { remember, ...answer } of confirm) {
+      // The rules that count are those of this session, and not of the subagent's.
+      if (typeof remember === "object") await agent.rememberRules(session, remember);
+      answers.push(answer);
+    }
+    await subagents?.confirm(session, taskId, answers);
   }
 
   async #showChanges(): Promise<void> {
@@ -81,12 +110,10 @@ export class InteractiveTurns {
 
   /** Asks until nothing waits. @returns false when the chat ends before */
   async #answer(asks: readonly PendingCall[]): Promise<boolean> {
-    const { terminal, userId } = this.#chat;
-    const ask: Questioner["ask"] = (...question) => this.#display.ask(...question);
     for (let asked = asks; asked.length > 0; ) {
       // A person who decides about a plan wants to see what it has led to.
       await this.#showChanges();
-      const confirm = await askApprovals({ terminal, hasUser: userId !== null, ask }, asked);
+      const confirm = await askApprovals(this.#questioner, asked);
       if (this.#display.isLeaving) {
         this.#note(`${plural(asked.length, "tool call")} not answered; the session keeps waiting`);
         return false;
@@ -131,6 +158,15 @@ export class InteractiveTurns {
     } else if (reply.reason === "max_iterations")
       this.#note("stopped at the maximum number of iterations");
     return reply;
+  }
+
+  get #questioner(): Questioner {
+    const { terminal, userId } = this.#chat;
+    return {
+      terminal,
+      hasUser: userId !== null,
+      ask: (...question) => this.#display.ask(...question),
+    };
   }
 
   #note(text: string): void {

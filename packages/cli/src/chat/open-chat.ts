@@ -12,11 +12,13 @@ import {
   type PermissionMode,
   type Plugin,
   type SessionName,
+  type Slot,
 } from "@holdfast/core";
 import { toolResultEviction } from "@holdfast/eviction";
 import { HarnessAgent } from "@holdfast/harness";
 import { memoryFlush } from "@holdfast/memory-flush";
 import { permissions } from "@holdfast/permissions";
+import { type SessionOfTasks, type SubagentsPlugin, subagents } from "@holdfast/subagents";
 import type { HoldfastConfig } from "../config/define-config.js";
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
@@ -24,6 +26,7 @@ import { type ChosenModel, chooseModel } from "../model/choose-model.js";
 import type { OwnerFlags } from "../sessions/session-options.js";
 import { type ChosenStore, chooseStore, DEFAULT_WORKSPACE } from "../store/choose-store.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { RunningTasks } from "./running-tasks.js";
 
 /** Options of `chat`. */
 export interface ChatFlags extends OwnerFlags {
@@ -41,6 +44,10 @@ export interface Chat {
   readonly model: ChosenModel;
   readonly config: LoadedConfig | null;
   readonly userId: string | null;
+  /** Tasks of the agent's subagents; null when the config brings another plugin of that name. */
+  readonly subagents: SubagentsPlugin | null;
+  /** Tasks that this process works on. */
+  readonly running: RunningTasks;
   /** Changed by `/session`. */
   sessionId: string;
   /** Receives the events of background work. */
@@ -56,12 +63,16 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
   const store = await chooseStore(terminal, flags, { config, mayBeNew: true });
   try {
     let filesystem = (): Filesystem | undefined => undefined;
+    const plugins = pluginsOf(config?.config ?? {});
+    const running = new RunningTasks();
     const chat: Omit<Chat, "agent"> = {
       terminal,
       store,
       model,
       config,
       userId: flags.anonymous ? null : (flags.user ?? loginName(terminal)),
+      subagents: plugins.find(hasTasks) ?? null,
+      running,
       sessionId: flags.session ?? "default",
       onBackground: () => undefined,
       filesystem: () => filesystem(),
@@ -69,9 +80,11 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
     const agent = await buildAgent({
       flags,
       config: named(config),
+      plugins,
       model: model.model,
       parts: store.parts,
       onEvent: (event) => {
+        running.note(event);
         if (event.background) whole.onBackground(event);
       },
       onFilesystem: (found) => {
@@ -121,6 +134,7 @@ function loginName({ env }: Terminal): string | null {
 interface AgentOptions {
   readonly flags: { readonly agent?: string | undefined; readonly workspace?: string | undefined };
   readonly config: HoldfastConfig;
+  readonly plugins: readonly Plugin[];
   readonly model: Model;
   readonly parts: DistributedStore;
   onEvent(event: AgentEvent): void;
@@ -130,21 +144,33 @@ interface AgentOptions {
 /** Time limit for updating the long-term memory at the end. */
 const MEMORY_TIMEOUT_MS = 30_000;
 
-/**
- * Builds the agent of a chat: with compaction, eviction, memory, permissions, and file tools that stay within the workspace;
- * without a shell, unless the config file adds one.
- *
- * @throws ConfigurationError
- */
-async function buildAgent(options: AgentOptions): Promise<HarnessAgent> {
-  const { flags, config, model, parts } = options;
-  const given = config.plugins ?? [];
+/** Returns the plugins of a chat: those of the config file, and the default ones that it does not bring. */
+function pluginsOf({ plugins: given = [] }: HoldfastConfig): readonly Plugin[] {
   const own: readonly Plugin[] = [
     compaction(),
     toolResultEviction(),
     memoryFlush({ finishOnClose: true, timeoutMs: MEMORY_TIMEOUT_MS }),
     permissions(),
-  ].filter(({ name }) => !given.some((plugin) => plugin.name === name));
+    subagents(),
+  ];
+  return [...own.filter(({ name }) => !given.some((plugin) => plugin.name === name)), ...given];
+}
+
+/** Recognises the plugin by its methods: that of the config file may come from another copy of the package. */
+function hasTasks(plugin: Plugin): plugin is SubagentsPlugin {
+  const { name, tasks, pending, cancel, confirm } = plugin as Partial<SubagentsPlugin>;
+  const methods = [tasks, pending, cancel, confirm];
+  return name === "subagents" && methods.every((method) => typeof method === "function");
+}
+
+/**
+ * Builds the agent of a chat: with compaction, eviction, memory, permissions, subagents, and file tools that stay within the
+ * workspace; without a shell, unless the config file adds one.
+ *
+ * @throws ConfigurationError
+ */
+async function buildAgent(options: AgentOptions): Promise<HarnessAgent> {
+  const { flags, config, plugins, model, parts } = options;
   const builder = HarnessAgent.builder()
     .name(flags.agent ?? config.agent ?? "assistant")
     .model(model)
@@ -154,7 +180,7 @@ async function buildAgent(options: AgentOptions): Promise<HarnessAgent> {
     // A terminal may be closed at any moment; finished steps are kept.
     .persistence("step")
     .tools(...(config.tools ?? []))
-    .use(...own, ...given, listener(options));
+    .use(...plugins, listener(options));
   await config.configure?.(builder);
   return builder.build();
 }
@@ -172,8 +198,14 @@ function listener({ onEvent, onFilesystem }: AgentOptions): Plugin {
 }
 
 /** Returns the name of the chat's session. */
-export function sessionOf({ userId, sessionId }: Chat): SessionName {
+export function sessionOf({ userId, sessionId }: Chat): SessionName & SessionOfTasks {
   return { userId: userId ?? undefined, sessionId };
+}
+
+/** Tells whether a slot is that of the chat's session. */
+export function isHere({ agent, userId, sessionId }: Chat, slot: Slot): boolean {
+  const isOwner = slot.agentId === agent.agentId && slot.userId === userId;
+  return isOwner && slot.sessionId === sessionId;
 }
 
 /** Returns the tool calls of a reply that a person has to approve. */

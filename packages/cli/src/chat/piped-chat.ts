@@ -1,10 +1,12 @@
 import type { AgentEvent, AgentReply, PendingCall } from "@holdfast/core";
 import { type ExitCode, exitCodes } from "../exit-code.js";
+import { plural } from "../terminal/format.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { textLines } from "../terminal/text-lines.js";
 import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
-import { asksOf, type Chat, sessionOf, takeTurn } from "./open-chat.js";
+import { asksOf, type Chat, isHere, sessionOf, takeTurn } from "./open-chat.js";
+import { pauseText } from "./running-tasks.js";
 import { TurnView } from "./turn-view.js";
 
 /**
@@ -18,8 +20,11 @@ export async function pipedChat(
   messages: readonly string[] | undefined,
 ): Promise<ExitCode> {
   const { terminal, agent } = chat;
-  const view = new TurnView(terminal, "err");
+  const view = new TurnView(terminal, "err", (slot) => isHere(chat, slot));
+  const waits: TaskWaiting[] = [];
   const show = (event: AgentEvent): void => {
+    if (event.type === "task_waiting" && event.isBackground && isHere(chat, event.slot))
+      waits.push(event);
     if (terminal.isJson) terminal.json(event);
     else view.show(event);
   };
@@ -44,15 +49,51 @@ export async function pipedChat(
       if (!terminal.isJson) terminal.json(askDocument(chat, asksOf(reply)));
       leaveWaiting(chat, exit);
     }
+    await finishTasks(chat, exit, waits);
   } catch (error) {
     if (exit.code === null) throw error;
     terminal.warn(error instanceof Error ? error.message : String(error));
   } finally {
     // All turns are done: the next Ctrl-C does not wait for background work.
     exit.leave(exitCodes.ok);
+    if (chat.running.count > 0) {
+      terminal.warn(pauseText(chat.running.count));
+      exit.pauseTasks();
+    }
     await exit.closeAgent();
   }
   return exit.code ?? exitCodes.ok;
+}
+
+type TaskWaiting = Extract<AgentEvent, { readonly type: "task_waiting" }>;
+
+/**
+ * Waits for the background tasks of this run: a person who sends a message through a pipe wants its work done when the command
+ * ends. A task that needs an approval ends the command like a call that does.
+ *
+ * @param waits - tasks that began to wait
+ */
+async function finishTasks(
+  chat: Chat,
+  exit: GracefulExit,
+  waits: readonly TaskWaiting[],
+): Promise<void> {
+  const { terminal, running, subagents } = chat;
+  if (exit.code !== null) return;
+  if (running.count > 0)
+    terminal.warn(`waiting for ${plural(running.count, "background task")}; Ctrl-C pauses`);
+  await running.finished(exit.signal);
+  if (exit.code !== null) return;
+  for (const taskId of new Set(waits.map((event) => event.taskId))) {
+    // The agent may have had it asked in a later turn, or cancelled it.
+    const pending = (await subagents?.pending(sessionOf(chat), taskId)) ?? [];
+    if (pending.length === 0) continue;
+    terminal.json({ ...askDocument(chat, pending), taskId });
+    terminal.warn(
+      `${taskId} of session ${chat.sessionId} waits for an approval: "holdfast chat" at a terminal and /tasks answer ${taskId}`,
+    );
+    exit.leave(exitCodes.waiting);
+  }
 }
 
 function leaveWaiting({ terminal, sessionId }: Chat, exit: GracefulExit): void {

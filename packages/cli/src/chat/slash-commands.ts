@@ -1,18 +1,20 @@
-import { characterEstimate, type Usage } from "@holdfast/core";
+import { characterEstimate } from "@holdfast/core";
 import { checkId } from "@holdfast/core/store-kit";
 import { withMessageCounts } from "../sessions/message-counts.js";
 import { messageText, readTranscript } from "../sessions/transcript.js";
 import { clip, formatCount, plural, printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
 import { chatStart, sessionLine } from "./greeting.js";
+import type { InteractiveTurns } from "./interactive-turns.js";
 import { type Chat, sessionOf } from "./open-chat.js";
 import { permissionsCommand } from "./permissions-command.js";
 import { planCommand } from "./plan-command.js";
+import { tasksCommand } from "./tasks-command.js";
 
 interface SlashCommand {
   readonly usage: string;
   readonly help: string;
-  run(chat: Chat, argument: string, usage: Usage): Promise<void>;
+  run(chat: Chat, argument: string, turns: InteractiveTurns): Promise<void>;
 }
 
 const commands: Readonly<Record<string, SlashCommand>> = {
@@ -43,6 +45,11 @@ const commands: Readonly<Record<string, SlashCommand>> = {
     help: "plan mode, the plan and the todo list; enter or leave plan mode",
     run: planCommand,
   },
+  "/tasks": {
+    usage: "/tasks [id]",
+    help: "tasks of subagents, or one with its result; … cancel <id>, … answer <id>",
+    run: tasksCommand,
+  },
   "/help": { usage: "/help", help: "list the commands", run: showHelp },
   "/exit": { usage: "/exit", help: "quit", run: async () => undefined },
 };
@@ -50,15 +57,19 @@ const commands: Readonly<Record<string, SlashCommand>> = {
 /** Names of the commands, for completion. */
 export const commandNames: readonly string[] = Object.keys(commands);
 
-/** Runs a line that begins with a slash. @param usage - tokens of this run so far @returns whether to quit */
-export async function runSlashCommand(chat: Chat, line: string, usage: Usage): Promise<boolean> {
+/** Runs a line that begins with a slash. @returns whether to quit */
+export async function runSlashCommand(
+  chat: Chat,
+  line: string,
+  turns: InteractiveTurns,
+): Promise<boolean> {
   const [, name = "", argument = ""] = /^(\S+)\s*(.*)$/su.exec(line) ?? [];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined)
     chat.terminal.line(
       `There is no ${safeLine(name)}; /help shows the commands. To send it as a message, write //${safeLine(name.slice(1))}.`,
     );
-  else await command.run(chat, argument, usage);
+  else await command.run(chat, argument, turns);
   return name === "/exit";
 }
 
@@ -142,7 +153,7 @@ async function requestTokens(chat: Chat): Promise<number | undefined> {
   }
 }
 
-async function tokens(chat: Chat, _: string, usage: Usage): Promise<void> {
+async function tokens(chat: Chat, _: string, { usage }: InteractiveTurns): Promise<void> {
   const { terminal, agent, model } = chat;
   const state = await agent.getAgentState(sessionOf(chat));
   const context = state?.context ?? [];

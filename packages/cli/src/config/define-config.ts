@@ -23,7 +23,7 @@ export interface HoldfastConfig {
   /** Directory of the agent's files, resolved from the config file. @default "./.holdfast/workspace" where the command runs */
   readonly workspace?: string | undefined;
   readonly tools?: readonly Tool[] | undefined;
-  /** Plugins besides compaction, eviction, memory-flush and permissions; one of the same name replaces the default. */
+  /** Plugins besides compaction, eviction, memory-flush, permissions and subagents; one of the same name replaces the default. */
   readonly plugins?: readonly Plugin[] | undefined;
   /** Receives the builder last, for everything else. */
   readonly configure?: ((builder: HarnessAgentBuilder) => unknown) | undefined;

@@ -41,19 +41,23 @@ export function resumeOptions(options: unknown): ResumeOptions {
 }
 
 /** @throws InvalidInputError */
-export function forgetRulesOptions(options: unknown): {
+export function rulesOptions(
+  options: unknown,
+  method: "rememberRules" | "forgetRules",
+): {
   readonly scope: RememberedRule["scope"];
   readonly rules: readonly PermissionRule[] | undefined;
 } {
-  const { scope, rules } = checkOptions<Partial<ReturnType<typeof forgetRulesOptions>>>(
+  const { scope, rules } = checkOptions<Partial<ReturnType<typeof rulesOptions>>>(
     options,
     ["scope", "rules"],
-    "forgetRules",
+    method,
   );
   if (scope !== "session" && scope !== "user")
-    throw new InvalidInputError(`forgetRules: scope must be session or user, got ${kindOf(scope)}`);
-  const problem = rules === undefined ? null : rulesProblem(rules, "rules");
-  if (problem !== null) throw new InvalidInputError(`forgetRules: ${problem}`);
+    throw new InvalidInputError(`${method}: scope must be session or user, got ${kindOf(scope)}`);
+  const isLeftOut = rules === undefined && method === "forgetRules";
+  const problem = isLeftOut ? null : rulesProblem(rules, "rules");
+  if (problem !== null) throw new InvalidInputError(`${method}: ${problem}`);
   return { scope, rules };
 }
 

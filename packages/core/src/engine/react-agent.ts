@@ -1,5 +1,10 @@
 import { RuntimeContext, type RuntimeContextFields } from "../context/runtime-context.js";
-import { AmbiguousInterruptError, ConfigurationError, InvalidIdError } from "../errors/errors.js";
+import {
+  AmbiguousInterruptError,
+  ConfigurationError,
+  InvalidIdError,
+  InvalidInputError,
+} from "../errors/errors.js";
 import type { AgentReply, PendingCall } from "../events/agent-reply.js";
 import type { Message } from "../message/message.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
@@ -27,11 +32,11 @@ import { EventBuffer } from "./event-buffer.js";
 import {
   type CompactOptions,
   compactOptions,
-  forgetRulesOptions,
   interruptMessage,
   permissionMode,
   type ResumeOptions,
   resumeOptions,
+  rulesOptions,
   type SalvageOptions,
   salvageOption,
   timeoutOption,
@@ -345,6 +350,35 @@ export class ReActAgent {
   }
 
   /**
+   * Remembers rules for a session or for its user, each once, as an approval with `remember` does: for answers that do not
+   * come with a call of the session, such as those about a background task.
+   *
+   * @throws InvalidInputError for a rule that no guard would understand, and for `"user"` without a userId
+   */
+  rememberRules(
+    session: SessionName,
+    options: Pick<RememberedRule, "scope"> & { readonly rules: readonly PermissionRule[] },
+  ): Promise<void>;
+  rememberRules(
+    userId: string | null | undefined,
+    sessionId: string,
+    options: Pick<RememberedRule, "scope"> & { readonly rules: readonly PermissionRule[] },
+  ): Promise<void>;
+  async rememberRules(...args: readonly unknown[]): Promise<void> {
+    const { name, rest } = sessionArguments(args);
+    const { scope, rules = [] } = rulesOptions(rest[0], "rememberRules");
+    for (const rule of rules) {
+      const problem = this.#parts.guard.ruleProblem?.(rule) ?? null;
+      if (problem !== null) throw new InvalidInputError(`rememberRules: ${problem}`);
+    }
+    const slot = this.#slot(name);
+    const add = (state: AgentState) =>
+      new RememberedRules(this.#parts, slot, state).add(rules, scope);
+    if (scope === "user") await add(LiveState.create(slot));
+    else await this.#maintenance.update(slot, add);
+  }
+
+  /**
    * Takes remembered rules back: those of `rules`, or all of `scope`.
    *
    * @returns the number of rules that were removed
@@ -360,7 +394,7 @@ export class ReActAgent {
   ): Promise<number>;
   async forgetRules(...args: readonly unknown[]): Promise<number> {
     const { name, rest } = sessionArguments(args);
-    const { scope, rules } = forgetRulesOptions(rest[0]);
+    const { scope, rules } = rulesOptions(rest[0], "forgetRules");
     const slot = this.#slot(name);
     const isForgotten = (rule: PermissionRule) =>
       rules === undefined || rules.some((one) => isSameRule(one, rule));
