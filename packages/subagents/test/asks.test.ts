@@ -132,3 +132,45 @@ describe("what a subagent asks", () => {
     expect(team.requestsWith("paid at last")).toBe(1);
   });
 });
+
+describe("answers of a program to a background task", () => {
+  /** A team whose worker asks about a payment in the background. */
+  async function asking() {
+    const { pay, paid } = payments();
+    const usage = { inputTokens: 100, outputTokens: 10 };
+    const team = new Team(
+      [spawning({ timeoutSeconds: 0 }), "begun", "heard"],
+      [
+        { toolCalls: [{ name: "pay", input: { amount: 3 } }], usage },
+        { text: "paid at last", usage },
+      ],
+      { tools: [pay] },
+    );
+    await team.say();
+    await team.until("waiting");
+    const [task] = await team.plugin.tasks(session);
+    return { team, paid, taskId: task?.taskId ?? "" };
+  }
+
+  test("name calls that it asks about, and nothing happens otherwise", async () => {
+    const { team, paid, taskId } = await asking();
+    const wrong = [{ toolCallId: "nope", approve: true }];
+    await expect(team.plugin.confirm(session, taskId, wrong)).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
+    expect(await team.statuses()).toEqual(["waiting"]);
+    expect(paid).toEqual([]);
+  });
+
+  test("are about what pending lists, and all that the task used is counted", async () => {
+    const { team, paid, taskId } = await asking();
+    const [asked] = await team.plugin.pending(session, taskId);
+    expect(asked).toMatchObject({ name: "pay", agent: "worker" });
+    const answers = [{ toolCallId: asked?.toolCallId ?? "", approve: true }];
+    await team.plugin.confirm(session, taskId, answers);
+    await team.until("completed");
+    expect(paid).toEqual([3]);
+    const [task] = await team.plugin.tasks(session);
+    expect(task?.usage).toEqual({ inputTokens: 200, outputTokens: 20 });
+  });
+});

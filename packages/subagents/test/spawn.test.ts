@@ -179,3 +179,36 @@ describe("agent_send", () => {
     expect(await team.results()).toEqual([expect.stringContaining('no subagent "x"')]);
   });
 });
+
+describe("an agent with subagents", () => {
+  test("is not built when a definition names a tool that it does not have", () => {
+    const agents = [{ name: "reader", description: "Reads.", tools: ["task_lst", "files_*"] }];
+    expect(() => new Team([], [], { subagents: { agents } })).toThrow(
+      'agent "reader": there is no tool "task_lst"; did you mean "task_list"?',
+    );
+  });
+
+  test("tells of subagents only those that can spawn some", async () => {
+    const team = new Team([spawning({ agent: "alone" }), "x", "ok"], [], {
+      subagents: { agents: [{ name: "alone", description: "Works alone.", tools: ["task_list"] }] },
+    });
+    await team.say();
+    expect(team.asked[0]?.system).toContain("agent_spawn");
+    expect(team.asked[1]?.tools.map(({ name }) => name)).toEqual(["task_list"]);
+    expect(team.asked[1]?.system).not.toContain("agent_spawn");
+  });
+
+  test("leaves a paused task alone once it is shut down", async () => {
+    const held = latch();
+    const team = new Team([spawning({ timeoutSeconds: 0 }), "begun"], [calling("hold"), "late"], {
+      tools: [held.tool],
+    });
+    await team.say();
+    await held.arrived;
+    const ended = team.agent.shutdown();
+    held.open();
+    await ended;
+    expect(await team.statuses()).toEqual(["paused"]);
+    expect(await team.statuses()).toEqual(["paused"]);
+  });
+});
