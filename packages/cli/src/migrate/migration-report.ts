@@ -1,4 +1,5 @@
 import type { Slot } from "@holdfast/core";
+import { subagentSession } from "../sessions/subagent-session.js";
 import type { SessionSummary } from "../transfer/session-digest.js";
 import type { OutcomeKind, SessionOutcome } from "./session-outcome.js";
 
@@ -22,6 +23,8 @@ export interface MigrationReport {
   /** Sessions that still changed in the last pass; at most {@link MOST_LISTED}. */
   readonly changing: readonly Slot[];
   readonly changingSessions: number;
+  /** Sessions of subagents among those copied or updated: records of their tasks are not. */
+  readonly subagentSessions: number;
   /** The run was stopped early. */
   readonly isInterrupted: boolean;
 }
@@ -48,6 +51,7 @@ export class ReportBuilder {
   readonly #problems: SessionOutcome[] = [];
   #changing: Slot[] = [];
   #changingSessions = 0;
+  #subagentSessions = 0;
   #passes = 0;
 
   get bytes(): number {
@@ -59,6 +63,8 @@ export class ReportBuilder {
     this.#outcomes[outcome.kind]++;
     if (isProblem && this.#problems.length < MOST_LISTED) this.#problems.push(outcome);
     const { kind, summary } = outcome;
+    const isMoved = (kind === "copied" || kind === "updated") && before === undefined;
+    if (isMoved && subagentSession(outcome.slot)) this.#subagentSessions++;
     if (summary === undefined || (kind !== "copied" && kind !== "updated" && kind !== "present"))
       return;
     if (before === undefined) this.#verified.sessions++;
@@ -91,6 +97,7 @@ export class ReportBuilder {
       problems: [...this.#problems],
       changing: [...this.#changing],
       changingSessions: this.#changingSessions,
+      subagentSessions: this.#subagentSessions,
       isInterrupted,
     };
   }
