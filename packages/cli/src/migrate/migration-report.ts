@@ -23,7 +23,7 @@ export interface MigrationReport {
   /** Sessions that still changed in the last pass; at most {@link MOST_LISTED}. */
   readonly changing: readonly Slot[];
   readonly changingSessions: number;
-  /** Sessions of subagents among those copied or updated: records of their tasks are not. */
+  /** Sessions of subagents among those that are copied, or would be: records of their tasks are not. */
   readonly subagentSessions: number;
   /** The run was stopped early. */
   readonly isInterrupted: boolean;
@@ -31,6 +31,9 @@ export interface MigrationReport {
 
 /** Further sessions are counted and not listed. */
 export const MOST_LISTED = 1_000;
+
+/** Outcomes of sessions that are copied, or would be. */
+const moved: readonly OutcomeKind[] = ["copied", "updated", "missing", "behind"];
 
 /** Collects outcomes. */
 export class ReportBuilder {
@@ -63,8 +66,8 @@ export class ReportBuilder {
     this.#outcomes[outcome.kind]++;
     if (isProblem && this.#problems.length < MOST_LISTED) this.#problems.push(outcome);
     const { kind, summary } = outcome;
-    const isMoved = (kind === "copied" || kind === "updated") && before === undefined;
-    if (isMoved && subagentSession(outcome.slot)) this.#subagentSessions++;
+    if (moved.includes(kind) && before === undefined && subagentSession(outcome.slot))
+      this.#subagentSessions++;
     if (summary === undefined || (kind !== "copied" && kind !== "updated" && kind !== "present"))
       return;
     if (before === undefined) this.#verified.sessions++;

@@ -51,7 +51,8 @@ export async function deleteSessions(
     terminal.json({ store: store.url, deleted: slots, ofSubagents });
     return;
   }
-  const others = ofSubagents.length === 0 ? "" : `, and ${ofSubagents.length} of their subagents`;
+  const count = plural(ofSubagents.length, "session");
+  const others = ofSubagents.length === 0 ? "" : `, with ${count} of subagents`;
   terminal.line(`Deleted ${plural(slots.length, "session")}${others}.`);
 }
 
