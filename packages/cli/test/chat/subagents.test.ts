@@ -221,6 +221,36 @@ test("a chat that is left pauses its background tasks, and the next one goes on 
   await leave(second);
 });
 
+test("a task of another process is named, listed, and cancelled from here", async () => {
+  await using project = await teamProject();
+  await using first = await chatIn(project);
+  const id = await startTask(first, "until never, read none.txt");
+  await using second = await chatIn(project);
+  expect(second.text).toContain(
+    "1 task of this session runs in another process; /tasks lists them",
+  );
+  second.enter("/tasks");
+  await second.shows(`${id}  researcher "report"  running`);
+  second.enter(`/tasks cancel ${id}`);
+  await second.shows('researcher "report" was cancelled');
+  first.enter("/tasks");
+  await first.shows(`${id}  researcher "report"  cancelled`);
+  for (const terminal of [first, second]) await leave(terminal);
+});
+
+test("a task that ends while another session is open names its own", async () => {
+  await using project = await teamProject();
+  await using terminal = await chatIn(project);
+  const id = await startTask(terminal, "until go, read none.txt");
+  terminal.enter("/session other");
+  await terminal.shows("session other of ada");
+  await touch(project, "go");
+  await terminal.shows('researcher "report" (for session default) completed, ');
+  terminal.enter(`/tasks ${id}`);
+  await terminal.shows(`There is no task ${id}; /tasks lists them.`);
+  await leave(terminal);
+});
+
 test("a task whose process was killed is shown as lost", async () => {
   await using project = await teamProject();
   await using first = await chatIn(project);
