@@ -73,7 +73,7 @@ export class RunningTasks {
 /** Says that background tasks do not end with the chat. */
 export function pauseText(count: number): string {
   const [verb, whose] = count === 1 ? ["goes", "its session is"] : ["go", "their sessions are"];
-  return `pausing ${plural(count, "background task")}, which ${verb} on when ${whose} continued`;
+  return `pausing ${plural(count, "background task")}, which ${verb} on when ${whose} continued; Ctrl-C hurries`;
 }
 
 function keyOf({ slot, taskId }: Extract<AgentEvent, { readonly taskId: string }>): string {

@@ -78,12 +78,12 @@ export class SubagentLines {
         this.#tasks.set(key, { since: task?.since ?? performance.now(), isBackground });
         const isResumed = attempt > 1 || task !== undefined;
         if (isBackground)
-          return note(`${title} ${isResumed ? "goes on" : "works"} in the background, ${taskId}`);
+          return whole(`${title} ${isResumed ? "goes on" : "works"} in the background, ${taskId}`);
         return attempt > 1 ? note(`${title} goes on`) : null;
       }
       case "task_background":
         this.#tasks.set(key, { since: task?.since ?? performance.now(), isBackground: true });
-        return note(`${title} takes longer and goes on in the background, ${taskId}`);
+        return whole(`${title} takes longer and goes on in the background, ${taskId}`);
       case "task_waiting":
         // One that waits for another agent's question has nothing to add to that one's line.
         if (!event.isBackground && event.pending.every(({ agent }) => agent !== event.agent))
@@ -120,7 +120,7 @@ export class SubagentLines {
       case "completed": {
         const isShown = isBackground && this.#options.hasCommands && this.#options.isHere(slot);
         const how = isShown ? `; /tasks ${taskId} shows the result` : "";
-        return { ...note(`${title} completed${took}${how}`), isWhole: true };
+        return whole(`${title} completed${took}${how}`);
       }
       case "failed":
         return { kind: "problem", text: `${title} failed${took}${reason}` };
@@ -164,4 +164,9 @@ function valueText(value: unknown): string {
 
 function note(text: string): StatusLine {
   return { kind: "note", text };
+}
+
+/** Makes a line with something to type, which must not be cut. */
+function whole(text: string): StatusLine {
+  return { ...note(text), isWhole: true };
 }

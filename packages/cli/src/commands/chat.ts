@@ -10,7 +10,8 @@ Ctrl-C while the agent works interrupts it and keeps what was said so far. A sec
 Ctrl-C at an empty prompt, Ctrl-D and /exit quit (0). Lines typed while the agent works are sent in turn.
 A tool call that needs your approval is shown with its input: y runs it once, a always, e edits it, n denies it.
 Without a terminal every line of stdin is a turn: replies go to stdout, everything else to stderr. A tool call that needs
-an approval is then printed as a line of JSON and ends the command (6); the session waits for "holdfast chat" at a terminal.`;
+an approval is then printed as a line of JSON and ends the command (6); the session waits for "holdfast chat" at a terminal.
+Background tasks of subagents are waited for without a terminal; a chat that you quit pauses them, and the next one goes on.`;
 
 /** Creates `holdfast chat`. */
 export function chatCommand(terminal: Terminal): Command {

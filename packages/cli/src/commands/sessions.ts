@@ -70,7 +70,9 @@ function importCommand(terminal: Terminal): Command {
 
 function deleteCommand(terminal: Terminal): Command {
   return withOwnerFlags(new Command("delete"))
-    .description("Delete sessions: state, log and evicted files. Long-term memory is kept")
+    .description(
+      "Delete sessions and those of their subagents: state, log and evicted files. Memory is kept",
+    )
     .argument("<session...>", "ids of sessions; add --agent and --user if one is not unique")
     .option("-y, --yes", "do not ask for confirmation")
     .option("--json", "print the result as JSON")

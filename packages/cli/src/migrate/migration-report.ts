@@ -1,4 +1,5 @@
 import type { Slot } from "@holdfast/core";
+import { subagentSession } from "../sessions/subagent-session.js";
 import type { SessionSummary } from "../transfer/session-digest.js";
 import type { OutcomeKind, SessionOutcome } from "./session-outcome.js";
 
@@ -22,12 +23,17 @@ export interface MigrationReport {
   /** Sessions that still changed in the last pass; at most {@link MOST_LISTED}. */
   readonly changing: readonly Slot[];
   readonly changingSessions: number;
+  /** Sessions of subagents among those that are copied, or would be: records of their tasks are not. */
+  readonly subagentSessions: number;
   /** The run was stopped early. */
   readonly isInterrupted: boolean;
 }
 
 /** Further sessions are counted and not listed. */
 export const MOST_LISTED = 1_000;
+
+/** Outcomes of sessions that are copied, or would be. */
+const moved: readonly OutcomeKind[] = ["copied", "updated", "missing", "behind"];
 
 /** Collects outcomes. */
 export class ReportBuilder {
@@ -48,6 +54,7 @@ export class ReportBuilder {
   readonly #problems: SessionOutcome[] = [];
   #changing: Slot[] = [];
   #changingSessions = 0;
+  #subagentSessions = 0;
   #passes = 0;
 
   get bytes(): number {
@@ -59,6 +66,8 @@ export class ReportBuilder {
     this.#outcomes[outcome.kind]++;
     if (isProblem && this.#problems.length < MOST_LISTED) this.#problems.push(outcome);
     const { kind, summary } = outcome;
+    if (moved.includes(kind) && before === undefined && subagentSession(outcome.slot))
+      this.#subagentSessions++;
     if (summary === undefined || (kind !== "copied" && kind !== "updated" && kind !== "present"))
       return;
     if (before === undefined) this.#verified.sessions++;
@@ -91,6 +100,7 @@ export class ReportBuilder {
       problems: [...this.#problems],
       changing: [...this.#changing],
       changingSessions: this.#changingSessions,
+      subagentSessions: this.#subagentSessions,
       isInterrupted,
     };
   }

@@ -1,4 +1,5 @@
 import { describeSlot } from "@holdfast/core/store-kit";
+import { plural } from "../terminal/format.js";
 import { type Progress, progress } from "../terminal/progress.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
@@ -63,6 +64,7 @@ export class MigrationView {
     );
     for (const slot of report.changing.slice(0, 20))
       this.#terminal.line(`still changing: ${safeLine(describeSlot(slot))}`);
+    if (report.subagentSessions > 0) this.#terminal.line(tasksText(report.subagentSessions));
     if (goOn !== "") this.#terminal.line(goOn);
   }
 
@@ -95,6 +97,11 @@ export class MigrationView {
   }
 }
 
+/** Says what is missing on the target where agents have subagents. */
+function tasksText(sessions: number): string {
+  return `${plural(sessions, "session")} of subagents among them: the records of their tasks are not moved, and neither are open background tasks`;
+}
+
 function size(bytes: number): string {
   if (bytes < 1_000_000) return `${Math.ceil(bytes / 1_000)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
@@ -119,8 +126,8 @@ function outcomeJson(outcome: SessionOutcome): object {
 
 /** Converts a report to the last line of `--json`. */
 function reportJson(report: MigrationReport, durationMs: number): object {
-  const { outcomes, verified, passes, problems, changing, changingSessions, isInterrupted } =
-    report;
+  const { outcomes, verified, passes, problems, changing } = report;
+  const { changingSessions, subagentSessions, isInterrupted } = report;
   return {
     type: "summary",
     outcomes,
@@ -129,6 +136,7 @@ function reportJson(report: MigrationReport, durationMs: number): object {
     problems: problems.map(outcomeJson),
     changing,
     changingSessions,
+    subagentSessions,
     interrupted: isInterrupted,
     durationMs,
   };

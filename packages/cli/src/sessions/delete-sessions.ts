@@ -1,6 +1,12 @@
 import { createInterface } from "node:readline/promises";
-import { type DistributedStore, SessionBusyError, type Slot } from "@holdfast/core";
-import { describeSlot } from "@holdfast/core/store-kit";
+import {
+  type DistributedStore,
+  definePlugin,
+  type PluginHost,
+  SessionBusyError,
+  type Slot,
+} from "@holdfast/core";
+import { describeSlot, slotKey } from "@holdfast/core/store-kit";
 import { loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
@@ -9,6 +15,7 @@ import { safeText } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { findSlot } from "./find-slot.js";
 import type { OwnerFlags } from "./session-options.js";
+import { subagentSession } from "./subagent-session.js";
 
 /** Options of `sessions delete`. */
 export interface DeleteFlags extends OwnerFlags {
@@ -37,9 +44,16 @@ export async function deleteSessions(
     terminal.line("Nothing was deleted.");
     return;
   }
-  for (const slot of slots) await deleteSession(store.parts, slot, workspace);
-  if (terminal.isJson) terminal.json({ store: store.url, deleted: slots });
-  else terminal.line(`Deleted ${plural(slots.length, "session")}.`);
+  const ofSubagents: Slot[] = [];
+  for (const slot of slots)
+    ofSubagents.push(...(await deleteSession(store.parts, slot, workspace)));
+  if (terminal.isJson) {
+    terminal.json({ store: store.url, deleted: slots, ofSubagents });
+    return;
+  }
+  const count = plural(ofSubagents.length, "session");
+  const others = ofSubagents.length === 0 ? "" : `, with ${count} of subagents`;
+  terminal.line(`Deleted ${plural(slots.length, "session")}${others}.`);
 }
 
 async function agreed(terminal: Terminal, slots: readonly Slot[]): Promise<boolean> {
@@ -57,29 +71,53 @@ async function agreed(terminal: Terminal, slots: readonly Slot[]): Promise<boole
   return /^y(es)?$/iu.test(answer.trim());
 }
 
-/** Deletes a session with an agent, under the session's gate: its plugins delete what they keep besides state and log. */
+/**
+ * Deletes a session with an agent, under the session's gate: its plugins delete what they keep besides state and log. Tasks of
+ * its subagents that are not finished are cancelled.
+ *
+ * @returns the sessions of subagents that were deleted with it
+ */
 async function deleteSession(
   parts: DistributedStore,
   slot: Slot,
   workspace: string | undefined,
-): Promise<void> {
+): Promise<readonly Slot[]> {
   if ((await parts.gate.calls(slot)).length > 0)
     throw new SessionBusyError(
       `${describeSlot(slot)} has a running call; try again when it is done`,
     );
-  const [{ HarnessAgent }, { memoryFlush }] = await Promise.all([
+  const [{ HarnessAgent }, { memoryFlush }, { subagents }] = await Promise.all([
     import("@holdfast/harness"),
     import("@holdfast/memory-flush"),
+    import("@holdfast/subagents"),
   ]);
+  const subagent = subagentSession(slot);
+  const deleted = new Map<string, Slot>();
+  let derive: PluginHost["deriveAgent"] | undefined;
   const agent = HarnessAgent.create({
-    name: slot.agentId,
+    name: subagent?.owner ?? slot.agentId,
     model: noModel,
     distributedStore: parts,
     workspace,
-    plugins: [memoryFlush({ flushTrigger: "never" })],
+    plugins: [
+      memoryFlush({ flushTrigger: "never" }),
+      subagents({ directory: false }),
+      definePlugin({
+        name: "cli",
+        contract: 1,
+        setup(host) {
+          derive = host.deriveAgent;
+          host.onDelete(async (one) => void deleted.set(slotKey(one), one));
+        },
+      }),
+    ],
   });
   try {
-    await agent.deleteSession({ userId: slot.userId ?? undefined, sessionId: slot.sessionId });
+    const deleter = subagent === null ? agent : derive?.(subagent);
+    const { userId, sessionId } = slot;
+    await deleter?.deleteSession({ userId: userId ?? undefined, sessionId });
+    deleted.delete(slotKey(slot));
+    return [...deleted.values()];
   } finally {
     await agent.close();
   }

@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { approvalConfig } from "../support/approval-config.js";
+import { answer, chatIn, leave } from "../support/chat-terminal.js";
 import { holdfast } from "../support/in-process.js";
 import { CTRL_C, CTRL_D, PseudoTerminal } from "../support/pseudo-terminal.js";
 import { type TestProject, testProject } from "../support/test-project.js";
@@ -9,27 +10,6 @@ import { type TestProject, testProject } from "../support/test-project.js";
 const ESCAPE = "\u001b";
 const CTRL_U = "\u0015";
 const ARROW_UP = "\u001b[A";
-
-/** A chat of Ada's that has prompted. */
-async function chatIn({ path, store }: TestProject, ...flags: string[]): Promise<PseudoTerminal> {
-  const args = ["chat", "--store", store, "--user", "ada", ...flags];
-  const terminal = new PseudoTerminal(args, { cwd: path });
-  await terminal.shows("of ada, agent tester");
-  await terminal.shows("›");
-  return terminal;
-}
-
-/** Answers the question that comes next. */
-async function answer(terminal: PseudoTerminal, question: string, line: string): Promise<void> {
-  await terminal.shows(`${question} ›`);
-  terminal.enter(line);
-}
-
-async function leave(terminal: PseudoTerminal): Promise<void> {
-  await terminal.shows("›");
-  terminal.type(CTRL_D);
-  expect(await terminal.exited).toBe(0);
-}
 
 /** Files of Ada's workspace, with their contents. */
 async function filesIn({ path }: TestProject): Promise<Record<string, string>> {
