@@ -183,6 +183,10 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
         return reply;
       });
     },
+    onToolResult(result, step) {
+      notices.toolEnded(step, result);
+      return result;
+    },
     async onReasoning(step, next) {
       const { result, told } = await notices.during(step, next);
       for (const { taskId, agent, label, status } of told)

@@ -1,4 +1,13 @@
-import type { CallStep, PluginState, ReasoningStep, RuntimeContext, Slot } from "@holdfast/core";
+import type {
+  CallStep,
+  PluginState,
+  ReasoningStep,
+  RuntimeContext,
+  Slot,
+  ToolCallContext,
+  ToolCallStep,
+  ToolResultBlock,
+} from "@holdfast/core";
 import { cutText, markQuoter } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { TaskRunner } from "./task-runner.js";
@@ -28,6 +37,8 @@ export const noticeStateSchema: z.ZodType<NoticeState> = z.object({
 /** Tasks of a session that its running call has to look after. */
 class OpenTasks {
   readonly ids: Set<string>;
+  /** Tasks whose end a tool is about to show, by tool call. */
+  readonly shown = new Map<string, string>();
 
   constructor(ids: readonly string[]) {
     this.ids = new Set(ids);
@@ -86,12 +97,18 @@ export class TaskNotices {
     ctx.get(OpenTasks)?.ids.add(taskId);
   }
 
-  /** Notes that the model sees the end of a task in the result of a tool. */
-  toldByTool(ctx: RuntimeContext, record: TaskRecord): void {
-    const { agentState } = ctx;
-    if (!agentState || !isFinished(record.status)) return;
-    this.#note(agentState, [record.taskId], []);
-    ctx.get(OpenTasks)?.ids.delete(record.taskId);
+  /** Expects the end of a task to be in the result of a tool call; {@link toolEnded} notes that it is. */
+  showByTool(ctx: ToolCallContext, { taskId, status }: TaskRecord): void {
+    if (isFinished(status)) ctx.get(OpenTasks)?.shown.set(ctx.toolCallId, taskId);
+  }
+
+  /** Notes the task whose end the model sees in the result of a tool call, unless the call was stopped before it was there. */
+  toolEnded({ ctx, state }: ToolCallStep, { toolCallId, state: end }: ToolResultBlock): void {
+    const open = ctx.get(OpenTasks);
+    const taskId = open?.shown.get(toolCallId);
+    if (taskId === undefined || end !== "success") return;
+    this.#note(state, [taskId], []);
+    open?.ids.delete(taskId);
   }
 
   /** Runs one step of reasoning with the notices that are due. Returns the tasks whose end was told. */

@@ -40,7 +40,7 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
       if (!record) return unknownTask(input.taskId);
       if (!isFinished(record.status) && input.block)
         return resultOf(parts, input.taskId, input.timeoutSeconds, ctx, signal);
-      notices.toldByTool(ctx, record);
+      notices.showByTool(ctx, record);
       const text = showTask(record, Number.POSITIVE_INFINITY);
       return record.status === "waiting"
         ? `${text} Call task_output with block: true to have the user asked.`
@@ -56,7 +56,7 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
     async run(input, ctx) {
       const record = await runner.cancel(ctx.slot, input.taskId);
       if (!record) return unknownTask(input.taskId);
-      notices.toldByTool(ctx, record);
+      notices.showByTool(ctx, record);
       return showTask(record, Number.POSITIVE_INFINITY);
     },
   });
