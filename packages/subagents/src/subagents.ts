@@ -9,7 +9,7 @@ import {
   RuntimeContext,
   type Slot,
 } from "@holdfast/core";
-import { delegationOf } from "@holdfast/core/plugin-kit";
+import { delegationOf, KeyedQueue } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
 import { Catalogue } from "./definitions/catalogue.js";
 import { LiveCalls } from "./live-calls.js";
@@ -146,7 +146,8 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
     initial: () => ({ told: [], asks: [] }),
   });
   const notices = new TaskNotices({ store, runner, state });
-  const parts = { settings, catalogue, store, runner, notices, now: () => host.now() };
+  const creations = new KeyedQueue();
+  const parts = { settings, catalogue, store, runner, notices, creations, now: () => host.now() };
   for (const tool of [...agentTools(parts), ...taskTools(parts)]) {
     ownTools.add(tool.name);
     host.tool(tool);

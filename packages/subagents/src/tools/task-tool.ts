@@ -1,5 +1,5 @@
 import { suspend, type ToolCallContext } from "@holdfast/core";
-import { stopKindOf, type ToolDelegation } from "@holdfast/core/plugin-kit";
+import { type KeyedQueue, stopKindOf, type ToolDelegation } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { Catalogue } from "../definitions/catalogue.js";
 import type { SubagentsSettings } from "../subagents-options.js";
@@ -24,6 +24,8 @@ export interface TaskToolParts {
   readonly store: TaskStore;
   readonly runner: TaskRunner;
   readonly notices: TaskNotices;
+  /** Creations of tasks, by session. */
+  readonly creations: KeyedQueue;
   now(): Date;
 }
 
