@@ -184,6 +184,10 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
         return reply;
       });
     },
+    onModelCall(step, next) {
+      notices.asked(step);
+      return next();
+    },
     onToolResult(result, step) {
       notices.toolEnded(step, result);
       return result;

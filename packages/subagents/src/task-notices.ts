@@ -1,5 +1,7 @@
 import type {
+  Block,
   CallStep,
+  ModelCallStep,
   PluginState,
   ReasoningStep,
   RuntimeContext,
@@ -20,6 +22,9 @@ const NOTICE_CHARS = 8_000;
 /** Most tasks that one request tells about; the others follow with the next. */
 const MAX_NOTICES = 10;
 
+/** Source of the hints that tell about tasks. */
+const SOURCE = "subagents";
+
 /** State of `subagents()` in a session: what the model has been told. It is saved with the reply to the request that did. */
 export type NoticeState = {
   /** Tasks whose end was told and whose records still stand among the open ones. */
@@ -39,6 +44,8 @@ class OpenTasks {
   readonly ids: Set<string>;
   /** Tasks whose end a tool is about to show, by tool call. */
   readonly shown = new Map<string, string>();
+  /** True once the model has been sent the notices of the step. */
+  isAsked = false;
 
   constructor(ids: readonly string[]) {
     this.ids = new Set(ids);
@@ -117,17 +124,27 @@ export class TaskNotices {
     reason: () => Promise<T>,
   ): Promise<{ readonly result: T; readonly told: readonly TaskRecord[] }> {
     const { ended, asking } = await this.#due(step);
-    if (ended.length > 0) step.hint(endedNotice(ended), "subagents");
-    if (asking.length > 0) step.hint(askingNotice(asking), "subagents");
+    if (ended.length > 0) step.hint(endedNotice(ended), SOURCE);
+    if (asking.length > 0) step.hint(askingNotice(asking), SOURCE);
+    const open = step.ctx.get(OpenTasks);
+    if (open) open.isAsked = false;
     const result = await reason();
+    // A middleware, such as a budget, has answered in the place of the model.
+    if (!open?.isAsked) return { result, told: [] };
     this.#note(
       step.state,
       ended.map(({ taskId }) => taskId),
       asking.map(askKey),
     );
-    const open = step.ctx.get(OpenTasks);
-    for (const { taskId } of ended) open?.ids.delete(taskId);
+    for (const { taskId } of ended) open.ids.delete(taskId);
     return { result, told: ended };
+  }
+
+  /** Notes that the model is sent the notices, if they are part of the request. */
+  asked({ ctx, request }: Pick<ModelCallStep, "ctx" | "request">): void {
+    const open = ctx.get(OpenTasks);
+    const isNotice = (block: Block) => block.type === "hint" && block.source === SOURCE;
+    if (open && request.messages.some(({ content }) => content.some(isNotice))) open.isAsked = true;
   }
 
   async #due({ slot, ctx, state }: ReasoningStep): Promise<{
