@@ -44,6 +44,8 @@ class OpenTasks {
   readonly ids: Set<string>;
   /** Tasks whose end a tool is about to show, by tool call. */
   readonly shown = new Map<string, string>();
+  /** Tasks that a tool call waits for. */
+  readonly waitedFor = new Set<string>();
   /** True once the model has been sent the notices of the step. */
   isAsked = false;
 
@@ -102,6 +104,19 @@ export class TaskNotices {
   /** Adds a task that the running call has begun. */
   watch(ctx: RuntimeContext, taskId: string): void {
     ctx.get(OpenTasks)?.ids.add(taskId);
+  }
+
+  /** Notes that a tool call of the running call waits for a task; false when another does already. */
+  waitFor(ctx: RuntimeContext, taskId: string): boolean {
+    const waitedFor = ctx.get(OpenTasks)?.waitedFor;
+    if (waitedFor?.has(taskId)) return false;
+    waitedFor?.add(taskId);
+    return true;
+  }
+
+  /** Notes that no tool call waits for a task any more. */
+  waitedFor(ctx: RuntimeContext, taskId: string): void {
+    ctx.get(OpenTasks)?.waitedFor.delete(taskId);
   }
 
   /** Expects the end of a task to be in the result of a tool call; {@link toolEnded} notes that it is. */
