@@ -142,4 +142,36 @@ describe.each(sharedStores)("on %s", (kind) => {
     heard.push((await agent.call('["news"]', session)).text);
     expect(heard.join("").match(/\[told task_\w+ \w+/g)).toHaveLength(1);
   });
+
+  test("a process that stood still past its leases does not stop the task that another has taken over", async () => {
+    await using nodes = await teamNodes(kind, 4_000);
+    const options = { agents: [{ name: "worker", repeatable: true }] };
+    const stale = nodes.start(options);
+    stale.send(
+      "call",
+      JSON.stringify([[spawn([[act("hold", "on")], "done"])], "$results"]),
+      session,
+    );
+    const held = async () => (await nodes.lines()).filter((line) => line === "hold on").length;
+    await eventually(async () => (await held()) === 1);
+    process.kill(stale.process.pid, "SIGSTOP");
+    const { agent, tasks } = nodes.here(options);
+    const heard: string[] = [];
+    const news = async () => void heard.push((await agent.call('["news"]', session)).text);
+    await eventually(async () => {
+      await news();
+      return (await held()) === 2;
+    });
+    process.kill(stale.process.pid, "SIGCONT");
+    await stale.ask("shutdown", { timeoutMs: 30_000 });
+    expect(await tasks.tasks(session)).toMatchObject([{ status: "running", attempt: 2 }]);
+    await nodes.release("on");
+    await eventually(async () => {
+      await news();
+      return heard.join("").includes("[told");
+    });
+    await news();
+    expect(heard.join("").match(/\[told[^\]]*\]/g)).toHaveLength(1);
+    expect(heard.join("")).toMatch(/\[told task_\w+ completed done\]/);
+  });
 });
