@@ -244,3 +244,18 @@ test("answers that die with their process before the subagent has them leave it 
   await eventually(async () => (await tasks.tasks(session))[0]?.status === "completed");
   expect(await nodes.lines()).toEqual(["note a"]);
 });
+
+test("two calls of one step that wait for the same task ask its question once", async () => {
+  await using nodes = await teamNodes("files");
+  const { agent } = nodes.here(options);
+  const output = about("task_output", "$task0", { block: true });
+  const program = [[background([[act("note", "a")], "did"])], [output, output], "$results"];
+  const reply = await agent.call(JSON.stringify(program), session);
+  expect(idsOf(reply)).toHaveLength(1);
+  const confirm = idsOf(reply).map((toolCallId) => ({ toolCallId, approve: true }));
+  const { text, reason } = await agent.call({ confirm }, session);
+  expect(reason).toBe("stop");
+  expect(text).toContain("task_output error (Another call waits for task");
+  expect(text).toMatch(/task_output success \(Task task_\w+ of worker: completed/);
+  expect(await nodes.lines()).toEqual(["note a"]);
+});

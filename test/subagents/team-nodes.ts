@@ -5,6 +5,7 @@ import type {
   Confirmation,
   PendingCall,
   RememberedRule,
+  Slot,
   SlotPage,
 } from "@holdfast/core";
 import type { TaskRecord } from "@holdfast/subagents";
@@ -50,6 +51,9 @@ export interface TeamNodes extends AsyncDisposable {
   lines(): Promise<readonly string[]>;
   /** Lets the tool `hold` with this text end. */
   release(text: string): Promise<void>;
+  /** Returns the sessions of subagents. */
+  slots(): Promise<readonly Slot[]>;
+  logOf(slot: Slot): Promise<readonly unknown[]>;
 }
 
 /** Makes an empty place on a store for nodes. */
@@ -76,6 +80,12 @@ export async function teamNodes(
       const text = await readFile(file, "utf8").catch(() => "");
       return text.split("\n").filter((line) => line !== "");
     },
+    async slots() {
+      const { stateStore } = place.open();
+      const pages = ["worker", "other"].map((name) => stateStore.list({ agentId: `lead/${name}` }));
+      return (await Promise.all(pages)).flatMap(({ slots }) => slots.map(({ slot }) => slot));
+    },
+    logOf: (slot) => place.open().log.read(slot),
     release: (text) => writeFile(`${file}.${text}`, ""),
     async [Symbol.asyncDispose]() {
       await Promise.all(closing.map((close) => close()));

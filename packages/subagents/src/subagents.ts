@@ -202,6 +202,14 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
         return reply;
       });
     },
+    onModelCall(step, next) {
+      notices.asked(step);
+      return next();
+    },
+    onToolResult(result, step) {
+      notices.toolEnded(step, result);
+      return result;
+    },
     async onReasoning(step, next) {
       const { result, told } = await notices.during(step, next);
       for (const { taskId, agent, label, status } of told)

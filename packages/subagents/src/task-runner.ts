@@ -210,9 +210,20 @@ export class TaskRunner {
     // By its call: the session may be working on another task. Without one, what it left open is closed.
     const options = wasRunning ? { callId: record.callId } : {};
     await this.#agent(record.agent).interrupt(child, undefined, options);
-    for (const { taskId: other } of (await store.listOpen(child)).tasks)
-      await this.cancel(child, other);
+    if (await this.#hasTurn(slot, record))
+      for (const { taskId: other } of (await store.listOpen(child)).tasks)
+        await this.cancel(child, other);
     return record;
+  }
+
+  /** Tells whether the subagents of a task's session work for it, and not for a task that it waits behind. */
+  async #hasTurn(slot: Slot, record: TaskRecord): Promise<boolean> {
+    if (record.isStarted) return true;
+    const { tasks } = await this.#parts.store.listOpen(slot);
+    return !tasks.some(
+      ({ taskId, childSessionId, status }) =>
+        taskId !== record.taskId && childSessionId === record.childSessionId && !isFinished(status),
+    );
   }
 
   /** Deletes the tasks of a session with the sessions of their subagents. */

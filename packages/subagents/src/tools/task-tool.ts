@@ -51,7 +51,7 @@ export async function resultOf(
   // Run again by the session's next call, with the same tool call, it goes on from there.
   if (record.status === "paused") return suspend(`task ${taskId} was paused by a shutdown`);
   if (isFinished(record.status)) {
-    notices.toldByTool(ctx, record);
+    notices.showByTool(ctx, record);
     return showTask(record, Number.POSITIVE_INFINITY);
   }
   await runner.moveToBackground(ctx.slot, taskId);
