@@ -8,6 +8,7 @@ import { validateInput } from "../../tool/input-schema.js";
 import type { Tool } from "../../tool/tool.js";
 import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
+import type { RunName } from "../save/log-batch.js";
 import { RememberedRules } from "../session/remembered-rules.js";
 import { refineResult } from "./acting.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
@@ -26,21 +27,28 @@ export interface Resumption {
   readonly ends: boolean;
 }
 
+/** Settings of {@link resume}. */
+export interface ResumptionOptions {
+  /** Open calls run although the input says nothing about them: an earlier call was to answer them and died. */
+  readonly goesOn: boolean;
+  /** Run whose input it is. @default the present one */
+  readonly run?: RunName | undefined;
+}
+
 /**
  * Takes in what the input says about open tool calls.
  *
- * @param goesOn - open calls run although the input says nothing about them: an earlier call was to answer them and died
  * @throws PendingConfirmationError for plain input while a tool call waits for an answer
  * @throws InvalidInputError for answers about calls that do not wait for them
  */
 export async function resume(
   scope: CallScope,
   input: ReadInput,
-  goesOn = false,
+  { goesOn, run: answering = scope.run }: ResumptionOptions,
 ): Promise<Resumption> {
   const { state } = scope.session;
-  if (input.kind === "confirm") await takeConfirmations(scope, input.confirm);
-  if (input.kind === "results") await takeResults(scope, input.results);
+  if (input.kind === "confirm") await takeConfirmations(scope, answering, input.confirm);
+  if (input.kind === "results") await takeResults(scope, answering, input.results);
   if (input.kind === "messages" && input.messages.length > 0) denyPending(scope);
   const open = openCallsOf(state);
   const interrupted = state.shutdownInterrupted || goesOn;
@@ -96,6 +104,7 @@ function pendingError(
 
 async function takeConfirmations(
   scope: CallScope,
+  run: RunName,
   confirmations: readonly Confirmation[],
 ): Promise<void> {
   const { session } = scope;
@@ -125,7 +134,7 @@ async function takeConfirmations(
   // Once nothing can be refused any more: the rules of a user are not part of this session.
   const remembered = new RememberedRules(scope.parts, scope.slot, session.state);
   for (const { scope: ruleScope, rules } of chosen) await remembered.add(rules, ruleScope);
-  addResults(scope, denied);
+  session.sayAnswer(run, () => addResults(scope, denied));
   for (const result of denied) emitResult(scope, result);
   session.mark({
     name: "confirm",
@@ -137,7 +146,11 @@ async function takeConfirmations(
   });
 }
 
-async function takeResults(scope: CallScope, results: readonly ExternalResult[]): Promise<void> {
+async function takeResults(
+  scope: CallScope,
+  run: RunName,
+  results: readonly ExternalResult[],
+): Promise<void> {
   const calls = answeredCalls(scope, results, "pending");
   const originals = results.map((result): ToolResultBlock => {
     const call = calls.get(result.toolCallId) as ToolCallBlock;
@@ -154,7 +167,7 @@ async function takeResults(scope: CallScope, results: readonly ExternalResult[])
       refined(scope, calls.get(original.toolCallId) as ToolCallBlock, original),
     ),
   );
-  addResults(scope, taken, originals);
+  scope.session.sayAnswer(run, () => addResults(scope, taken, originals));
   for (const result of taken) emitResult(scope, result);
 }
 
