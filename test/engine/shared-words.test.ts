@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   type AgentStateStore,
   type Compactor,
+  type ConversationLog,
   definePlugin,
   InProcessSessionGate,
   type ReActAgentOptions,
@@ -185,19 +186,32 @@ describe.each(keptStores)("on %s: words that two runs have taken in", (kind) => 
   });
 });
 
-describe("what a run found of others, when it is merged behind a save that knew better", () => {
-  test("the end that it was to write for a dead run is not believed", async () => {
+describe.each([
+  ["saved with the state", true],
+  ["written before the state", false],
+])("what a run found of others, with a log that is %s", (_, together) => {
+  /** A store that puts inputs into the inbox with the lease, and what its agents are given besides. */
+  function newSession() {
     const store = new FaultyStore({ fused: true });
-    await die(store, "dead");
+    const log = store.companions().log;
+    // Behind another object it is not the log that the store can save together with the state.
+    const apart: ConversationLog = Object.assign(Object.create(log), { reach: "distributed" });
+    return { store, options: together ? {} : { log: apart } };
+  }
+
+  test("is not believed of a dead run when it is merged behind a save that knew better", async () => {
+    const { store, options } = newSession();
+    await leave(store, { kind: "messages", messages: [userMessage("dead")], foreignIds: false });
     const { wait, runs, go } = waiting();
     const agent = agentOn(store, {
+      ...options,
       tools: [wait],
       model: scriptedModel([toWait, "done"]),
       conflictPolicy: "merge-append",
     });
     const running = agent.call("takes back", { ...ctx, onBusy: "rollback" });
     await runs.opened;
-    await stranger(store).call("stranger", ctx);
+    await stranger(store, options).call("stranger", ctx);
     go.open();
     await running;
     const said = await stateOf(store);
@@ -205,10 +219,38 @@ describe("what a run found of others, when it is merged behind a save that knew 
     expect(await fates(store, slotOf())).toContain("error user: dead");
   });
 
-  test("words that nobody else has taken in wait for the next call", async () => {
-    const store = new FaultyStore({ fused: true });
+  test("is believed of a run that was rolled back, when it is saved in place of that", async () => {
+    const { store, options } = newSession();
+    const live = waiting();
+    const gate = new InProcessSessionGate();
+    const tools = [live.wait];
+    const model = scriptedModel([toWait, "again"]);
+    const past = agentOn(store, { ...options, gate, tools, model });
+    const rolledBack = past.call("taken in", ctx);
+    await live.runs.opened;
+    const { wait, runs, go } = waiting();
+    const agent = agentOn(store, {
+      ...options,
+      tools: [wait],
+      model: scriptedModel([toWait, "done"]),
+      conflictPolicy: "overwrite",
+    });
+    const running = agent.call("takes in", ctx);
+    await runs.opened;
+    await past.call("again", { ...ctx, onBusy: "rollback" });
+    expect((await rolledBack).reason).toBe("interrupted");
+    expect(await fates(store, slotOf())).toContain("rolled_back user: taken in");
+    go.open();
+    await running;
+    expect((await stateOf(store))[0]).toBe("user: taken in");
+    expect(await fates(store, slotOf())).toContain("error user: taken in");
+  });
+
+  test("waits for the next call when it is merged behind a save that has not taken it in", async () => {
+    const { store, options } = newSession();
     const slow = waiting();
     const first = stranger(store, {
+      ...options,
       tools: [slow.wait],
       model: scriptedModel([toWait, "slow"]),
     }).call("before all", ctx);
@@ -216,6 +258,7 @@ describe("what a run found of others, when it is merged behind a save that knew 
     await leave(store, { kind: "messages", messages: [userMessage("dead")], foreignIds: false });
     const { wait, runs, go } = waiting();
     const agent = agentOn(store, {
+      ...options,
       tools: [wait],
       model: scriptedModel([toWait, "done", "next"]),
       conflictPolicy: "merge-append",
@@ -232,10 +275,11 @@ describe("what a run found of others, when it is merged behind a save that knew 
     expect((await keptInLog(store, slotOf())).toSorted()).toEqual(said.toSorted());
   });
 
-  test("the answer of a dead run stays when the run that found it is rolled back", async () => {
-    const store = new FaultyStore({ fused: true });
+  test("stays when it is the answer of a dead run, and the run that found it is rolled back", async () => {
+    const { store, options } = newSession();
     const outside = tool({ name: "outside", description: "Asks.", input: z.object({}) });
     const asking = agentOn(store, {
+      ...options,
       tools: [outside],
       model: scriptedModel([{ toolCalls: [{ name: "outside", input: {} }] }]),
     });
@@ -245,6 +289,7 @@ describe("what a run found of others, when it is merged behind a save that knew 
     await leave(store, { kind: "results", results });
     const { wait, runs } = waiting();
     const agent = agentOn(store, {
+      ...options,
       tools: [wait, outside],
       model: scriptedModel([toWait, "fine"]),
     });

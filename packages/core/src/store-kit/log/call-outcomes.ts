@@ -93,8 +93,9 @@ export class CallOutcomes {
     if (kept) return { outcome: kept };
     let found: FoundOutcome | null = null;
     for (const end of ends) {
-      const { isOwn, isUnsaved, revision, by = "", seq } = end;
-      if (isOwn && isUnsaved) continue;
+      const { isOwn, isUnsaved, outcome, revision, by = "", seq } = end;
+      // Its own rolling back is final: only another that has its words can say more.
+      if (isOwn && (isUnsaved || outcome !== "rolled_back")) continue;
       const writer = { runId: by, callId: by, seq };
       const wasSaved =
         revision === undefined
