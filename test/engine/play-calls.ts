@@ -27,8 +27,6 @@ export interface Run {
   /** What its model saw. */
   readonly seen: Set<string>;
   isTakenBack: boolean;
-  /** A whole call of an agent that the gate did not keep out, beside another one. */
-  isStranger: boolean;
   /** It came to an answer: nothing of it was cut short. */
   isWhole: boolean;
   end: "kept" | "discarded" | "died" | "unknown";
@@ -81,7 +79,6 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
       tokens: [],
       seen: new Set(),
       isTakenBack: false,
-      isStranger: false,
       isWhole: false,
       end: "unknown",
     };
@@ -189,7 +186,6 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
 
   async function strangersCall(): Promise<void> {
     const stranger = newRun();
-    stranger.isStranger = true;
     const model = scriptedModel(({ messages }) => {
       for (const token of tokensIn(messages)) stranger.seen.add(token);
       return stranger.token();

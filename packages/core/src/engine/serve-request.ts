@@ -4,6 +4,7 @@ import { describeSlot } from "../slot/slot.js";
 import type { RunRecord } from "../state/sections.js";
 import type { ReadInput } from "./call-input.js";
 import type { CallScope } from "./call-scope.js";
+import { recordUnsaved } from "./save/save-session.js";
 import { type EntryOptions, reopen } from "./session/enter-session.js";
 import type { OpenSession } from "./session/open-session.js";
 import { isUnfinished, recallReply, recordOf } from "./session/run-records.js";
@@ -37,32 +38,56 @@ export async function serveRequest(
   { input, scopeOf }: Request,
 ): Promise<AgentReply> {
   let session = opened;
-  let inputIds: readonly string[] = [];
+  let stale: StaleSession | undefined;
   for (let attempt = 1; ; attempt++) {
     const scope = scopeOf(session);
-    const { parts } = scope;
-    const entries = session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [];
-    const kept = takeIn(parts, session, entries, entry);
-    const own = kept.findLast(({ callId }) => scope.named && callId === scope.callId);
-    const record = earlierRun(scope, input) ?? ownRun(scope, inputIds);
-    if (record && !isUnfinished(record)) {
-      session.dropped.push(entry.runId);
-      return replay(scope, record);
-    }
-    if (own) sameRequest(scope, own, input);
-    if (attempt === 1) reportResumed(scope, record, own);
-    const said = input ?? own?.input ?? null;
-    if (!said && !record) throw new NothingToResume("there is no unfinished run");
-    const answers = kept.filter((answer) => answer !== own);
     try {
-      return await new Turn(scope, { input: said, answers, continued: record }).run();
+      const reply = await serve(scope, entry, input, stale);
+      if (stale) await endUnsaved(scope);
+      return reply;
     } catch (error) {
-      if (!(error instanceof StaleSession)) throw error;
-      if (attempt >= maxOpenings) throw error.cause;
-      inputIds = error.inputIds;
-      session = await reopen(parts, session, entry);
+      const isStale = error instanceof StaleSession;
+      if (isStale && attempt < maxOpenings) stale = error;
+      else {
+        if (stale) await endUnsaved(scope);
+        throw isStale ? error.cause : error;
+      }
     }
+    session = await reopen(scope.parts, session, entry);
   }
+}
+
+/** @param stale - end of an earlier attempt, before which another process saved */
+async function serve(
+  scope: CallScope,
+  entry: EntryOptions,
+  input: ReadInput | null,
+  stale: StaleSession | undefined,
+): Promise<AgentReply> {
+  const { parts, session } = scope;
+  const entries = session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [];
+  const kept = takeIn(parts, session, entries, entry);
+  const own = kept.findLast(({ callId }) => scope.named && callId === scope.callId);
+  const record = earlierRun(scope, input) ?? ownRun(scope, stale?.inputIds ?? []);
+  if (record && !isUnfinished(record)) {
+    session.dropped.push(entry.runId);
+    return replay(scope, record);
+  }
+  if (own) sameRequest(scope, own, input);
+  if (!stale) reportResumed(scope, record, own);
+  const said = input ?? own?.input ?? null;
+  if (!said && !record) throw new NothingToResume("there is no unfinished run");
+  const answers = kept.filter((answer) => answer !== own);
+  return new Turn(scope, { input: said, answers, continued: record }).run();
+}
+
+/**
+ * Ends a run in the log that was answered from a record, or refused, after another process had saved before its first save:
+ * the log has its input, which was written ahead of that save.
+ */
+async function endUnsaved(scope: CallScope): Promise<void> {
+  const { parts, session } = scope;
+  if (!parts.fused.log && !session.log.hasEnded) await recordUnsaved(scope, "conflict");
 }
 
 /** Says that the call goes on with an earlier run of its own: from its record, or from what it was to answer. */

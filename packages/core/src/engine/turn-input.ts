@@ -6,7 +6,6 @@ import { type ReadInput, withFreshIds } from "./call-input.js";
 import type { CallScope } from "./call-scope.js";
 import { restate } from "./session/run-records.js";
 import type { KeptAnswer } from "./session/take-in.js";
-import { closeCalls, UNKNOWN_OUTCOME_TEXT } from "./tools/close-calls.js";
 import { type Resumption, resume } from "./tools/resume.js";
 
 /** Input of a turn, and what comes with it. */
@@ -35,29 +34,26 @@ export async function takeTurnInput(scope: CallScope, given: TurnInput): Promise
     );
   await takeAnswers(scope, given.answers);
   const fresh = freshInput(scope, given);
-  const resumption = await resume(scope, fresh, session.goesOn);
+  const resumption = await resume(scope, fresh, { goesOn: session.goesOn });
   await arrange(scope, given, fresh);
   return resumption;
 }
 
-/**
- * Applies what other calls, which died, were to say about open tool calls. Tools that they approved may have run: only the
- * same call, repeated or resumed, runs them.
- */
+/** Applies what other calls, which died, were to say about open tool calls. None of it is part of the present run. */
 async function takeAnswers(scope: CallScope, answers: readonly KeptAnswer[]): Promise<void> {
-  for (const { entryId, input } of answers) {
-    scope.session.taken.add(entryId);
+  const { session } = scope;
+  for (const { entryId: runId, callId, input } of answers) {
+    const run = { runId, callId };
+    session.takeFound(runId);
     try {
-      await resume(scope, input, true);
-      closeCalls(scope.session, {
-        which: (state) => state === "allowed",
-        text: UNKNOWN_OUTCOME_TEXT,
-      });
+      await resume(scope, input, { goesOn: true, run });
+      session.settleAnswer(run);
     } catch (error) {
       // It was answered otherwise meanwhile.
       if (!InvalidInputError.is(error)) throw error;
     }
   }
+  if (answers.length > 0) session.rebase();
 }
 
 /** Returns what of the input is new to the session: nothing, when an earlier run has it there already. */

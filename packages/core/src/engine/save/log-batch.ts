@@ -36,7 +36,12 @@ export class LogBatch {
   readonly #originals = new Map<string, Message>();
   readonly #inputPlaces = new Map<string, string>();
   #drafts: LogDraft[] = [];
+  /** Ids of records about other runs. */
+  readonly #aboutOthers = new Set<string>();
+  /** Ends of other runs that no save has yet, by the id of the mark without the revision of a save. */
+  readonly #endsOfOthers = new Map<string, LogDraft>();
   #holdsMore = false;
+  #hasEnded = false;
   /** Ids of the run's messages, in the order of their records. */
   readonly #messageIds: string[] = [];
   #others = 0;
@@ -59,8 +64,7 @@ export class LogBatch {
 
   add(messages: readonly Message[]): void {
     for (const message of messages) {
-      const original = this.#originals.get(message.id) ?? message;
-      this.#originals.delete(message.id);
+      const original = this.#originalOf(message);
       const place = this.#inputPlaces.get(message.id) ?? this.#messageIds.length;
       this.#messageIds.push(message.id);
       this.#push(`${this.#run.runId}.${place}`, { kind: "message", message: original });
@@ -71,14 +75,20 @@ export class LogBatch {
     this.#push(`${this.#run.runId}.mark.${this.#others++}`, { kind: "mark", mark });
   }
 
-  /** Says how the run ended, in place of what an unwritten mark said before. */
-  callEnd(outcome: CallOutcome, lineage?: Lineage): void {
-    const details = lineage && {
-      from: lineage.from,
-      to: lineage.to,
-      ...(lineage.over.length > 0 && { over: lineage.over }),
+  /**
+   * Says how the run ended, in place of what an unwritten mark said before.
+   *
+   * @param isMerged - the save leaves what another process has saved as it is, and adds to it
+   */
+  callEnd(outcome: CallOutcome, lineage: Lineage | undefined, isMerged: boolean): void {
+    const { from = null, to, over = [] } = lineage ?? {};
+    const details = {
+      ...(to !== undefined && { from, to, ...(over.length > 0 && { over }) }),
+      ...(isMerged && { merged: true }),
     };
-    this.#end(lineage ? `${outcome}.${lineage.to}` : outcome, outcome, details);
+    const hasDetails = Object.keys(details).length > 0;
+    const suffix = to === undefined ? outcome : `${outcome}.${to}`;
+    this.#end(suffix, outcome, hasDetails ? details : undefined);
   }
 
   /**
@@ -90,28 +100,27 @@ export class LogBatch {
     this.#end(`${outcome}.unsaved`, outcome, { saved: false, kept });
   }
 
-  /** Adds the input of a run that died before the context had it; what that run has logged of it is not added again. */
+  /** Adds the input of another run, which could not say it itself; what that run has logged of it is not added again. */
   addInput({ runId, callId }: RunName, messages: readonly Message[]): void {
     for (const [index, message] of messages.entries())
-      this.#push(`${runId}.input.${index}`, { kind: "message", message }, callId);
+      this.#addOther(`${runId}.input.${index}`, callId, this.#originalOf(message));
   }
 
   /** Adds a message that belongs to no run, under an id of its own. */
   addForeign(id: string, callId: string, message: Message): void {
-    this.#push(id, { kind: "message", message }, callId);
+    this.#addOther(id, callId, message);
   }
 
   /** Adds messages that put a dead run right, under that run. */
   addRepairs(run: DeadRun, messages: readonly Message[]): void {
     const { runId = this.#run.runId, callId } = run;
-    for (const message of messages) {
-      const id = `${runId}.repair.${this.#run.runId}.${this.#others++}`;
-      this.#push(id, { kind: "message", message }, callId);
-    }
+    for (const message of messages)
+      this.#addOther(`${runId}.repair.${this.#run.runId}.${this.#others++}`, callId, message);
   }
 
   /**
-   * Says how an earlier run ended, which could not say so itself.
+   * Says how an earlier run ended, which could not say so itself. It is true of the state that is about to be saved, so that
+   * the mark is written for a save only.
    *
    * @param kept - how many of its messages were saved; null when it saved nothing at all
    */
@@ -120,7 +129,7 @@ export class LogBatch {
       ? `${runId}.end.${outcome}.by.${this.#run.runId}`
       : `${this.#run.runId}.before`;
     // Once, behind everything that is added of the run.
-    const before = this.#drafts.find((draft) => draft.id === id)?.mark?.details;
+    const before = this.#endsOfOthers.get(id)?.mark?.details;
     this.#drafts = this.#drafts.filter((draft) => draft.id !== id);
     const hasSaved = kept !== null || (before !== undefined && before["saved"] !== false);
     const details = {
@@ -128,12 +137,52 @@ export class LogBatch {
       kept: Math.max(kept ?? 0, Number(before?.["kept"] ?? 0)),
       ...(!hasSaved && { saved: false }),
     };
-    this.#push(id, { kind: "mark", mark: { name: "call_end", outcome, details } }, callId);
+    const mark = { name: "call_end", outcome, details } as const;
+    this.#endsOfOthers.set(id, this.#push(id, { kind: "mark", mark }, callId));
+  }
+
+  /** True while there are ends of other runs that no save has. */
+  get endsOthers(): boolean {
+    return this.#endsOfOthers.size > 0;
+  }
+
+  /** Lets the ends of other runs name the revision of the save that they are written for. */
+  nameSave({ from, over, to }: Lineage): void {
+    const stored = from === null ? over : [from, ...over];
+    for (const [id, end] of this.#endsOfOthers) {
+      // A run of an earlier release has no id, and its mark is known by its own.
+      const isNamed = !id.endsWith(".before");
+      const details = {
+        ...end.mark?.details,
+        ...(isNamed && { with: to }),
+        ...(stored.length > 0 && { over: stored }),
+      };
+      const named: LogDraft = {
+        ...end,
+        id: isNamed ? `${id}.${to}` : id,
+        mark: { ...end.mark, name: "call_end", details },
+      };
+      const at = this.#drafts.findIndex((draft) => draft.id.startsWith(id));
+      if (at < 0) this.#drafts.push(named);
+      else this.#drafts[at] = named;
+    }
+  }
+
+  /** What was found of other runs is as another process has saved it, and not as it was taken in here. */
+  forgetOthers(): void {
+    const isEnd = this.#isEndOfOther();
+    this.#drafts = this.#drafts.filter(({ id }) => !this.#aboutOthers.has(id) && !isEnd(id));
+    this.#endsOfOthers.clear();
   }
 
   /** True when there is more of a message to write than the context got. */
   get holdsMore(): boolean {
     return this.#holdsMore;
+  }
+
+  /** True once the run has said how it ended. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Ids of the run's messages so far. */
@@ -145,10 +194,38 @@ export class LogBatch {
     return this.#drafts;
   }
 
-  /** The first `count` drafts are in the log. */
-  written(count: number): void {
-    this.#drafts = this.#drafts.slice(count);
-    if (this.#drafts.length === 0) this.#holdsMore = false;
+  /** The drafts that are true whether or not a save follows. */
+  get saidDrafts(): readonly LogDraft[] {
+    const isEnd = this.#isEndOfOther();
+    return this.#drafts.filter(({ id }) => !isEnd(id));
+  }
+
+  /** These drafts are in the log. */
+  written(drafts: readonly LogDraft[]): void {
+    const ids = new Set(drafts.map(({ id }) => id));
+    this.#drafts = this.#drafts.filter(({ id }) => !ids.has(id));
+    if (this.#drafts.every(({ kind }) => kind === "mark")) this.#holdsMore = false;
+  }
+
+  /** What was found of other runs is saved. */
+  saved(): void {
+    this.#endsOfOthers.clear();
+  }
+
+  #isEndOfOther(): (id: string) => boolean {
+    const ends = [...this.#endsOfOthers.keys()];
+    return (id) => ends.some((end) => id.startsWith(end));
+  }
+
+  #originalOf(message: Message): Message {
+    const original = this.#originals.get(message.id) ?? message;
+    this.#originals.delete(message.id);
+    return original;
+  }
+
+  #addOther(id: string, callId: string, message: Message): void {
+    this.#aboutOthers.add(id);
+    this.#push(id, { kind: "message", message }, callId);
   }
 
   #end(suffix: string, outcome: CallOutcome, details: JsonObject | undefined): void {
@@ -156,13 +233,16 @@ export class LogBatch {
     this.#drafts = this.#drafts.filter(({ id }) => !id.startsWith(end));
     const mark = { name: "call_end", outcome, ...(details && { details }) } as const;
     this.#push(`${end}${suffix}`, { kind: "mark", mark });
+    this.#hasEnded = true;
   }
 
   #push(
     id: string,
     body: Pick<LogDraft, "kind" | "message" | "mark">,
     callId = this.#run.callId,
-  ): void {
-    this.#drafts.push({ v: 1, id, callId, at: this.now().toISOString(), ...body });
+  ): LogDraft {
+    const draft: LogDraft = { v: 1, id, callId, at: this.now().toISOString(), ...body };
+    this.#drafts.push(draft);
+    return draft;
   }
 }

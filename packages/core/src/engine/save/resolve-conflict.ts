@@ -10,17 +10,20 @@ import type { SavedScope, SaveOptions } from "./save-session.js";
 /** Attempts at a merge or an overwrite when other saves keep coming in between. */
 const maxMerges = 8;
 
+/** A way to save after another process has: behind what it saved, or in its place. */
+export type Resolution = "merge" | "overwrite";
+
 /**
  * Saves again after another process has saved, as the agent's policy says.
  *
- * @param commit - saves the session's state on top of its revision; with `true`, whatever the store holds
+ * @param save - saves the session's state on top of its revision
  * @throws StateConflictError when the policy does not resolve it
  */
 export async function resolveConflict(
   { parts, session }: SavedScope,
   options: Pick<SaveOptions, "mergeable">,
   conflict: StateConflictError,
-  commit: (rewrite: boolean) => Promise<void>,
+  save: (how: Resolution) => Promise<void>,
 ): Promise<void> {
   const policy = parts.settings.conflictPolicy;
   if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true))
@@ -33,13 +36,14 @@ export async function resolveConflict(
     if (policy === "merge-append") {
       if (stored === null) throw last;
       session.state = mergeAppend(session, mine, stored, last);
+      session.leaveFound();
     }
     session.revision = stored?.revision ?? null;
     if (stored)
       for (const revision of [stored.revision, ...LiveState.fromParts(stored).lastEnds])
         session.knownEnds.add(revision);
     try {
-      await commit(policy === "overwrite");
+      await save(policy === "overwrite" ? policy : "merge");
       return;
     } catch (error) {
       if (!StateConflictError.is(error)) throw error;

@@ -74,13 +74,13 @@ const maxWriteAheadMs = 5_000;
 export async function writeAhead({ parts, session, stop }: CallScope): Promise<void> {
   if (stop.kind !== null) return;
   session.gather();
-  const drafts = [...session.log.drafts];
+  const drafts = session.log.saidDrafts;
   if (drafts.length === 0) return;
   const { slot } = session;
   const noAnswer = () => new UnknownOutcomeError(`the log of ${describeSlot(slot)} gave no answer`);
   try {
     await withDeadline(() => parts.log.append(slot, drafts), maxWriteAheadMs, noAnswer);
-    session.log.written(drafts.length);
+    session.log.written(drafts);
   } catch {
     // The save, which has to succeed, will tell.
   }

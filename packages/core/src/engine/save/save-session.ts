@@ -1,6 +1,11 @@
 import { StateConflictError, StoreError, UnknownOutcomeError } from "../../errors/store-errors.js";
 import { messageBytes } from "../../message/read-message.js";
-import type { CallRecordWrite, SessionInfo, StateWrite } from "../../ports/agent-state-store.js";
+import type {
+  CallRecordWrite,
+  Revision,
+  SessionInfo,
+  StateWrite,
+} from "../../ports/agent-state-store.js";
 import type { CallOutcome, LogDraft } from "../../ports/conversation-log.js";
 import { slotText } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
@@ -11,8 +16,7 @@ import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import type { OpenSession } from "../session/open-session.js";
 import { checkState } from "./check-state.js";
-import type { Lineage } from "./log-batch.js";
-import { resolveConflict } from "./resolve-conflict.js";
+import { type Resolution, resolveConflict } from "./resolve-conflict.js";
 import { saveFailure } from "./save-failure.js";
 
 /** Settings of a save. */
@@ -48,20 +52,12 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
     session.gather();
     // Nothing may reach the log of a state that is refused.
     if (!parts.fused.log) checkState(parts, session, options.writer);
-    const end = writeEnd(scope, options);
-    const drafts = session.log.drafts;
-    if (!parts.fused.log) await appendLog(parts, session, drafts);
     try {
-      await commit(scope, options, drafts, end);
+      await writeAll(scope, options);
     } catch (error) {
       if (!StateConflictError.is(error) || options.opening) throw error;
-      await resolveConflict(scope, options, error, async (rewrite) => {
-        const again = writeEnd(scope, options);
-        if (again) await appendLog(parts, session, session.log.drafts);
-        await commit(scope, options, drafts, again, rewrite);
-      });
+      await resolveConflict(scope, options, error, (how) => writeAll(scope, options, how));
     }
-    session.log.written(parts.fused.log ? drafts.length : 0);
     session.hasSavedSteps ||= isStep;
     session.savedMessages = session.log.messageIds.length;
     if (options.final)
@@ -86,21 +82,48 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
   }
 }
 
+/** Writes the log, then the state, or both together. */
+async function writeAll(
+  scope: SavedScope,
+  options: SaveOptions,
+  how: Resolution | "first" = "first",
+): Promise<void> {
+  const { parts, session } = scope;
+  const { log } = session;
+  const to = writeEnds(scope, options, how === "merge");
+  const drafts = [...log.drafts];
+  if (!parts.fused.log) await appendLog(parts, session, drafts);
+  await commit(scope, options, { drafts, to, rewrite: how === "overwrite" });
+  log.written(drafts);
+  log.saved();
+  if (to === undefined) return;
+  // The marks that name this revision name those before it.
+  session.knownEnds.clear();
+  session.knownEnds.add(to);
+}
+
 /**
- * Adds the mark that says how the run ended. Where the log is written before the state, it names the revision that this save
- * will produce: readers believe it once that revision is stored.
+ * Adds the marks that say how runs ended. Where the log is written before the state, they name the revision that this save
+ * will produce: readers believe them once that revision is stored.
+ *
+ * @returns that revision
  */
-function writeEnd({ parts, session }: SavedScope, options: SaveOptions): Lineage | undefined {
-  if (!options.outcome) return undefined;
+function writeEnds(
+  { parts, session }: SavedScope,
+  { outcome }: SaveOptions,
+  isMerged: boolean,
+): Revision | undefined {
+  const { log, startedFrom: from, knownEnds } = session;
   if (parts.fused.log) {
-    session.log.callEnd(options.outcome);
+    if (outcome) log.callEnd(outcome, undefined, isMerged);
     return undefined;
   }
-  const { startedFrom: from, knownEnds } = session;
+  if (!outcome && !log.endsOthers) return undefined;
   const over = [...knownEnds].filter((revision) => revision !== from);
   const lineage = { from, over, to: nextRevision(session.revision) };
-  session.log.callEnd(options.outcome, lineage);
-  return lineage;
+  log.nameSave(lineage);
+  if (outcome) log.callEnd(outcome, lineage, isMerged);
+  return lineage.to;
 }
 
 function callRecordOf(
@@ -121,16 +144,23 @@ function infoOf({ state }: OpenSession): SessionInfo {
   };
 }
 
+/** Details of {@link commit}. */
+interface Commit {
+  readonly drafts: readonly LogDraft[];
+  /** Revision that the save is to produce. @default one that the store chooses */
+  readonly to: Revision | undefined;
+  /** Write the whole state, whatever the store holds. */
+  readonly rewrite: boolean;
+}
+
 async function commit(
   { parts, session, emit }: SavedScope,
   options: SaveOptions,
-  drafts: readonly LogDraft[],
-  lineage?: Lineage | undefined,
-  rewrite = false,
+  { drafts, to, rewrite }: Commit,
 ): Promise<void> {
   const { state, slot } = session;
   const callRecord = callRecordOf(parts, session);
-  if (!parts.fused.log) state.lastEnds = lineage ? [lineage.to] : [...session.knownEnds];
+  if (!parts.fused.log) state.lastEnds = to === undefined ? [...session.knownEnds] : [to];
   const needsThisRelease = callRecord || state.hasCallRecords || state.unfinishedRun?.input;
   const checked = checkState(parts, session, options.writer);
   const readable = needsThisRelease
@@ -146,7 +176,7 @@ async function commit(
     head,
     ...delta,
     info: infoOf(session),
-    ...(lineage && { revision: lineage.to }),
+    ...(to !== undefined && { revision: to }),
     ...(callRecord && { callRecord }),
     ...(session.lease.inbox && session.taken.size > 0 && { takes: [...session.taken] }),
     ...(parts.fused.gate && { lease: session.lease.token, release: options.final }),
@@ -188,7 +218,7 @@ async function appendLog(
   await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
     deadlineMs: storeTimeMs(parts),
   });
-  session.log.written(drafts.length);
+  session.log.written(drafts);
 }
 
 /** Time for which a write is repeated: less when the agent is shutting down. */
@@ -205,7 +235,7 @@ export async function recordUnsaved(
   // What was saved before the conflict stays in the session, unless its next holder takes it back and says so.
   const isKept = outcome === "conflict" && session.hasSavedSteps;
   session.log.unsavedEnd(isKept ? "error" : outcome, session.savedMessages);
-  const { drafts } = session.log;
+  const drafts = session.log.saidDrafts;
   await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
     deadlineMs: Math.min(storeTimeMs(parts), maxRecordMs),
   }).catch(() => undefined);

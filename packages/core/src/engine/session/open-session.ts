@@ -57,6 +57,8 @@ export class OpenSession {
   record: RunRecord | undefined;
   /** Ids of inbox entries that the context has taken in; the next save removes them. */
   readonly taken: Set<string> = new Set();
+  /** Those among them that were found there: entries of other calls. */
+  readonly found: Set<string> = new Set();
   /** Ids of messages of interrupts that were found in the inbox. */
   readonly heard: Set<string> = new Set();
   /** Ids of inbox entries that go when the lease does: those of a call that was refused or answered from its record. */
@@ -106,6 +108,22 @@ export class OpenSession {
     this.#baseHead = this.state.head();
   }
 
+  /** Notes that the context has taken in an entry of another call. */
+  takeFound(entryId: string): void {
+    this.taken.add(entryId);
+    this.found.add(entryId);
+  }
+
+  /**
+   * Leaves other runs as another process has saved them, because the session's state gives way to that: what was taken in of
+   * them here is not part of it. What nobody has taken in stays in the inbox.
+   */
+  leaveFound(): void {
+    for (const id of this.found) this.taken.delete(id);
+    this.found.clear();
+    this.log.forgetOthers();
+  }
+
   /** Tells whether the lease still holds, by its own account and by the clock. */
   holdsLease(): boolean {
     return !this.lease.lost.aborted && !(Date.now() >= this.lease.validUntil);
@@ -123,6 +141,26 @@ export class OpenSession {
     const pushed = this.state.takePushed();
     for (const message of pushed) this.said.set(message.id, message);
     this.log.add(pushed);
+  }
+
+  /** Adds an answer about open tool calls to the context. It is the input of `run`, whichever run adds it. */
+  sayAnswer(run: RunName, say: () => void): void {
+    this.gather();
+    say();
+    const answer = this.state.takePushed();
+    if (run.runId !== this.run.runId) {
+      this.log.addInput(run, answer);
+      return;
+    }
+    this.log.expectInput(answer);
+    this.log.add(answer);
+  }
+
+  /** Ends a run that died, whose answer the context has now. Tools that it approved may have run: the same call alone runs them. */
+  settleAnswer(run: RunName): void {
+    closeCalls(this, { which: (state) => state === "allowed", text: UNKNOWN_OUTCOME_TEXT });
+    this.log.addRepairs(run, this.state.takePushed());
+    this.log.endOf(run, "error", null);
   }
 
   /** Leaves a mark in the log, behind what was said so far. @throws InvalidInputError when the log could not keep it */

@@ -64,7 +64,7 @@ export function takeIn(
 function takeMessage(session: OpenSession, entry: InboxEntry): void {
   const message = messageIn(entry);
   if (!message) return;
-  session.taken.add(entry.id);
+  session.takeFound(entry.id);
   session.heard.add(entry.id);
   if (session.state.messages.some(({ id }) => id === message.id)) return;
   append(session, [message]);
@@ -91,7 +91,7 @@ function takeInput(
 ): void {
   const messages = newMessages(session.state, input);
   append(session, messages);
-  session.taken.add(runId);
+  session.takeFound(runId);
   session.log.addInput({ runId, callId }, messages);
   session.log.endOf({ runId, callId }, "error", null);
   const inputIds = messages.map(({ id }) => id);
@@ -125,7 +125,7 @@ function takeBackInput(
   { id: runId, callId }: Omit<InboxEntry, "kind">,
   { input }: KeptInput,
 ): void {
-  session.taken.add(runId);
+  session.takeFound(runId);
   if (input.kind === "messages") session.log.addInput({ runId, callId }, input.messages);
   session.log.endOf({ runId, callId }, "rolled_back", null);
 }

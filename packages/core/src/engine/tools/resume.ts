@@ -8,6 +8,7 @@ import type { PermissionRule } from "../../state/sections.js";
 import { validateInput } from "../../tool/input-schema.js";
 import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
+import type { RunName } from "../save/log-batch.js";
 import { RememberedRules } from "../session/remembered-rules.js";
 import { type Answers, refineResult } from "./acting.js";
 import { closeCalls, openCallsOf } from "./close-calls.js";
@@ -28,23 +29,32 @@ export interface Resumption extends Answers {
   readonly ends: boolean;
 }
 
+/** Settings of {@link resume}. */
+export interface ResumptionOptions {
+  /** Open calls run although the input says nothing about them: an earlier call was to answer them and died. */
+  readonly goesOn: boolean;
+  /** Run whose input it is. @default the present one */
+  readonly run?: RunName | undefined;
+}
+
 /**
  * Takes in what the input says about open tool calls.
  *
- * @param goesOn - open calls run although the input says nothing about them: an earlier call was to answer them and died
  * @throws PendingConfirmationError for plain input while a tool call waits for an answer
  * @throws InvalidInputError for answers about calls that do not wait for them
  */
 export async function resume(
   scope: CallScope,
   input: ReadInput,
-  goesOn = false,
+  { goesOn, run: answering = scope.run }: ResumptionOptions,
 ): Promise<Resumption> {
   const { state } = scope.session;
   const asks = await openAsks(scope);
   const delegated =
-    input.kind === "confirm" ? await takeConfirmations(scope, input.confirm, asks) : noAnswers;
-  if (input.kind === "results") await takeResults(scope, input.results);
+    input.kind === "confirm"
+      ? await takeConfirmations(scope, answering, input.confirm, asks)
+      : noAnswers;
+  if (input.kind === "results") await takeResults(scope, answering, input.results);
   if (input.kind === "messages" && input.messages.length > 0) denyPending(scope);
   const open = openCallsOf(state);
   const interrupted = state.shutdownInterrupted || goesOn;
@@ -135,6 +145,7 @@ function pendingError(
  */
 async function takeConfirmations(
   scope: CallScope,
+  run: RunName,
   confirmations: readonly Confirmation[],
   asks: ReadonlyMap<string, readonly PendingCall[]>,
 ): Promise<DelegatedAnswers> {
@@ -182,7 +193,7 @@ async function takeConfirmations(
   // Once nothing can be refused any more: the rules of a user are not part of this session.
   const remembered = new RememberedRules(scope.parts, scope.slot, session.state);
   for (const { scope: ruleScope, rules } of chosen) await remembered.add(rules, ruleScope);
-  addResults(scope, denied);
+  session.sayAnswer(run, () => addResults(scope, denied));
   for (const result of denied) emitResult(scope, result);
   const answered = (approve: boolean) =>
     confirmations.filter((one) => one.approve === approve).map(({ toolCallId }) => toolCallId);
@@ -193,7 +204,11 @@ async function takeConfirmations(
   return delegated;
 }
 
-async function takeResults(scope: CallScope, results: readonly ExternalResult[]): Promise<void> {
+async function takeResults(
+  scope: CallScope,
+  run: RunName,
+  results: readonly ExternalResult[],
+): Promise<void> {
   const calls = answeredCalls(scope, results, "pending");
   const originals = results.map((result): ToolResultBlock => {
     const call = calls.get(result.toolCallId) as ToolCallBlock;
@@ -210,7 +225,7 @@ async function takeResults(scope: CallScope, results: readonly ExternalResult[])
       refined(scope, calls.get(original.toolCallId) as ToolCallBlock, original),
     ),
   );
-  addResults(scope, taken, originals);
+  scope.session.sayAnswer(run, () => addResults(scope, taken, originals));
   for (const result of taken) emitResult(scope, result);
 }
 

@@ -3,7 +3,14 @@ import type { AgentStateStore } from "../../ports/agent-state-store.js";
 import type { CallOutcome, ConversationLog, LogRecord } from "../../ports/conversation-log.js";
 import type { Slot } from "../../slot/slot.js";
 import { slotText } from "../../slot/slot.js";
-import { type EndSign, messagePlace, OutcomeSigns, repairerOf, runIdOf } from "./outcome-signs.js";
+import {
+  type EndSign,
+  isInput,
+  messagePlace,
+  OutcomeSigns,
+  repairerOf,
+  runIdOf,
+} from "./outcome-signs.js";
 
 /** Records searched for the end of a run; a longer run counts as unfinished. */
 const MAX_RECORDS = 20_000;
@@ -29,10 +36,12 @@ export type RunOutcome = CallOutcome | "unsaved" | "unsettled";
 /**
  * Finds the outcomes of runs from the records of a log.
  *
- * - A `call_end` mark that names the revision its save was to produce counts once that revision is known to have been stored:
- *   a later run started from it, or the state holds it. Such a mark is the run's outcome, whatever others say.
- * - Of the marks that were saved together with the state the last one counts, but `rolled_back` is final.
- * - A mark written for a run that died counts when the run which wrote it was saved.
+ * - A `call_end` mark that names the revision of its save counts once that revision is known to have been stored: a later
+ *   mark names it, or the state does. Other marks were saved together with the state, or count when the run that wrote them
+ *   was saved.
+ * - When a run ended by itself and was saved, that is its outcome, whatever others say.
+ * - Otherwise the last mark counts: the run was taken back, or others tell what became of it. A run that is taken back by a
+ *   merge leaves in the session what another had taken in of its input before.
  * - What a run says that could not be saved counts when there is nothing else.
  */
 export class CallOutcomes {
@@ -59,6 +68,7 @@ export class CallOutcomes {
     }
     const run = { runId: runIdOf(record), callId, seq };
     const found = await this.#search(slot, signs, run);
+    if (found.ofInput && isInput(record)) return found.ofInput;
     const place = messagePlace(record);
     const { kept = Number.POSITIVE_INFINITY, outcome } = found;
     const isKept = place === undefined || place < kept;
@@ -66,44 +76,38 @@ export class CallOutcomes {
   }
 
   async #search(slot: Slot, signs: OutcomeSigns, run: SearchedRun): Promise<FoundOutcome> {
-    const { runId, callId, seq } = run;
-    const claims: EndSign[] = [];
-    let claimedAt = 0;
-    let saved: CallOutcome | null = null;
-    let unsaved: EndSign | null = null;
-    let byAnother: EndSign | null = null;
-    let isPastAnother = false;
-    let [seen, late] = [0, 0];
-    reading: for (let stretch = await signs.behind(seq); stretch.length > 0; ) {
-      for (const sign of stretch) {
-        if (++seen > MAX_RECORDS || (isPastAnother && ++late > MAX_LATE_RECORDS)) break reading;
-        const { end } = sign;
-        const proven = end && claims.find(({ to = "" }) => end.stored.includes(to));
-        if (proven) return { outcome: proven.outcome };
-        if (sign.runId === runId || (sign.isOfCall && sign.callId === callId)) {
-          if (end?.to !== undefined) {
-            claims.push(end);
-            claimedAt = sign.seq;
-          } else if (end?.by !== undefined && end.by !== runId) {
-            const writer = { runId: end.by, callId: end.by, seq: sign.seq };
-            if (await this.#wasSaved(slot, signs, writer)) byAnother = end;
-          } else if (end?.isUnsaved) unsaved = end;
-          else if (end && saved !== "rolled_back") saved = end.outcome;
-          // A log of another writer has no ids of runs: messages behind the end of a call are another run's.
-          if (runId === callId && sign.isMessage && saved !== null) break reading;
-        } else if (end) isPastAnother = true;
-      }
-      stretch = await signs.behind(stretch.at(-1)?.seq ?? seq);
-    }
-    if (claims.length > 0 && (await this.#lookAgain(slot, signs, claimedAt)))
+    const { ends, stored } = await readEnds(signs, run);
+    const keptInLog = keptOutcome(ends, ({ revision = "" }) => stored.has(revision));
+    if (keptInLog) return { outcome: keptInLog };
+    // A run makes its last save once.
+    const last = ends.find(({ isOwn, revision = "" }) => isOwn && stored.has(revision));
+    const isOpen = ({ isOwn, revision }: SeenEnd) =>
+      revision !== undefined && !stored.has(revision) && !(isOwn && last);
+    const open = ends.findLast(isOpen);
+    if (open && (await this.#lookAgain(slot, signs, open.seq)))
       return this.#search(slot, signs, run);
-    for (const { to, outcome } of claims)
-      if (this.#holds(slot, ({ revisions }) => revisions.includes(to ?? ""))) return { outcome };
-    if (saved) return { outcome: saved };
-    const said = byAnother ?? unsaved;
-    if (said) return { outcome: said.outcome, kept: said.kept, hasSavedNothing: said.isUnsaved };
-    if (claims.length === 0) return { outcome: null };
-    const isUnderWay = this.#holds(slot, (stored) => stored.runId === runId);
+    const isStored = (end: SeenEnd) =>
+      stored.has(end.revision ?? "") ||
+      (isOpen(end) && this.#holds(slot, ({ revisions }) => revisions.includes(end.revision)));
+    const kept = keptOutcome(ends, isStored);
+    if (kept) return { outcome: kept };
+    let found: FoundOutcome | null = null;
+    for (const end of ends) {
+      const { isOwn, isUnsaved, outcome, revision, by = "", seq } = end;
+      // Its own rolling back is final: only another that has its words can say more.
+      if (isOwn && (isUnsaved || outcome !== "rolled_back")) continue;
+      const writer = { runId: by, callId: by, seq };
+      const wasSaved =
+        revision === undefined
+          ? isOwn || (await this.#wasSaved(slot, signs, writer))
+          : isStored(end);
+      if (wasSaved) found = isOwn ? takenBack(end, found) : asTold(end);
+    }
+    if (found) return found;
+    const unsaved = ends.findLast(({ isOwn, isUnsaved }) => isOwn && isUnsaved);
+    if (unsaved) return asTold(unsaved);
+    if (!ends.some(({ isOwn }) => isOwn)) return { outcome: null };
+    const isUnderWay = this.#holds(slot, ({ runId }) => runId === run.runId);
     return { outcome: isUnderWay ? "unsettled" : "unsaved" };
   }
 
@@ -148,12 +152,89 @@ interface SearchedRun {
   readonly seq: number;
 }
 
+/** What is known of the end of a run. */
 interface FoundOutcome {
   readonly outcome: RunOutcome | null;
+  /** Outcome of the run's input, where another run had taken it in before the run was taken back. */
+  readonly ofInput?: RunOutcome | undefined;
   /** Number of messages that a run which died or could not save its end had saved. */
   readonly kept?: number | undefined;
   /** The run died, or failed, before anything of it was saved. */
   readonly hasSavedNothing?: boolean | undefined;
+}
+
+/** End that the log tells of a run. */
+interface SeenEnd extends EndSign {
+  readonly seq: number;
+  /** The run says so itself. */
+  readonly isOwn: boolean;
+  /** Revision of the save that makes it true; none where the mark was saved together with the state. */
+  readonly revision: string | undefined;
+}
+
+/** Reads what the log tells of a run's end, oldest first, and the revisions that it shows to have been stored. */
+async function readEnds(
+  signs: OutcomeSigns,
+  { runId, callId, seq }: SearchedRun,
+): Promise<{ readonly ends: readonly SeenEnd[]; readonly stored: ReadonlySet<string> }> {
+  const ends: SeenEnd[] = [];
+  const stored = new Set<string>();
+  let isPastAnother = false;
+  let [seen, late] = [0, 0];
+  for (let stretch = await signs.behind(seq); stretch.length > 0; ) {
+    for (const sign of stretch) {
+      const { end, isMessage, isOfCall } = sign;
+      if (++seen > MAX_RECORDS || (isPastAnother && ++late > MAX_LATE_RECORDS))
+        return { ends, stored };
+      for (const revision of end?.stored ?? []) stored.add(revision);
+      if (provenEnd(ends, ({ revision = "" }) => stored.has(revision))) return { ends, stored };
+      if (isOfCall ? sign.callId === callId : sign.runId === runId) {
+        const isOwn = end?.by === undefined || end.by === runId;
+        const revision = isOwn ? end?.to : end?.with;
+        if (end) ends.push({ ...end, seq: sign.seq, isOwn, revision });
+        // A log of another writer has no ids of runs: messages behind the end of a call are another run's.
+        if (runId === callId && isMessage && ends.some(isSavedWithState)) return { ends, stored };
+      } else if (end) isPastAnother = true;
+    }
+    stretch = await signs.behind(stretch.at(-1)?.seq ?? seq);
+  }
+  return { ends, stored };
+}
+
+function isSavedWithState({ isOwn, isUnsaved, revision }: SeenEnd): boolean {
+  return isOwn && !isUnsaved && revision === undefined;
+}
+
+function provenEnd(
+  ends: readonly SeenEnd[],
+  isStored: (end: SeenEnd) => boolean,
+): SeenEnd | undefined {
+  return ends.find(
+    (end) =>
+      end.isOwn && end.revision !== undefined && end.outcome !== "rolled_back" && isStored(end),
+  );
+}
+
+/** Returns the outcome of a run that ended by itself and was not taken back; null when there is none. */
+function keptOutcome(
+  ends: readonly SeenEnd[],
+  isStored: (end: SeenEnd) => boolean,
+): CallOutcome | null {
+  const proven = provenEnd(ends, isStored);
+  if (proven) return proven.outcome;
+  const together = ends.filter(isSavedWithState);
+  const isTakenBack = together.some(({ outcome }) => outcome === "rolled_back");
+  return isTakenBack ? null : (together.at(-1)?.outcome ?? null);
+}
+
+/** A run that is taken back by a merge leaves in the session what another run had taken in of it. */
+function takenBack({ outcome, isMerged }: SeenEnd, before: FoundOutcome | null): FoundOutcome {
+  const ofInput = before?.ofInput ?? before?.outcome;
+  return isMerged && ofInput && !isDiscarded(ofInput) ? { outcome, ofInput } : { outcome };
+}
+
+function asTold({ outcome, kept, isUnsaved }: SeenEnd): FoundOutcome {
+  return { outcome, kept, hasSavedNothing: isUnsaved };
 }
 
 /** A state, and the last record that had been read when it was loaded. */

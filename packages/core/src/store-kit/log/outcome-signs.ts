@@ -13,8 +13,12 @@ export interface EndSign {
   readonly to?: string | undefined;
   /** Run that wrote the mark for one that died. */
   readonly by?: string | undefined;
+  /** Revision that the save which the mark was written for was to produce, in a mark of another run. */
+  readonly with?: string | undefined;
   /** Number of messages that a run which died or could not save its end had saved. */
   readonly kept?: number | undefined;
+  /** The save left what another process had saved as it was. */
+  readonly isMerged: boolean;
   /** The run says that its last save failed. */
   readonly isUnsaved: boolean;
 }
@@ -113,6 +117,11 @@ export function messagePlace({ id }: Pick<LogRecord, "id">): number | undefined 
   return /^\d+$/.test(place) ? Number(place) : undefined;
 }
 
+/** Tells whether a record is a message of its run's input. */
+export function isInput({ id, kind }: Pick<LogRecord, "id" | "kind">): boolean {
+  return kind === "message" && runPrefix.test(id) && id.split(".")[1] === "input";
+}
+
 /** Returns the id of the run that put another one right with this record; undefined for other records. */
 export function repairerOf({ id }: Pick<LogRecord, "id">): string | undefined {
   const [, kind, writer] = id.split(".");
@@ -121,13 +130,15 @@ export function repairerOf({ id }: Pick<LogRecord, "id">): string | undefined {
 
 function endIn({ mark }: LogRecord): EndSign | null {
   if (mark?.name !== "call_end" || mark.outcome === undefined) return null;
-  const { from, over, to, by, kept, saved } = mark.details ?? {};
+  const { from, over, to, by, with: written, kept, saved, merged } = mark.details ?? {};
   return {
     outcome: mark.outcome,
     isUnsaved: saved === false,
+    isMerged: merged === true,
     stored: [from, ...(Array.isArray(over) ? over : [])].filter((one) => typeof one === "string"),
     ...(typeof to === "string" && { to }),
     ...(typeof by === "string" && { by }),
+    ...(typeof written === "string" && { with: written }),
     ...(typeof kept === "number" && { kept }),
   };
 }

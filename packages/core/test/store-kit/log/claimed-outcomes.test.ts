@@ -131,3 +131,29 @@ test("a run that logged its end after a reader loaded the state is not taken for
   await log.append(slot, [said(b), ended(b, "committed", { from: "1.a", to: "3.b" })]);
   expect(await outcomeOfLast()).toBe("unsettled");
 });
+
+test("what another wrote of a run counts when the save that it was written for was made, whatever else that one saved", async () => {
+  await log.append(slot, [
+    said(a, "input.0"),
+    ended(a, "rolled_back", { by: b, kept: 0, with: "1.b" }),
+    ended(a, "error", { by: c, kept: 0, with: "1.c" }),
+    ended(c, "committed", { from: null, to: "1.c" }),
+    ended(b, "committed", { from: null, over: ["1.c"], to: "2.b", merged: true }),
+  ]);
+  expect(await outcomes("2.b")).toEqual(["error"]);
+});
+
+test("a run that was rolled back by a merge leaves the input that another had saved, and nothing else", async () => {
+  const takenIn = [
+    said(a, "input.0"),
+    ended(a, "error", { by: b, kept: 0, with: "1.b" }),
+    said(a, 1),
+    ended(b, "committed", { from: null, over: ["1.b"], to: "2.b" }),
+  ];
+  const rolledBack = { from: null, over: ["2.b"], to: "3.a" };
+  await log.append(slot, [...takenIn, ended(a, "rolled_back", { ...rolledBack, merged: true })]);
+  expect(await outcomes("3.a")).toEqual(["error", "rolled_back"]);
+  log = new InMemoryConversationLog();
+  await log.append(slot, [...takenIn, ended(a, "rolled_back", rolledBack)]);
+  expect(await outcomes("3.a")).toEqual(["rolled_back", "rolled_back"]);
+});
