@@ -59,10 +59,19 @@ export class Source {
     return Object.fromEntries(
       body.map((member) => {
         const { typeAnnotation } = member["typeAnnotation"] as { readonly typeAnnotation: Node };
-        const fields = (typeAnnotation["members"] as readonly Node[] | undefined) ?? [];
-        return [(member["key"] as { readonly name: string }).name, this.#fields(fields)];
+        const { name: key } = member["key"] as { readonly name: string };
+        return [key, this.#fieldsOf(typeAnnotation)];
       }),
     );
+  }
+
+  /** The fields of an object type: written out, declared in the same file under a name, or an intersection of such. */
+  #fieldsOf(type: Node): readonly string[] {
+    if (type.type === "TSIntersectionType")
+      return (type["types"] as readonly Node[]).flatMap((one) => this.#fieldsOf(one));
+    const { name = "" } = (type["typeName"] ?? {}) as { readonly name?: string };
+    if (this.#types.get(name)?.type === "TSInterfaceDeclaration") return this.describe(name);
+    return this.#fields((type["members"] as readonly Node[] | undefined) ?? []);
   }
 
   #declaration(name: string): Node {

@@ -56,6 +56,7 @@ const eventsOfPackages = {
   EvictionEvents: "eviction",
   MemoryEvents: "memory-flush",
   PlanningEvents: "planning",
+  SubagentsEvents: "subagents",
   McpEvents: "mcp",
   BudgetEvents: "permissions",
 };
@@ -105,6 +106,7 @@ describe("docs/events.md", () => {
       Repair: Source.of("Repair").describe("Repair"),
       Task: Source.of("Task").describe("Task"),
       CompactionCause: Source.of("CompactionCause").describe("CompactionCause"),
+      TaskStatus: Source.of("TaskStatus", "subagents").describe("TaskStatus"),
     };
     expect(differences(tablesIn(typePart), declared)).toEqual([]);
   });

@@ -1,14 +1,14 @@
 // An agent under `permissions` in a process of its own, whose tools write what they did to a file.
 // Usage: node approval-node.mjs <store choice as JSON> <file> <options as JSON: persistence, hangs>
-// stdin: {"id", "method", "args"} as JSON calls a method of the agent; stdout: {"id", "value"} or {"id", "error"}.
+// stdin and stdout: see serve-agent.mjs.
 // The model makes the calls which a message lists as JSON, and then tells the states of their results.
 import { appendFileSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { ReActAgent, StoreUnavailableError, textOf, tool, toolResultsOf } from "@holdfast/core";
+import { ReActAgent, textOf, tool, toolResultsOf } from "@holdfast/core";
 import { permissions } from "@holdfast/permissions";
 import { scriptedModel } from "@holdfast/testing";
 import { z } from "zod";
 import { openNodeStore } from "../history/node/open-node-store.mjs";
+import { serveAgent } from "../processes/serve-agent.mjs";
 
 const [choice, file] = [JSON.parse(process.argv[2]), process.argv[3]];
 const { persistence, hangs } = JSON.parse(process.argv[4]);
@@ -52,24 +52,4 @@ const agent = new ReActAgent({
   plugins: [permissions({ rules: { deny: ["drop"] } })],
 });
 
-// Connections and tables are made before the first lease, which would not last until they are there on a busy machine.
-for (let isReady = false; !isReady; ) isReady = await greet();
-
-async function greet() {
-  try {
-    await agent.call("hello", { userId: "ready", sessionId: "ready" });
-    return true;
-  } catch (error) {
-    if (!StoreUnavailableError.is(error)) throw error;
-    return false;
-  }
-}
-
-createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, args } = JSON.parse(line);
-  const say = (answer) => process.stdout.write(`${JSON.stringify({ id, ...answer })}\n`);
-  agent[method](...args).then(
-    (value) => say({ value }),
-    ({ code, message }) => say({ error: { code, message } }),
-  );
-});
+await serveAgent(agent);

@@ -8,8 +8,9 @@ import type {
   RememberedRule,
   SlotPage,
 } from "@holdfast/core";
-import { type ScriptedToolCall, spawnScript, tempDirectory } from "@holdfast/testing";
+import { type ScriptedToolCall, tempDirectory } from "@holdfast/testing";
 import { newPlace, type sharedStores } from "../fleet/every-store.js";
+import { remoteAgent } from "../processes/remote-agent.js";
 
 const script = new URL("approval-node.mjs", import.meta.url);
 
@@ -77,20 +78,7 @@ export async function approvalNodes(
 }
 
 function startNode(args: readonly string[]): ApprovalNode {
-  const child = spawnScript(script, args);
-  let count = 0;
-  const send = (method: string, ...args: readonly unknown[]): number => {
-    count++;
-    child.send(JSON.stringify({ id: count, method, args }));
-    return count;
-  };
-  async function ask<T>(method: string, ...args: readonly unknown[]): Promise<T> {
-    const id = send(method, ...args);
-    const line = await child.line((text) => text.startsWith(`{"id":${id},`));
-    const { value, error } = JSON.parse(line) as { value: T; error?: { code: string } };
-    if (error) throw Object.assign(new Error(`the node failed with ${error.code}`), error);
-    return value;
-  }
+  const { ask, send, process } = remoteAgent(script, args);
   return {
     use: (calls, ctx) => ask("call", JSON.stringify(calls), { ...session, ...ctx }),
     confirm: (confirm, ctx) => ask("call", { confirm }, { ...session, ...ctx }),
@@ -99,7 +87,7 @@ function startNode(args: readonly string[]): ApprovalNode {
     resume: (name = session) => ask("resume", name),
     rememberedRules: () => ask("rememberedRules", session),
     forgetRules: (options) => ask("forgetRules", session, options),
-    send: (method, ...args) => void send(method, ...args),
-    kill9: () => child.kill9(),
+    send,
+    kill9: () => process.kill9(),
   };
 }

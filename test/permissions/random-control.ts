@@ -5,10 +5,25 @@ import fc from "fast-check";
 export type Choice = "leave" | "approve" | "edit" | "deny" | "stop" | "session" | "user";
 
 /** Tool call of the model: `look` is allowed, `note` asks, `wipe` is denied, `halt` interrupts its own call. */
-export interface WantedCall {
+export interface PlainCall {
   readonly name: "look" | "note" | "wipe" | "halt";
   readonly input: { readonly text: string };
 }
+
+/** Calls that the model gives to a subagent, and whether it waits for that. */
+export interface DelegatedCalls {
+  readonly name: "agent_spawn";
+  readonly calls: readonly PlainCall[];
+  readonly waits: boolean;
+}
+
+/** The model waits for the oldest task in the background, so that a person is asked what that asks. */
+export interface TaskWait {
+  readonly name: "task_output";
+}
+
+/** Tool call of the model. */
+export type WantedCall = PlainCall | DelegatedCalls | TaskWait;
 
 /** One thing that a person or the program does to a session. */
 export type ControlStep =
@@ -19,6 +34,9 @@ export type ControlStep =
     }
   /** One choice for each call that asks, in turn. */
   | { readonly kind: "answer"; readonly choices: readonly Choice[] }
+  /** The program answers a background task that asks; one choice for each of its calls. */
+  | { readonly kind: "answer task"; readonly approve: readonly boolean[] }
+  | { readonly kind: "cancel task" }
   /** Answers a call that was answered before. */
   | { readonly kind: "answer again" }
   | { readonly kind: "interrupt" }
@@ -32,14 +50,28 @@ export type ControlStep =
 
 const text = fc.constantFrom("a", "b", "c");
 
-const wantedCall: fc.Arbitrary<WantedCall> = fc.record({
-  name: fc.oneof(
-    { weight: 12, arbitrary: fc.constant("note" as const) },
-    { weight: 4, arbitrary: fc.constantFrom("look" as const, "wipe" as const) },
-    { weight: 1, arbitrary: fc.constant("halt" as const) },
-  ),
-  input: fc.record({ text }),
-});
+const plainCall = (...others: readonly "halt"[]): fc.Arbitrary<PlainCall> =>
+  fc.record({
+    name: fc.oneof(
+      { weight: 12, arbitrary: fc.constant("note" as const) },
+      { weight: 4, arbitrary: fc.constantFrom("look" as const, "wipe" as const) },
+      ...others.map((name) => ({ weight: 1, arbitrary: fc.constant(name) })),
+    ),
+    input: fc.record({ text }),
+  });
+
+const wantedCall: fc.Arbitrary<WantedCall> = fc.oneof(
+  { weight: 12, arbitrary: plainCall("halt") },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      name: fc.constant("agent_spawn" as const),
+      calls: fc.array(plainCall(), { minLength: 1, maxLength: 2 }),
+      waits: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ name: "task_output" as const }) },
+);
 
 const choice = fc.constantFrom<Choice>(
   ...(["leave", "approve", "approve", "edit", "deny", "stop", "session", "user"] as const),
@@ -68,6 +100,14 @@ export const controlSteps: fc.Arbitrary<readonly ControlStep[]> = fc.array(
     { weight: 6, arbitrary: answer },
     { weight: 4, arbitrary: fc.constant({ kind: "compact" }) },
     { weight: 2, arbitrary: fc.constant({ kind: "restart" }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant("answer task" as const),
+        approve: fc.array(fc.boolean(), { minLength: 2, maxLength: 2 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.constant({ kind: "cancel task" }) },
     { weight: 1, arbitrary: fc.constant({ kind: "answer again" }) },
     { weight: 1, arbitrary: fc.constant({ kind: "interrupt" }) },
     {

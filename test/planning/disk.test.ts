@@ -1,100 +1,9 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { toolResultsOf } from "@holdfast/core";
-import { HarnessAgent } from "@holdfast/harness";
-import { mcpTools } from "@holdfast/mcp";
-import { planning } from "@holdfast/planning";
-import { JsonFileAgentStateStore } from "@holdfast/store-json";
-import {
-  type ScriptedReply,
-  type ScriptedToolCall,
-  scriptedModel,
-  tempDirectory,
-} from "@holdfast/testing";
-import { LocalFilesystemSpec } from "@holdfast/workspace";
-import { expect, onTestFinished, test } from "vitest";
-
-const session = { userId: "ann", sessionId: "s" };
-const server = createRequire(new URL("../../packages/mcp/package.json", import.meta.url)).resolve(
-  "@modelcontextprotocol/server-filesystem/dist/index.js",
-);
+import type { ScriptedToolCall } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { agentOnDisk, allWritten, session, untouched, writes } from "./agent-on-disk.js";
 
 const enter: ScriptedToolCall = { name: "plan_enter", input: {} };
-
-/** An agent on a directory of its own, with a shell, and with an MCP server that reads and writes another directory. */
-async function agentOnDisk(
-  script: (elsewhere: string) => readonly ScriptedReply[],
-  trustAnnotations = true,
-) {
-  const directory = await tempDirectory();
-  onTestFinished(directory.cleanup);
-  const workspace = join(directory.path, "workspace");
-  const files = join(workspace, "users", "ann", "notes");
-  const elsewhere = join(directory.path, "elsewhere");
-  await Promise.all([mkdir(files, { recursive: true }), mkdir(elsewhere)]);
-  await writeFile(join(files, "a.txt"), "old");
-  await writeFile(join(elsewhere, "a.txt"), "old");
-  const agent = HarnessAgent.builder()
-    .name("assistant")
-    .model(scriptedModel(script(elsewhere)))
-    .workspace(workspace)
-    .stateStore(new JsonFileAgentStateStore({ root: join(directory.path, "state") }))
-    .filesystem(new LocalFilesystemSpec({ shell: true }))
-    .use(
-      mcpTools({
-        servers: {
-          files: {
-            command: process.execPath,
-            args: [server, elsewhere],
-            required: true,
-            trustAnnotations,
-          },
-        },
-      }),
-      planning(),
-    )
-    .build();
-  onTestFinished(() => agent.close());
-  return {
-    agent,
-    /** The files that a tool could have changed, with their contents. */
-    async written(): Promise<Record<string, string>> {
-      const found: Record<string, string> = {};
-      for (const root of [files, elsewhere])
-        for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-          const path = join(entry.parentPath, entry.name);
-          found[path.slice(directory.path.length)] = entry.isFile()
-            ? await readFile(path, "utf8")
-            : "(a directory)";
-        }
-      return found;
-    },
-    async results(): Promise<string[]> {
-      const state = await agent.getAgentState(session);
-      return (state?.context ?? [])
-        .flatMap(toolResultsOf)
-        .map(({ name, state: outcome }) => `${name} ${outcome}`);
-    },
-  };
-}
-
-/** Every way to write that the agent has. */
-function writes(elsewhere: string): readonly ScriptedToolCall[] {
-  return [
-    { name: "write_file", input: { path: "notes/b.txt", content: "new" } },
-    { name: "edit_file", input: { path: "notes/a.txt", old_string: "old", new_string: "new" } },
-    { name: "execute", input: { command: "echo new > notes/c.txt" } },
-    { name: "execute", input: { command: "cat notes/a.txt" } },
-    { name: "files_write_file", input: { path: join(elsewhere, "b.txt"), content: "new" } },
-    { name: "files_create_directory", input: { path: join(elsewhere, "c") } },
-  ];
-}
-
-const untouched = {
-  "/elsewhere/a.txt": "old",
-  "/workspace/users/ann/notes/a.txt": "old",
-};
 
 const denied = [
   "edit_file denied",
@@ -133,12 +42,7 @@ test("in plan mode nothing reaches the disk; once the plan is approved, everythi
   expect(await disk.written()).toEqual(untouched);
   const confirm = reply.pending.map(({ toolCallId }) => ({ toolCallId, approve: true }));
   await disk.agent.call({ confirm }, session);
-  expect(await disk.written()).toMatchObject({
-    "/elsewhere/b.txt": "new",
-    "/workspace/users/ann/notes/a.txt": "new",
-    "/workspace/users/ann/notes/b.txt": "new",
-    "/workspace/users/ann/notes/c.txt": "new\n",
-  });
+  expect(await disk.written()).toMatchObject(allWritten);
 });
 
 test.each([
@@ -150,7 +54,7 @@ test.each([
       { toolCalls: [{ name: "files_list_directory", input: { path: elsewhere } }] },
       "ok",
     ],
-    trusted,
+    { trustAnnotations: trusted },
   );
   await disk.agent.enterPlanMode(session);
   await disk.agent.call("go", session);

@@ -143,7 +143,10 @@ export class ChatSpan {
   }
 
   #labels(): Attributes {
-    return { ...this.#names(), [attribute.agentName]: this.#telemetry.agent.name };
+    return {
+      ...this.#names(),
+      [attribute.agentName]: this.#telemetry.agentOf(this.#owner.slot).name,
+    };
   }
 
   #names(): Attributes {

@@ -64,7 +64,7 @@ export class CompactionSpan {
 
   #close(failure?: string): void {
     this.#telemetry.instruments.compactions.add(1, {
-      [attribute.agentName]: this.#telemetry.agent.name,
+      [attribute.agentName]: this.#telemetry.agentOf(this.#owner.slot).name,
       [attribute.compactionCause]: this.#cause,
       ...(failure !== undefined && { [attribute.errorType]: failure }),
     });

@@ -3,8 +3,9 @@ import { attribute } from "./names.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** Counts an event that has a counter, of a call or of background work. */
-export function countEvent({ instruments, agent }: Telemetry, event: AgentEvent): void {
-  const labels = { [attribute.agentName]: agent.name };
+export function countEvent(telemetry: Telemetry, event: AgentEvent): void {
+  const { instruments } = telemetry;
+  const labels = { [attribute.agentName]: telemetry.agentOf(event.slot).name };
   switch (event.type) {
     case "queue_wait":
       instruments.queueWaits.add(1, labels);

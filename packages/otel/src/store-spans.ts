@@ -58,8 +58,9 @@ export function saveSpan(
 }
 
 /** Records the metrics of a load. */
-export function recordLoad({ instruments, agent }: Telemetry, event: Loaded): void {
-  const labels = { [attribute.agentName]: agent.name };
+export function recordLoad(telemetry: Telemetry, event: Loaded): void {
+  const { instruments } = telemetry;
+  const labels = { [attribute.agentName]: telemetry.agentOf(event.slot).name };
   instruments.queueWait.record(event.waitedMs / 1_000, labels);
   instruments.loadDuration.record(event.durationMs / 1_000, {
     ...labels,
@@ -68,8 +69,9 @@ export function recordLoad({ instruments, agent }: Telemetry, event: Loaded): vo
 }
 
 /** Records the metrics of a save. */
-export function recordSave({ instruments, agent }: Telemetry, event: Saved): void {
-  const labels = { [attribute.agentName]: agent.name };
+export function recordSave(telemetry: Telemetry, event: Saved): void {
+  const { instruments } = telemetry;
+  const labels = { [attribute.agentName]: telemetry.agentOf(event.slot).name };
   instruments.saveDuration.record(event.durationMs / 1_000, labels);
   instruments.saveBytes.record(event.bytes, labels);
 }

@@ -56,6 +56,13 @@ export class Telemetry {
     this.#instruments = new InstrumentSource(settings.meterProvider);
   }
 
+  /** Returns the agent of a session: this one, or a subagent that works for it and has sessions of its own. */
+  agentOf({ agentId }: Pick<Slot, "agentId">): Telemetry["agent"] {
+    const prefix = `${this.agent.agentId}/`;
+    if (!agentId.startsWith(prefix)) return this.agent;
+    return { name: agentId.slice(prefix.length), agentId };
+  }
+
   get instruments(): Instruments {
     return this.#instruments.get();
   }
@@ -79,7 +86,7 @@ export class Telemetry {
     const { recordIds } = this.settings;
     const { slot, callId } = owner;
     const attributes: Attributes = {
-      [attribute.agentName]: this.agent.name,
+      [attribute.agentName]: this.agentOf(slot).name,
       ...(recordIds.session && {
         [attribute.conversation]: slot.sessionId,
         [attribute.callId]: callId,
@@ -113,8 +120,8 @@ export class Telemetry {
   #own(owner: SpanOwner, { subject, model, purpose, tool }: SpanStart): Attributes | undefined {
     const { attributes } = this.settings;
     if (!attributes) return undefined;
-    const { agent } = this;
     const { slot, callId, ctx } = owner;
+    const agent = this.agentOf(slot);
     return quietly(() => attributes({ subject, agent, slot, callId, ctx, model, purpose, tool }));
   }
 }

@@ -22,7 +22,7 @@ export class CallRemarks {
   readonly #includeDiscarded: boolean;
 
   constructor(
-    { log, stateStore, agentId }: Pick<SessionToolParts, "log" | "stateStore" | "agentId">,
+    { log, stateStore }: Pick<SessionToolParts, "log" | "stateStore">,
     caller: Caller,
     clock: YieldingClock,
     includeDiscarded: boolean | undefined,
@@ -36,7 +36,7 @@ export class CallRemarks {
         },
       },
       {
-        agentId,
+        agentId: caller.slot.agentId,
         stateStore: {
           // The call has its own session's state at hand: the head is all that is asked for.
           load: async (slot) =>

@@ -1,5 +1,9 @@
-import { type AgentState, InvalidInputError, type RuntimeContext, type Slot } from "@holdfast/core";
-import { callSlot } from "@holdfast/core/plugin-kit";
+import {
+  type AgentState,
+  InvalidInputError,
+  type Slot,
+  type ToolCallContext,
+} from "@holdfast/core";
 import { checkId } from "@holdfast/core/store-kit";
 
 /** The call that a tool runs in. It decides which sessions may be read; arguments of the model do not. */
@@ -18,9 +22,9 @@ export interface SessionRequest {
   readonly sessionId?: string | undefined;
 }
 
-/** Returns the caller of a tool of this agent. */
-export function callerOf(agentId: string, ctx: RuntimeContext, signal: AbortSignal): Caller {
-  return { slot: callSlot(agentId, ctx), callId: ctx.callId, signal, state: ctx.agentState };
+/** Returns the caller of a tool: a session of the agent, or of a subagent that has its tools. */
+export function callerOf(ctx: ToolCallContext, signal: AbortSignal): Caller {
+  return { slot: ctx.slot, callId: ctx.callId, signal, state: ctx.agentState };
 }
 
 /**

@@ -14,8 +14,6 @@ export interface SessionToolParts {
   readonly log: ConversationLog;
   /** Tells which of the ends that a log names were saved. */
   readonly stateStore: Pick<AgentStateStore, "load">;
-  /** The agent that has the tools. */
-  readonly agentId: string;
   readonly settings: SessionToolsSettings;
 }
 
@@ -27,13 +25,13 @@ export interface SessionToolOptions<S extends ToolInputSchema>
 
 /** Makes a tool that reads the logs of an agent's users, within the time that the settings allow. */
 export function sessionTool<S extends ToolInputSchema>(
-  { agentId, settings: { timeoutMs } }: SessionToolParts,
+  { settings: { timeoutMs } }: SessionToolParts,
   { run, ...options }: SessionToolOptions<S>,
 ): Tool {
   return safeTool({
     ...options,
     readOnly: true,
     run: (input, ctx, signal) =>
-      run(input, callerOf(agentId, ctx, signal), new YieldingClock({ timeoutMs, signal })),
+      run(input, callerOf(ctx, signal), new YieldingClock({ timeoutMs, signal })),
   });
 }

@@ -21,7 +21,6 @@ export function sessionTools(options: SessionToolsOptions = {}): Plugin {
       const parts = {
         log: host.require("log"),
         stateStore: host.require("stateStore"),
-        agentId: host.agent.agentId,
         settings,
       };
       host.tool(sessionListTool(parts));

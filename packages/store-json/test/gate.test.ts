@@ -107,6 +107,21 @@ test(
 );
 
 test(
+  "a holder that stands still longer than its lease is no longer among the calls, for a process that only looks",
+  long,
+  async () => {
+    const root = temporaryRoot();
+    const child = spawnScript(holder, [root, "1000", "hold"]);
+    await child.line("held");
+    const gate = new FileSessionGate({ root });
+    expect(await gate.calls(slot)).toEqual(["held"]);
+    process.kill(child.pid, "SIGSTOP");
+    await eventually(async () => (await gate.calls(slot)).length === 0);
+    await child.kill9();
+  },
+);
+
+test(
   "a holder that stood still for its whole lease gives up, though nobody has come yet",
   long,
   async () => {

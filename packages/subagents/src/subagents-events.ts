@@ -11,7 +11,7 @@ export interface TaskEvent {
 
 /** Events of `subagents()`. */
 export interface SubagentsEvents {
-  /** A subagent begins to work on a task, or goes on with one that another process had begun: `attempt` is above 1 then. */
+  /** A subagent begins to work on a task, goes on after an answer, or takes a task over: `attempt` is above 1 then. */
   readonly task_start: TaskEvent & {
     /** Session of the subagent, under the agent id `<agentId>/<agent>`. */
     readonly sessionId: string;
@@ -32,12 +32,12 @@ export interface SubagentsEvents {
     readonly status: Exclude<TaskStatus, "running" | "waiting">;
     /** True when no tool call waited for the result. */
     readonly isBackground: boolean;
-    /** Error of a task that failed or was lost. */
+    /** Reason of a task that failed, was cancelled or was lost. */
     readonly error?: string | undefined;
   };
-  /** The model has been told how a background task ended. */
+  /** A request has told the model how a task ended. Ends that the result of a tool shows have no such event. */
   readonly task_delivered: TaskEvent & { readonly status: TaskStatus };
-  /** Event of a subagent that works for this session, as it emitted it. */
+  /** Event of a subagent, as it emitted it, while a call of the session that it works for runs in the same process. */
   readonly subagent_event: TaskEvent & { readonly event: AgentEvent };
   /** A file with the definition of a subagent cannot be used. */
   readonly subagent_problem: { readonly file: string; readonly problem: string };

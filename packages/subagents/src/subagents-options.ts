@@ -11,17 +11,17 @@ import { MAX_RESULT_CHARS } from "./tasks/task-life.js";
 
 /** Options of {@link subagents}. */
 export interface SubagentsOptions {
-  /** Agents to delegate to. @default [] */
+  /** Subagents that are defined in code. @default [] */
   readonly agents?: readonly SubagentDefinition[] | undefined;
-  /** Models that definitions in files may name. @default {} */
+  /** Models that definitions in files may name, by that name. @default {} */
   readonly models?: Readonly<Record<string, Model>> | undefined;
-  /** Directory of the shared files with definitions; false when none are read. @default "subagents" */
+  /** Directory of the definitions `<name>.md` in the files that all users share; false reads none. @default "subagents" */
   readonly directory?: string | false | undefined;
-  /** Levels of agents below the one that people talk to: 1 to 10. @default 3 */
+  /** Levels of subagents below the agent that people talk to, 1 to 10. @default 3 */
   readonly maxDepth?: number | undefined;
-  /** Tasks of one session that are not finished, at the most. @default 10 */
+  /** Most tasks of one session that may be unfinished at a time, 1 to 1,000. @default 10 */
   readonly maxRunning?: number | undefined;
-  /** Characters that are kept of a task's result, at most 120,000. @default 100_000 */
+  /** Characters that are kept of a task's result, 1 to 100,000. @default 100_000 */
   readonly maxResultChars?: number | undefined;
   /** Adds the built-in agent `general-purpose`. @default true */
   readonly generalPurpose?: boolean | undefined;

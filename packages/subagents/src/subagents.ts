@@ -2,15 +2,18 @@ import {
   ConfigurationError,
   type Confirmation,
   definePlugin,
+  InvalidInputError,
   type PendingCall,
   type Plugin,
   type PluginHost,
   RuntimeContext,
   type Slot,
+  type Tool,
 } from "@holdfast/core";
-import { delegationOf } from "@holdfast/core/plugin-kit";
+import { delegationOf, KeyedQueue, nearestName } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
 import { Catalogue } from "./definitions/catalogue.js";
+import { hasTool, type SubagentDefinition } from "./definitions/subagent-definition.js";
 import { LiveCalls } from "./live-calls.js";
 import { readOptions, type SubagentsOptions, type SubagentsSettings } from "./subagents-options.js";
 import { noticeStateSchema, TaskNotices } from "./task-notices.js";
@@ -65,25 +68,38 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
       const ctx = RuntimeContext.empty();
       return Promise.all(tasks.map((task) => runner.settle(slot, task, ctx)));
     },
+    cancel: (session, taskId) => use().runner.cancel(slotOf(session), taskId),
     async pending(session, taskId) {
       const { store, runner } = use();
       const slot = slotOf(session);
       const record = await store.get(slot, taskId);
       return record ? runner.pending(slot, record, RuntimeContext.empty()) : [];
     },
-    cancel: (session, taskId) => use().runner.cancel(slotOf(session), taskId),
     async confirm(session, taskId, answers) {
       const { store, runner } = use();
+      // Its rules would be those of the subagent's session, which goes by other rules.
+      if (answers.some((answer) => "remember" in answer && answer.remember !== undefined))
+        throw new InvalidInputError(
+          "subagents: confirm cannot remember rules; let the agent ask, with task_output, and answer that with agent.call({ confirm })",
+        );
       const slot = slotOf(session);
       const record = await store.get(slot, taskId);
       if (record?.status !== "waiting") return record;
+      const asked = await runner.pending(slot, record, RuntimeContext.empty());
+      const stray = answers.find(
+        (answer) => !asked.some(({ toolCallId }) => toolCallId === answer.toolCallId),
+      );
+      if (stray)
+        throw new InvalidInputError(
+          `subagents: task ${taskId} does not ask about tool call ${JSON.stringify(stray.toolCallId)}; it asks about ${asked.map(({ toolCallId }) => toolCallId).join(", ") || "none"}`,
+        );
       await runner.answer(slot, record, answers, RuntimeContext.of({ callId: uuidv7() }));
       return store.get(slot, taskId);
     },
   } satisfies SubagentsPlugin);
 }
 
-/** Session whose tasks are meant, with the ids that its calls have. */
+/** Names a session by the ids that its calls have. */
 export interface SessionOfTasks {
   readonly userId?: string | null | undefined;
   readonly sessionId: string;
@@ -94,20 +110,26 @@ export interface SessionOfTasks {
  * on the same stores; a plugin object belongs to one agent.
  */
 export interface SubagentsPlugin extends Plugin {
-  /** Returns all tasks of a session, oldest first. Those that no process works on any more are settled first. */
-  tasks(session: SessionOfTasks): Promise<readonly TaskRecord[]>;
-  /** Returns the tool calls of a task that wait for a person; none when it does not wait. {@link confirm} answers them. */
-  pending(session: SessionOfTasks, taskId: string): Promise<readonly PendingCall[]>;
-  /** Cancels a task, on whichever node it runs. Returns its record, or null when there is no such task. */
-  cancel(session: SessionOfTasks, taskId: string): Promise<TaskRecord | null>;
   /**
-   * Answers a background task that waits for a person: its subagent goes on, in this process. Returns the task's record, or null
-   * when there is none. What a task in the foreground asks is answered with `agent.call({ confirm })`.
+   * Returns all tasks of a session, by the start of their current attempt. A task that no process works on any more is first
+   * marked as lost, or taken over by this process when it is repeatable or was paused by a shutdown.
+   */
+  tasks(session: SessionOfTasks): Promise<readonly TaskRecord[]>;
+  /** Cancels a task, in whichever process it runs, with the tasks that its subagent has given to others. Returns its record; null when there is none. */
+  cancel(session: SessionOfTasks, taskId: string): Promise<TaskRecord | null>;
+  /** Returns the tool calls that a task waits for a person to approve, for {@link confirm}; none when it does not wait. */
+  pending(session: SessionOfTasks, taskId: string): Promise<readonly PendingCall[]>;
+  /**
+   * Answers a background task that waits for a person: its subagent goes on, in this process. The calls to answer are those of
+   * {@link pending}. Returns the task's record as it is then; null when there is none. What a task in the foreground asks is
+   * answered with `agent.call({ confirm })`, and so are questions with rules to remember.
+   *
+   * @throws InvalidInputError for an answer with `remember`, and for one about a call that the task does not ask about
    */
   confirm(
     session: SessionOfTasks,
     taskId: string,
-    answers: readonly Confirmation[],
+    answers: readonly Omit<Confirmation, "remember">[],
   ): Promise<TaskRecord | null>;
 }
 
@@ -137,19 +159,24 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
     initial: () => ({ told: [], asks: [] }),
   });
   const notices = new TaskNotices({ store, runner, state });
-  const parts = { settings, catalogue, store, runner, notices, now: () => host.now() };
+  const queue = new KeyedQueue();
+  const parts = { settings, catalogue, store, runner, notices, queue, now: () => host.now() };
   for (const tool of [...agentTools(parts), ...taskTools(parts)]) {
     ownTools.add(tool.name);
     host.tool(tool);
   }
   host.promptSection(async (prompt, { ctx }) => {
     if ((delegationOf(ctx)?.depth ?? 0) >= settings.maxDepth) return prompt;
+    const run = ctx.get(TaskRun);
+    const self = run ? await catalogue.find(run.agent) : null;
+    if (self && !hasTool(self, "agent_spawn")) return prompt;
     const agents = await catalogue.listed();
     if (agents.length === 0) return prompt;
     const lines = agents.map(({ name, description }) => `- ${name}: ${description}`);
     const section = `Subagents that you can give tasks to with agent_spawn:\n${lines.join("\n")}`;
     return prompt === "" ? section : `${prompt}\n\n${section}`;
   });
+  host.onBuild(({ tools, mayGrow }) => (mayGrow ? [] : unknownTools(settings.agents, tools)));
   host.onHealth(async () => {
     await catalogue.all();
     const [problem] = catalogue.problems;
@@ -175,6 +202,14 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
         return reply;
       });
     },
+    onModelCall(step, next) {
+      notices.asked(step);
+      return next();
+    },
+    onToolResult(result, step) {
+      notices.toolEnded(step, result);
+      return result;
+    },
     async onReasoning(step, next) {
       const { result, told } = await notices.during(step, next);
       for (const { taskId, agent, label, status } of told)
@@ -183,4 +218,21 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
     },
   });
   return { agentId: host.agent.agentId, store, runner };
+}
+
+/** Returns what is wrong with lists of tools that name one which the agent does not have: it was misspelt, or is missing. */
+function unknownTools(
+  agents: readonly SubagentDefinition[],
+  tools: readonly Tool[],
+): readonly string[] {
+  const names = tools.map(({ name }) => name);
+  return agents.flatMap(({ name, tools: wanted = [] }) =>
+    wanted
+      .filter((one) => !one.includes("*") && !names.includes(one))
+      .map((one) => {
+        const near = nearestName(one, names);
+        const advice = near === undefined ? "" : `; did you mean ${JSON.stringify(near)}?`;
+        return `agent ${JSON.stringify(name)}: there is no tool ${JSON.stringify(one)}${advice}`;
+      }),
+  );
 }

@@ -1,4 +1,15 @@
-import type { CallStep, PluginState, ReasoningStep, RuntimeContext, Slot } from "@holdfast/core";
+import type {
+  Block,
+  CallStep,
+  ModelCallStep,
+  PluginState,
+  ReasoningStep,
+  RuntimeContext,
+  Slot,
+  ToolCallContext,
+  ToolCallStep,
+  ToolResultBlock,
+} from "@holdfast/core";
 import { cutText, markQuoter } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { TaskRunner } from "./task-runner.js";
@@ -10,6 +21,9 @@ import type { TaskStore } from "./tasks/task-store.js";
 const NOTICE_CHARS = 8_000;
 /** Most tasks that one request tells about; the others follow with the next. */
 const MAX_NOTICES = 10;
+
+/** Source of the hints that tell about tasks. */
+const SOURCE = "subagents";
 
 /** State of `subagents()` in a session: what the model has been told. It is saved with the reply to the request that did. */
 export type NoticeState = {
@@ -28,6 +42,12 @@ export const noticeStateSchema: z.ZodType<NoticeState> = z.object({
 /** Tasks of a session that its running call has to look after. */
 class OpenTasks {
   readonly ids: Set<string>;
+  /** Tasks whose end a tool is about to show, by tool call. */
+  readonly shown = new Map<string, string>();
+  /** Tasks that a tool call waits for. */
+  readonly waitedFor = new Set<string>();
+  /** True once the model has been sent the notices of the step. */
+  isAsked = false;
 
   constructor(ids: readonly string[]) {
     this.ids = new Set(ids);
@@ -63,13 +83,17 @@ export class TaskNotices {
     for (const { taskId, status } of tasks)
       if (told.includes(taskId) && isFinished(status)) await store.archive(slot, taskId);
     for (const record of open) {
-      const isAbandoned =
-        record.status === "waiting" &&
-        !record.isBackground &&
-        !Object.hasOwn(state.openCalls, record.toolCallId);
+      const { taskId, status, isBackground, toolCallId } = record;
+      const call = state.openCalls[toolCallId];
       // The call that was to pass its questions on was closed: nobody will answer them.
-      if (isAbandoned) await runner.cancel(slot, record.taskId);
-      else await runner.settle(slot, record, ctx);
+      if (status === "waiting" && !isBackground && call === undefined) {
+        await runner.cancel(slot, taskId);
+        continue;
+      }
+      // The call that waited for it died with its process, and will not run again.
+      const isLeft = !isBackground && (call === undefined || call === "started");
+      const left = isLeft ? await runner.moveToBackground(slot, taskId) : null;
+      await runner.settle(slot, left ?? record, ctx);
     }
     const isOpen = (taskId: string) => tasks.some((task) => task.taskId === taskId);
     const kept = { told: told.filter((id) => isOpen(id) && !isDone(tasks, id)), asks };
@@ -82,12 +106,31 @@ export class TaskNotices {
     ctx.get(OpenTasks)?.ids.add(taskId);
   }
 
-  /** Notes that the model sees the end of a task in the result of a tool. */
-  toldByTool(ctx: RuntimeContext, record: TaskRecord): void {
-    const { agentState } = ctx;
-    if (!agentState || !isFinished(record.status)) return;
-    this.#note(agentState, [record.taskId], []);
-    ctx.get(OpenTasks)?.ids.delete(record.taskId);
+  /** Notes that a tool call of the running call waits for a task; false when another does already. */
+  waitFor(ctx: RuntimeContext, taskId: string): boolean {
+    const waitedFor = ctx.get(OpenTasks)?.waitedFor;
+    if (waitedFor?.has(taskId)) return false;
+    waitedFor?.add(taskId);
+    return true;
+  }
+
+  /** Notes that no tool call waits for a task any more. */
+  waitedFor(ctx: RuntimeContext, taskId: string): void {
+    ctx.get(OpenTasks)?.waitedFor.delete(taskId);
+  }
+
+  /** Expects the end of a task to be in the result of a tool call; {@link toolEnded} notes that it is. */
+  showByTool(ctx: ToolCallContext, { taskId, status }: TaskRecord): void {
+    if (isFinished(status)) ctx.get(OpenTasks)?.shown.set(ctx.toolCallId, taskId);
+  }
+
+  /** Notes the task whose end the model sees in the result of a tool call, unless the call was stopped before it was there. */
+  toolEnded({ ctx, state }: ToolCallStep, { toolCallId, state: end }: ToolResultBlock): void {
+    const open = ctx.get(OpenTasks);
+    const taskId = open?.shown.get(toolCallId);
+    if (taskId === undefined || end !== "success") return;
+    this.#note(state, [taskId], []);
+    open?.ids.delete(taskId);
   }
 
   /** Runs one step of reasoning with the notices that are due. Returns the tasks whose end was told. */
@@ -96,17 +139,27 @@ export class TaskNotices {
     reason: () => Promise<T>,
   ): Promise<{ readonly result: T; readonly told: readonly TaskRecord[] }> {
     const { ended, asking } = await this.#due(step);
-    if (ended.length > 0) step.hint(endedNotice(ended), "subagents");
-    if (asking.length > 0) step.hint(askingNotice(asking), "subagents");
+    if (ended.length > 0) step.hint(endedNotice(ended), SOURCE);
+    if (asking.length > 0) step.hint(askingNotice(asking), SOURCE);
+    const open = step.ctx.get(OpenTasks);
+    if (open) open.isAsked = false;
     const result = await reason();
+    // A middleware, such as a budget, has answered in the place of the model.
+    if (!open?.isAsked) return { result, told: [] };
     this.#note(
       step.state,
       ended.map(({ taskId }) => taskId),
       asking.map(askKey),
     );
-    const open = step.ctx.get(OpenTasks);
-    for (const { taskId } of ended) open?.ids.delete(taskId);
+    for (const { taskId } of ended) open.ids.delete(taskId);
     return { result, told: ended };
+  }
+
+  /** Notes that the model is sent the notices, if they are part of the request. */
+  asked({ ctx, request }: Pick<ModelCallStep, "ctx" | "request">): void {
+    const open = ctx.get(OpenTasks);
+    const isNotice = (block: Block) => block.type === "hint" && block.source === SOURCE;
+    if (open && request.messages.some(({ content }) => content.some(isNotice))) open.isAsked = true;
   }
 
   async #due({ slot, ctx, state }: ReasoningStep): Promise<{

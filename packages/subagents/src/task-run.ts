@@ -7,6 +7,8 @@ export class TaskGone extends Error {
 
 /** One run of a task; the context of the subagent's call carries it to the hooks of the plugin. */
 export class TaskRun {
+  /** Name of the subagent. */
+  readonly agent: string;
   /** Claims the task once the call holds the subagent's session. @throws TaskGone */
   readonly begin: () => Promise<void>;
   /** Records the end of the task while the call still holds the session. */
@@ -14,7 +16,8 @@ export class TaskRun {
   /** Passes an event of the subagent on. */
   readonly forward: (event: AgentEvent) => void;
 
-  constructor(hooks: Pick<TaskRun, "begin" | "end" | "forward">) {
+  constructor(hooks: Pick<TaskRun, "agent" | "begin" | "end" | "forward">) {
+    this.agent = hooks.agent;
     this.begin = hooks.begin;
     this.end = hooks.end;
     this.forward = hooks.forward;

@@ -86,6 +86,14 @@ export class TaskRunner {
     await this.#launch(slot, record, record.task, ctx);
   }
 
+  /** Notes that no tool call waits for a task any more. Returns its record. */
+  async moveToBackground(slot: Slot, taskId: string): Promise<TaskRecord | null> {
+    const { record, isChanged } = await this.#change(slot, taskId, moveToBackground);
+    if (record && isChanged)
+      this.#report(slot, record, { type: "task_background", ...about(record) });
+    return record;
+  }
+
   /** Passes a person's answers on to the subagent, which goes on; `ctx` is that of the call they came with. */
   async answer(
     slot: Slot,
@@ -112,6 +120,14 @@ export class TaskRunner {
     if (record.status !== "waiting") return [];
     // The record says so before the subagent's session is saved with what it asks.
     await this.#running.get(keyOf(slot, record.taskId));
+    return this.#asks(slot, record, ctx);
+  }
+
+  async #asks(
+    slot: Slot,
+    record: TaskRecord,
+    ctx: RuntimeContext,
+  ): Promise<readonly PendingCall[]> {
     const { agent, childSessionId: sessionId } = record;
     const waiting = await this.#agent(agent).pending(this.#context(slot, ctx, { sessionId }));
     return named(waiting, record);
@@ -130,9 +146,12 @@ export class TaskRunner {
       signal.throwIfAborted();
       let record = await this.#parts.store.get(slot, taskId);
       // One that a shutdown of this process has paused is not begun again here.
-      if (record?.status === "running") record = await this.settle(slot, record, ctx);
-      const leftMs = end - performance.now();
-      if (record?.status !== "running" || leftMs <= 0) return record;
+      if (record && record.status !== "paused") record = await this.settle(slot, record, ctx);
+      if (!record || isFinished(record.status)) return record;
+      // Until the subagent's session is saved, nobody sees what it asks.
+      const isSaving = record.status !== "running" && (await this.#isAtGate(slot, record));
+      const leftMs = isSaving ? POLL_MS.most : end - performance.now();
+      if ((record.status !== "running" && !isSaving) || leftMs <= 0) return record;
       const local = this.#running.get(keyOf(slot, taskId));
       const rest = new AbortController();
       const abort = () => rest.abort();
@@ -158,8 +177,7 @@ export class TaskRunner {
   async settle(slot: Slot, record: TaskRecord, ctx: RuntimeContext): Promise<TaskRecord> {
     if (isFinished(record.status) || this.isRunningHere(slot, record.taskId)) return record;
     if (record.status === "paused") return this.#takeOver(slot, record, ctx);
-    const child = this.childSlot(slot, record);
-    if ((await this.#parts.gate.calls(child)).includes(record.callId)) return record;
+    if (await this.#isAtGate(slot, record)) return record;
     const age = this.#parts.host.now().getTime() - Date.parse(record.startedAt);
     if (!record.isStarted && age < STARTING_MS) return record;
     // A subagent that asks has no call at the gate; one whose process died before it was saved does not ask either.
@@ -167,35 +185,45 @@ export class TaskRunner {
     // It may have ended between the two looks.
     const again = await this.#parts.store.get(slot, record.taskId);
     if (again?.status !== record.status || again.callId !== record.callId) return again ?? record;
-    if (again.isRepeatable || (await this.#isPaused(slot, again)))
-      return this.#takeOver(slot, again, ctx);
-    return this.#lose(slot, again);
-  }
-
-  /** Lets a task go on without the tool call that waited for it. */
-  async moveToBackground(slot: Slot, taskId: string): Promise<void> {
-    const { record, isChanged } = await this.#change(slot, taskId, moveToBackground);
-    if (record && isChanged)
-      this.#report(slot, record, { type: "task_background", ...about(record) });
+    if (await this.#isAnsweredInVain(slot, again, ctx)) {
+      const { record: asking } = await this.#change(slot, again.taskId, (stored) =>
+        hold(stored, "waiting", again),
+      );
+      return asking ?? again;
+    }
+    const mayGoOn =
+      again.status === "running" && (again.isRepeatable || (await this.#isPaused(slot, again)));
+    return mayGoOn ? this.#takeOver(slot, again, ctx) : this.#lose(slot, again);
   }
 
   /** Cancels a task, and with it the tasks that its subagent has given to others. Returns its record as it is then. */
   async cancel(slot: Slot, taskId: string): Promise<TaskRecord | null> {
     const { store } = this.#parts;
-    let wasWaiting = false;
+    let wasRunning = false;
     const { record, isChanged } = await this.#change(slot, taskId, (stored) => {
-      wasWaiting = stored.status === "waiting";
+      wasRunning = stored.status === "running";
       return finish(stored, { ...this.#endNow("cancelled"), error: "It was cancelled." });
     });
     if (!record || !isChanged) return record;
     this.#reportEnd(slot, record);
     const child = this.childSlot(slot, record);
-    // The session may be working on another task.
-    const options = wasWaiting ? {} : { callId: record.callId };
+    // By its call: the session may be working on another task. Without one, what it left open is closed.
+    const options = wasRunning ? { callId: record.callId } : {};
     await this.#agent(record.agent).interrupt(child, undefined, options);
-    for (const { taskId: other } of (await store.listOpen(child)).tasks)
-      await this.cancel(child, other);
+    if (await this.#hasTurn(slot, record))
+      for (const { taskId: other } of (await store.listOpen(child)).tasks)
+        await this.cancel(child, other);
     return record;
+  }
+
+  /** Tells whether the subagents of a task's session work for it, and not for a task that it waits behind. */
+  async #hasTurn(slot: Slot, record: TaskRecord): Promise<boolean> {
+    if (record.isStarted) return true;
+    const { tasks } = await this.#parts.store.listOpen(slot);
+    return !tasks.some(
+      ({ taskId, childSessionId, status }) =>
+        taskId !== record.taskId && childSessionId === record.childSessionId && !isFinished(status),
+    );
   }
 
   /** Deletes the tasks of a session with the sessions of their subagents. */
@@ -219,6 +247,19 @@ export class TaskRunner {
   /** Tells whether this process works on a task. */
   isRunningHere(slot: Slot, taskId: string): boolean {
     return this.#running.has(keyOf(slot, taskId));
+  }
+
+  /** Tells whether the call that works on a task runs, or waits for its turn, in any process. */
+  async #isAtGate(slot: Slot, record: TaskRecord): Promise<boolean> {
+    const calls = await this.#parts.gate.calls(this.childSlot(slot, record));
+    return calls.includes(record.callId);
+  }
+
+  /** Tells whether the process that had a person's answers died before the subagent had them: it still asks then. */
+  async #isAnsweredInVain(slot: Slot, record: TaskRecord, ctx: RuntimeContext): Promise<boolean> {
+    if (record.status !== "running" || record.isStarted || record.callId === record.taskId)
+      return false;
+    return (await this.#asks(slot, record, ctx)).length > 0;
   }
 
   /** Resolves once the ends of all runs that are over are recorded: that of a failed one follows its call. */
@@ -249,8 +290,10 @@ export class TaskRunner {
     const { record, isChanged } = await this.#change(slot, seen.taskId, (stored) =>
       takeOver(stored, seen, startedAt),
     );
-    if (record && isChanged) await this.#launch(slot, record, null, ctx);
-    return record ?? seen;
+    if (!record || !isChanged) return record ?? seen;
+    await this.#launch(slot, record, null, ctx);
+    // A process that is shutting down has paused it again.
+    return (await this.#parts.store.get(slot, seen.taskId)) ?? record;
   }
 
   /** As `change` of the store, and tells whether it was this change that was made. */
@@ -303,6 +346,7 @@ export class TaskRunner {
     const report = (event: EventBody) => this.#report(slot, record, event);
     const ctx = this.#context(slot, parent, { sessionId, callId });
     const run = new TaskRun({
+      agent: record.agent,
       begin: () => this.#begin(slot, record),
       end: (reply) => this.#finish(slot, record, this.#outcomeOf(reply, record)),
       forward: (event) => {
@@ -342,7 +386,7 @@ export class TaskRunner {
     const { status, pending = [], ...rest } = outcome;
     const { record, isChanged } = await this.#change(slot, run.taskId, (stored) =>
       status === "waiting" || status === "paused"
-        ? hold(stored, status, run)
+        ? hold(stored, status, run, rest.usage)
         : finish(stored, { ...this.#endNow(status), ...rest, run }),
     );
     if (!record || !isChanged) return;

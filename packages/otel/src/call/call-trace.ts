@@ -49,7 +49,7 @@ export class CallTrace {
     this.telemetry = telemetry;
     this.slot = slot;
     this.owner = { slot, callId, ctx, clock: new SpanClock() };
-    const { agentId, name } = telemetry.agent;
+    const { agentId, name } = telemetry.agentOf(slot);
     const described = model === undefined ? undefined : telemetry.model(model);
     const parent = context.active();
     this.span = telemetry.start(this.owner, {
@@ -194,6 +194,6 @@ export class CallTrace {
   }
 
   #labels(): Attributes {
-    return { [attribute.agentName]: this.telemetry.agent.name };
+    return { [attribute.agentName]: this.telemetry.agentOf(this.slot).name };
   }
 }

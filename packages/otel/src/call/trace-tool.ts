@@ -49,7 +49,7 @@ export async function traceTool(
   } finally {
     if (failure !== undefined) fail(span, failure);
     telemetry.instruments.toolDuration.record((performance.now() - began) / 1_000, {
-      [attribute.agentName]: telemetry.agent.name,
+      [attribute.agentName]: telemetry.agentOf(owner.slot).name,
       [attribute.toolName]: tool,
       ...(failure !== undefined && { [attribute.errorType]: failure }),
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Slot, StoreUnavailableError } from "@holdfast/core";
-import { KeyedQueue } from "@holdfast/core/plugin-kit";
+import { BoundedMap, KeyedQueue } from "@holdfast/core/plugin-kit";
 import {
   boundedWrite,
   type Claim,
@@ -26,6 +26,8 @@ export class TicketBackend implements LeaseBackend {
   readonly #gate = randomUUID();
   readonly #steps = new KeyedQueue();
   readonly #queues = new Map<string, SlotQueue>();
+  /** Queues of slots that others hold, as `calls` has seen them. */
+  readonly #seen = new BoundedMap<string, SlotQueue>({ maxEntries: 1_000 });
   readonly #wakes = new Map<string, () => void>();
   #here: ProcessIdentity | undefined;
 
@@ -68,7 +70,12 @@ export class TicketBackend implements LeaseBackend {
   async calls(slot: Slot): Promise<readonly string[]> {
     const key = slotText(slot);
     try {
-      const tickets = await (this.#queues.get(key) ?? this.#queueOf(slot)).tickets();
+      const own = this.#queues.get(key);
+      const queue = own ?? this.#seen.get(key) ?? this.#queueOf(slot);
+      const tickets = await queue.tickets();
+      // Kept while others have the slot: that a lease is over shows only in two looks at it.
+      if (tickets.length > 0 && !own) this.#seen.set(key, queue);
+      else this.#seen.delete(key);
       const seen = new Set(tickets.map(({ token }) => token));
       const waiting = this.#queues.get(key)?.claims.filter(({ token }) => !seen.has(token)) ?? [];
       return [...tickets, ...waiting].map(({ callId }) => callId);

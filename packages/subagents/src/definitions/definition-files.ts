@@ -1,4 +1,4 @@
-import type { Model } from "@holdfast/core";
+import { InvalidInputError, type Model } from "@holdfast/core";
 import { FileCache, type FileInfo, reasonOf, type SharedFiles } from "@holdfast/core/plugin-kit";
 import { type ParsedDefinition, parseDefinition } from "./parse-definition.js";
 import { isAgentName, type SubagentDefinition } from "./subagent-definition.js";
@@ -84,7 +84,7 @@ export class DefinitionFiles {
       return await this.#parsed.get(info, async () => {
         const bytes = await shared.read(info.path);
         // Thrown, so that it is not cached: the file may be back soon, as it was.
-        if (bytes === null) throw new Error("not there");
+        if (bytes === null) throw new InvalidInputError("it is not there any more");
         if (bytes.length > MAX_FILE_BYTES) return tooLarge(bytes.length);
         const text = decode(bytes);
         if (text === null) return wrong("it is not a text in UTF-8");

@@ -8,17 +8,17 @@ export interface SubagentDefinition {
   readonly name: string;
   /** Says when to use the agent, in at most 2,000 characters; the model reads it. */
   readonly description: string;
-  /** @default the parent's */
+  /** System prompt of the agent, in front of the sections that plugins add. The parent's is not inherited. @default "" */
   readonly systemPrompt?: string | undefined;
   /** @default the parent's */
   readonly model?: Model | undefined;
-  /** Tools of the parent that the agent has: names, or patterns such as `files_*`. @default all of them */
+  /** Tools of the parent that the agent may use: names, or patterns such as `files_*`. @default all of them */
   readonly tools?: readonly string[] | undefined;
-  /** Steps that one call of the agent may take. @default the parent's */
+  /** Rounds of reasoning that one task may take. @default the parent's */
   readonly maxIterations?: number | undefined;
-  /** Allows another node to take a task over and to run it again when the node that ran it has died. @default false */
+  /** Allows another process to go on with a task, and so to repeat part of it, when the one that worked on it has died. @default false */
   readonly repeatable?: boolean | undefined;
-  /** Leaves the agent out of lists: it serves agents and programs that know its name. @default false */
+  /** Leaves the agent out of the prompt and of `agent_list`; it can still be spawned by its name. @default false */
   readonly hidden?: boolean | undefined;
 }
 

@@ -3,12 +3,12 @@ import { cutText } from "@holdfast/core/plugin-kit";
 import type { TaskRecord, TaskStatus, TaskUsage } from "./task-record.js";
 
 /** Longest text of a task. */
-export const MAX_TASK_CHARS = 50_000;
+export const MAX_TASK_CHARS = 20_000;
 /** Characters that a record keeps of an error. */
 const MAX_ERROR_CHARS = 4_000;
 /**
  * Characters that a record keeps of a result at most: a value of a key-value store holds it beside the longest task, even if
- * JSON escapes most of them.
+ * JSON escapes every one of them and the value is encrypted.
  */
 export const MAX_RESULT_CHARS = 100_000;
 
@@ -93,9 +93,10 @@ export function hold(
   record: TaskRecord,
   status: "waiting" | "paused",
   run: TaskRunId,
+  usage?: TaskUsage | null,
 ): TaskRecord | null {
   if (record.status !== "running" || !isRunOf(record, run)) return null;
-  return { ...record, status };
+  return { ...record, status, usage: sum(record.usage, usage) };
 }
 
 /** Goes on with a task that waits for a person, in another call; null when it does not wait. */
@@ -147,7 +148,16 @@ export function finish(record: TaskRecord, end: TaskEnd): TaskRecord | null {
     endedAt,
     result: cutOrNull(result, MAX_RESULT_CHARS),
     error: cutOrNull(error, MAX_ERROR_CHARS),
-    usage: usage ?? record.usage,
+    usage: sum(record.usage, usage),
+  };
+}
+
+/** Adds what a run has used to what earlier ones have. */
+function sum(before: TaskUsage | null, usage: TaskUsage | null | undefined): TaskUsage | null {
+  if (!before || !usage) return before ?? usage ?? null;
+  return {
+    inputTokens: before.inputTokens + usage.inputTokens,
+    outputTokens: before.outputTokens + usage.outputTokens,
   };
 }
 

@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** State of a task. A `waiting` one waits for an answer, a `paused` one was stopped and can go on; of a `lost` one the node has died. */
+/**
+ * State of a task: `waiting` for a person's answer, `paused` by a shutdown until another process goes on with it, `lost` when the
+ * process that worked on it has died.
+ */
 export type TaskStatus =
   | "running"
   | "waiting"
@@ -10,7 +13,7 @@ export type TaskStatus =
   | "cancelled"
   | "lost";
 
-/** Tokens that the work on a task has used. */
+/** Tokens of the subagent's last call for a task; those before a person's answer are not among them. */
 export type TaskUsage = { readonly inputTokens: number; readonly outputTokens: number };
 
 /** Record of one task that an agent gave to a subagent; kept beside the session that gave it. */
@@ -31,18 +34,21 @@ export type TaskRecord = {
   /** Text of the task. */
   readonly task: string;
   readonly status: TaskStatus;
-  /** True once the subagent's call was begun. */
+  /** True once the subagent's call has its session. */
   readonly isStarted: boolean;
   /** True when no tool call waits for the result. */
   readonly isBackground: boolean;
-  /** True when another node may run it again. */
+  /** True when another process may go on with it after a crash. */
   readonly isRepeatable: boolean;
-  /** Runs so far: one more each time that another node took it over. */
+  /** Number of the attempt, from 1: one more each time that a process takes it over. */
   readonly attempt: number;
+  /** Start of the current attempt. */
   readonly startedAt: string;
   /** Null while it is not finished. */
   readonly endedAt: string | null;
+  /** Last words of the subagent; null unless it has completed. */
   readonly result: string | null;
+  /** Reason in words of a task that has failed, was cancelled or lost. */
   readonly error: string | null;
   /** Null when it is not known. */
   readonly usage: TaskUsage | null;

@@ -12,7 +12,7 @@ import { isFinished, mayReplace } from "./task-life.js";
 import { type TaskRecord, taskRecordSchema } from "./task-record.js";
 
 /** Attempts at a write that writes of other nodes come before. */
-const ATTEMPTS = 60;
+const ATTEMPTS = 20;
 /** Longest pause between two attempts. */
 const MAX_PAUSE_MS = 250;
 /** Records that are read at once; each may hold a long result. */

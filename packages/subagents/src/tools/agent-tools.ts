@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Tool, ToolCallContext } from "@holdfast/core";
 import { delegationOf, failedResult, safeTool } from "@holdfast/core/plugin-kit";
+import { slotKey } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import { isFinished, MAX_TASK_CHARS, newTask } from "../tasks/task-life.js";
 import type { TaskRecord } from "../tasks/task-record.js";
@@ -139,21 +140,20 @@ async function begin(
       `Subagents may be ${settings.maxDepth} deep, and you are at that depth. Do the work yourself.`,
     );
   const taskId = taskIdOf(toolCallId);
-  const { tasks: open } = await store.listOpen(slot);
-  const running = open.filter((task) => !isFinished(task.status) && task.taskId !== taskId);
-  if (running.length >= settings.maxRunning)
-    return failedResult(
-      `${running.length} tasks of this session are not finished, and at most ${settings.maxRunning} may be. Wait for one with task_output, or cancel one.`,
-    );
   const isBackground = timeoutSeconds === 0;
-  const { record, isNew } = await store.create(
-    slot,
-    newTask({
-      ...wanted,
-      ...{ taskId, callId: taskId, toolCallId, isBackground },
-      startedAt: parts.now().toISOString(),
-    }),
-  );
+  const created = await parts.queue.run(slotKey(slot), async () => {
+    const { tasks: open } = await store.listOpen(slot);
+    const others = open.filter((task) => !isFinished(task.status) && task.taskId !== taskId);
+    if (others.length >= settings.maxRunning) return null;
+    const ids = { taskId, callId: taskId, toolCallId };
+    const startedAt = parts.now().toISOString();
+    return store.create(slot, newTask({ ...wanted, ...ids, isBackground, startedAt }));
+  });
+  if (!created)
+    return failedResult(
+      `Too many tasks: at most ${settings.maxRunning} of a session may be unfinished at a time. Wait for one with task_output, or cancel one with task_cancel.`,
+    );
+  const { record, isNew } = created;
   notices.watch(ctx, taskId);
   return cancelledWith(parts, record, ctx, signal, async () => {
     if (isNew) await runner.start(slot, record, ctx);

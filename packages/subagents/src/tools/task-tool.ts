@@ -1,5 +1,5 @@
 import { suspend, type ToolCallContext } from "@holdfast/core";
-import type { ToolDelegation } from "@holdfast/core/plugin-kit";
+import { type KeyedQueue, stopKindOf, type ToolDelegation } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import type { Catalogue } from "../definitions/catalogue.js";
 import type { SubagentsSettings } from "../subagents-options.js";
@@ -24,6 +24,8 @@ export interface TaskToolParts {
   readonly store: TaskStore;
   readonly runner: TaskRunner;
   readonly notices: TaskNotices;
+  /** Orders what counts the tasks of a session and what adds to them. */
+  readonly queue: KeyedQueue;
   now(): Date;
 }
 
@@ -49,7 +51,7 @@ export async function resultOf(
   // Run again by the session's next call, with the same tool call, it goes on from there.
   if (record.status === "paused") return suspend(`task ${taskId} was paused by a shutdown`);
   if (isFinished(record.status)) {
-    notices.toldByTool(ctx, record);
+    notices.showByTool(ctx, record);
     return showTask(record, Number.POSITIVE_INFINITY);
   }
   await runner.moveToBackground(ctx.slot, taskId);
@@ -80,19 +82,24 @@ export function taskDelegation<Input extends { readonly timeoutSeconds: number }
   };
 }
 
-/** Runs `wait`, and cancels the task when the call that waits for it is stopped meanwhile. */
-export async function cancelledWith<T>(
+/**
+ * Runs `wait`, and cancels the task when the call that waits for it is stopped meanwhile. A shutdown only pauses both: the tool
+ * call stays open, and when it runs again in another process it goes on with the task.
+ */
+export async function cancelledWith(
   { runner }: Pick<TaskToolParts, "runner">,
   record: Pick<TaskRecord, "taskId" | "isBackground"> | null,
   { slot }: Pick<ToolCallContext, "slot">,
   signal: AbortSignal,
-  wait: () => Promise<T>,
-): Promise<T> {
+  wait: () => Promise<unknown>,
+): Promise<unknown> {
   try {
     return await wait();
   } catch (error) {
-    // A task in the background belongs to no call.
-    if (signal.aborted && record && !record.isBackground)
+    const kind = stopKindOf(signal);
+    if (kind === "shutdown" && record) return suspend(`task ${record.taskId} goes on elsewhere`);
+    // A task in the background belongs to no call, and one of a lost session to the process that has it now.
+    if (signal.aborted && kind !== "lease_lost" && record && !record.isBackground)
       await runner.cancel(slot, record.taskId).catch(() => undefined);
     throw error;
   }

@@ -1,5 +1,5 @@
 import type { Tool } from "@holdfast/core";
-import { failedResult, safeTool } from "@holdfast/core/plugin-kit";
+import { failedResult, isSuspended, safeTool } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { showTask } from "../task-notices.js";
 import { isFinished } from "../tasks/task-life.js";
@@ -38,9 +38,15 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
     async run(input, ctx, signal) {
       const record = await runner.inspect(ctx.slot, input.taskId, ctx);
       if (!record) return unknownTask(input.taskId);
-      if (!isFinished(record.status) && input.block)
-        return resultOf(parts, input.taskId, input.timeoutSeconds, ctx, signal);
-      notices.toldByTool(ctx, record);
+      if (!isFinished(record.status) && input.block) {
+        // What it asks would be asked twice, through both calls.
+        if (!notices.waitFor(ctx, input.taskId))
+          return failedResult(`Another call waits for task ${input.taskId} already.`);
+        const result = await resultOf(parts, input.taskId, input.timeoutSeconds, ctx, signal);
+        if (!isSuspended(result)) notices.waitedFor(ctx, input.taskId);
+        return result;
+      }
+      notices.showByTool(ctx, record);
       const text = showTask(record, Number.POSITIVE_INFINITY);
       return record.status === "waiting"
         ? `${text} Call task_output with block: true to have the user asked.`
@@ -56,7 +62,7 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
     async run(input, ctx) {
       const record = await runner.cancel(ctx.slot, input.taskId);
       if (!record) return unknownTask(input.taskId);
-      notices.toldByTool(ctx, record);
+      notices.showByTool(ctx, record);
       return showTask(record, Number.POSITIVE_INFINITY);
     },
   });

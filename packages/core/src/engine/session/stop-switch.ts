@@ -1,13 +1,19 @@
 import { setMaxListeners } from "node:events";
 import type { Message } from "../../message/message.js";
+import type { StopKind } from "../../plugin-kit/stop-kind.js";
 import type { InterruptControl } from "../../state/interrupt-control.js";
 
-/** Why a call is being stopped. */
-export type StopKind = "interrupt" | "rollback" | "shutdown" | "abort" | "lease_lost";
+export type { StopKind } from "../../plugin-kit/stop-kind.js";
 
-/** Thrown inside the engine to leave a stopped call; never reaches a caller. */
+/** Thrown inside the engine to leave a stopped call, and the reason of its signal; never reaches a caller. */
 export class CallStopped extends Error {
   override readonly name = "CallStopped";
+  readonly kind: StopKind;
+
+  constructor(kind: StopKind) {
+    super(`the call was stopped: ${kind}`);
+    this.kind = kind;
+  }
 }
 
 /**
@@ -60,7 +66,7 @@ export class StopSwitch implements InterruptControl {
     if (this.#kind !== null) return;
     this.#kind = kind;
     this.#cause = options.cause;
-    this.#controller.abort(new CallStopped(`the call was stopped: ${kind}`));
+    this.#controller.abort(new CallStopped(kind));
   }
 
   /** Takes no more messages: the call is about to be saved with those it has. */

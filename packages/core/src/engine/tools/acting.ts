@@ -58,13 +58,17 @@ export async function act(
   answers: Answers = noAnswers,
 ): Promise<Acted> {
   const { tools } = scope.parts;
+  const isPlanning = () => scope.session.state.planModeContext.active;
   const runsFirst = ({ name }: ToolCallBlock) => tools.get(name)?.runsFirst === true;
   const groups = [calls.filter(runsFirst), calls.filter((call) => !runsFirst(call))];
   const pending: PendingCall[] = [];
   let stopRequested = false;
   for (const group of groups) {
     if (group.length === 0) continue;
+    const wasPlanning = isPlanning();
     const acted = await actTogether(scope, group, answers);
+    // At once: agents that work for this session in other processes go by what is saved.
+    if (!wasPlanning && isPlanning()) await saveNow(scope);
     pending.push(...acted.pending);
     stopRequested ||= acted.stopRequested;
   }
