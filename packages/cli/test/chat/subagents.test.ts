@@ -116,7 +116,7 @@ test("a task that ends between turns says so above the line that is being typed"
   await terminal.shows(`; /tasks ${id} shows the result`);
   await terminal.shows("› half a li");
   terminal.enter("ne");
-  await terminal.shows("I was told. You said: half a line");
+  await terminal.shows("You said: half a line");
   // Of a task in the background the calls are not shown.
   expect(terminal.text).not.toContain("→ read_file");
   terminal.enter(`/tasks ${id.slice(0, 9)}`);
