@@ -151,13 +151,18 @@ export class ControlledSession {
     const { taskId = "none" } = (await this.#backgroundTask()) ?? {};
     const wanted = calls.map((call) => scripted(call, taskId));
     const said = this.#agent.call(JSON.stringify(wanted), { ...this.#session, onPending });
-    if (this.#pending.length > 0 && onPending === "refuse")
+    // A call whose subagent was answered or cancelled elsewhere waits for nothing: it runs again.
+    if (this.#asking.length > 0 && onPending === "refuse")
       await expect(said).rejects.toSatisfy(PendingConfirmationError.is);
     else await said;
   }
 
+  get #asking(): readonly PendingCall[] {
+    return this.#pending.filter(({ state }) => state === "asking");
+  }
+
   async #answer(choices: readonly Choice[]): Promise<void> {
-    const chosen = this.#pending.flatMap((call, index) => {
+    const chosen = this.#asking.flatMap((call, index) => {
       const choice = choices[index % choices.length] ?? "leave";
       return choice === "leave" ? [] : [{ call, choice }];
     });

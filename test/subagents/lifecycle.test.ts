@@ -95,7 +95,7 @@ test("messages reach a finished subagent, and a busy one in their order; one tha
   expect((await run([[send("clerk", ["seven"])], "$results"])).text).toContain("seven");
 });
 
-describe.each(sharedStores)("on %s", (kind) => {
+describe.concurrent.each(sharedStores)("on %s", (kind) => {
   test.each(["deleteSession", "deleteUser"])(
     "%s leaves nothing of subagents: sessions, logs, records",
     async (method) => {
