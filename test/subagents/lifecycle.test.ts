@@ -47,9 +47,7 @@ test("of tasks that are given at once, no more begin than may run", async () => 
   const task = background([[act("hold", "on")], "done"]);
   const { text } = await run([[task, task, task, task], "$results"]);
   expect(text.match(/agent_spawn success/g)).toHaveLength(2);
-  expect(text.match(/agent_spawn error \(Too many tasks: at most 2 of a session/g)).toHaveLength(
-    2,
-  );
+  expect(text.match(/agent_spawn error \(Too many tasks: at most 2 of a session/g)).toHaveLength(2);
   await nodes.release("on");
   await eventually(async () => (await statuses()).join() === "completed,completed");
   expect((await run([[task], "$results"])).text).toContain("agent_spawn success");

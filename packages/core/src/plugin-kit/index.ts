@@ -36,7 +36,7 @@ export { jsonSchemaOf, type Validation, validateInput } from "../tool/input-sche
 export { isExplicitToolResult, isSuspended } from "../tool/tool.js";
 export type { ToolDelegation } from "../tool/tool-delegation.js";
 export { addUsage, askModel, type ModelAnswer, type ModelQuestion, noUsage } from "./ask-model.js";
-export { BoundedMap, type BoundedMapOptions } from "./bounded-map.js";
+export { BoundedMap } from "./bounded-map.js";
 export { checkDirectoryPath, checkFilePath, showPath } from "./check-path.js";
 export { compileRegex, type SizedPattern } from "./compile-regex.js";
 export { cutIndex, cutText } from "./cut-text.js";
