@@ -47,10 +47,11 @@ describe.concurrent.each(sharedStores)("on %s", (kind) => {
           await eventually(
             async () => {
               await agent.call('["news"]', session);
-              const told = toldIn(await agent.getAgentState(session));
-              return (
-                told.length >= perSession && told.length >= (await tasks.tasks(session)).length
-              );
+              const told = toldIn(await agent.getAgentState(session)).length;
+              const all = await tasks.tasks(session);
+              const isOver = all.every(({ endedAt }) => endedAt !== null);
+              // In long runs the node may die before it has given all its tasks.
+              return isOver && told >= all.length && (isLong || told >= perSession);
             },
             { timeoutMs: 90_000, intervalMs: 200, what: `the tasks of ${session.sessionId}` },
           );
@@ -66,9 +67,10 @@ describe.concurrent.each(sharedStores)("on %s", (kind) => {
       const statuses = ends.flat();
       const lost = statuses.filter((status) => status === "lost").length;
       const completed = statuses.filter((status) => status === "completed").length;
-      expect(lost + completed).toBe(count);
+      expect(lost + completed).toBe(statuses.length);
+      if (!isLong) expect(statuses).toHaveLength(count);
       if (repeatable) expect(lost).toBe(0);
-      else expect(lost).toBeGreaterThan(0);
+      else if (!isLong) expect(lost).toBeGreaterThan(0);
     },
   );
 });
