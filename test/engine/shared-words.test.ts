@@ -275,6 +275,39 @@ describe.each([
     expect((await keptInLog(store, slotOf())).toSorted()).toEqual(said.toSorted());
   });
 
+  test("stays when it is the question that it answers, though nobody else has taken it in", async () => {
+    const { store, options } = newSession();
+    const slow = waiting();
+    const first = stranger(store, {
+      ...options,
+      tools: [slow.wait],
+      model: scriptedModel([toWait, "slow"]),
+    }).call("before all", ctx);
+    await slow.runs.opened;
+    await leave(store, { kind: "messages", messages: [userMessage("dead")], foreignIds: false });
+    const { wait, runs, go } = waiting();
+    const agent = agentOn(store, {
+      ...options,
+      tools: [wait],
+      model: scriptedModel([toWait, "answer", "next"]),
+      conflictPolicy: "merge-append",
+    });
+    const running = agent.resume(null, "s");
+    await runs.opened;
+    slow.go.open();
+    await first;
+    go.open();
+    expect((await running)?.text).toBe("answer");
+    const answered = ["user: dead", "assistant: one moment + call wait"];
+    expect(await stateOf(store)).toEqual(expect.arrayContaining(answered));
+    await agent.call("next", ctx);
+    const said = await stateOf(store);
+    const at = said.indexOf("user: dead");
+    expect(said.slice(at, at + 2)).toEqual(answered);
+    expect(said.filter((line) => line === "user: dead")).toHaveLength(1);
+    expect((await keptInLog(store, slotOf())).toSorted()).toEqual(said.toSorted());
+  });
+
   test("stays when it is the answer of a dead run, and the run that found it is rolled back", async () => {
     const { store, options } = newSession();
     const outside = tool({ name: "outside", description: "Asks.", input: z.object({}) });

@@ -79,6 +79,11 @@ async function arrange(
   if (!continued.inputIds) return;
   scope.inputIds = continued.inputIds;
   const isThere = await restate(parts, session, continued);
+  const isInput = new Set(continued.inputIds);
+  session.continued = {
+    runId: continued.runId,
+    input: session.state.messages.filter(({ id }) => isInput.has(id)),
+  };
   if (isThere || input?.kind !== "messages") return;
   // A provider had refused it, so that the session kept nothing of it.
   answer(scope, withFreshIds(input.messages, session.state.messages));

@@ -168,11 +168,18 @@ export class LogBatch {
     }
   }
 
-  /** What was found of other runs is as another process has saved it, and not as it was taken in here. */
-  forgetOthers(): void {
+  /**
+   * What was found of other runs is as another process has saved it, and not as it was taken in here.
+   *
+   * @param except - id of a run of which it is not so
+   */
+  forgetOthers(except?: string): void {
+    const isForgotten = (id: string) => except === undefined || !id.startsWith(`${except}.`);
     const isEnd = this.#isEndOfOther();
-    this.#drafts = this.#drafts.filter(({ id }) => !this.#aboutOthers.has(id) && !isEnd(id));
-    this.#endsOfOthers.clear();
+    this.#drafts = this.#drafts.filter(
+      ({ id }) => !isForgotten(id) || !(this.#aboutOthers.has(id) || isEnd(id)),
+    );
+    for (const id of this.#endsOfOthers.keys()) if (isForgotten(id)) this.#endsOfOthers.delete(id);
   }
 
   /** True when there is more of a message to write than the context got. */

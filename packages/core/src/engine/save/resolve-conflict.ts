@@ -75,6 +75,10 @@ function mergeAppend(
     );
   // Those that are stored already, such as an input that the other took in, move to the end: a turn stays in one piece.
   state.contextMutable().replaceAll(state.messages.filter(({ id }) => !session.said.has(id)));
+  // What this call answers stands before the answer, also when the other has not taken it in.
+  const present = new Set(state.messages.map(({ id }) => id));
+  const missing = (session.continued?.input ?? []).filter(({ id }) => !present.has(id));
+  state.contextMutable().splice(state.messages.length, 0, ...missing);
   // As they stand in this call's context; what a compaction took out of it comes back with the base.
   const standing = new Map(mine.context.map((message) => [message.id, message]));
   for (const [id, message] of session.said)

@@ -59,6 +59,9 @@ export class OpenSession {
   readonly taken: Set<string> = new Set();
   /** Those among them that were found there: entries of other calls. */
   readonly found: Set<string> = new Set();
+  /** Run that the present one goes on with, and the input of it that the present one answers. */
+  continued: { readonly runId: string | undefined; readonly input: readonly Message[] } | null =
+    null;
   /** Ids of messages of interrupts that were found in the inbox. */
   readonly heard: Set<string> = new Set();
   /** Ids of inbox entries that go when the lease does: those of a call that was refused or answered from its record. */
@@ -116,12 +119,13 @@ export class OpenSession {
 
   /**
    * Leaves other runs as another process has saved them, because the session's state gives way to that: what was taken in of
-   * them here is not part of it. What nobody has taken in stays in the inbox.
+   * them here is not part of it. What nobody has taken in stays in the inbox. The run that the present one goes on with is
+   * answered here, and stays.
    */
   leaveFound(): void {
-    for (const id of this.found) this.taken.delete(id);
-    this.found.clear();
-    this.log.forgetOthers();
+    const continuedId = this.continued?.runId;
+    for (const id of this.found) if (id !== continuedId) this.taken.delete(id);
+    this.log.forgetOthers(continuedId);
   }
 
   /** Tells whether the lease still holds, by its own account and by the clock. */
