@@ -6,14 +6,17 @@ import { expect, test, vi } from "vitest";
 import { agentIndexKey, logIndexKey, partKey, userIndexKey } from "../../src/keys.js";
 import { ownPrefix } from "../log/redis-logs.js";
 import { watchedConnection } from "../log/watched-connection.js";
-import { client, connection, Sessions, slotOf } from "./sessions.js";
+import { indexLab, slotOf } from "./sessions.js";
+
+const lab = indexLab();
+const { client, connection } = lab;
 
 const HOUR = 3_600_000;
 
 vi.setConfig({ testTimeout: 300_000 });
 
 test("sessions come newest first, across shards, users and agents, with what their state says", async () => {
-  const sessions = new Sessions();
+  const sessions = lab.sessions();
   const slots = Array.from({ length: 120 }, (_, at) =>
     slotOf(`s${at}`, at % 3 === 0 ? null : `u${at % 2}`, at % 5 === 0 ? "other" : "agent"),
   );
@@ -37,7 +40,7 @@ test("sessions come newest first, across shards, users and agents, with what the
 });
 
 test("sessions saved in one and the same millisecond are all listed, once", async () => {
-  const sessions = new Sessions();
+  const sessions = lab.sessions();
   const slots = Array.from({ length: 400 }, (_, at) =>
     slotOf(`${at % 7 === 0 ? "😀" : "\uffee"}${at}`),
   );
@@ -59,7 +62,7 @@ test("whatever is saved meanwhile, no session is missed and none that stays as i
       fc.array(move, { maxLength: 40 }),
       fc.integer({ min: 1, max: 9 }),
       async (moves, limit) => {
-        const sessions = new Sessions();
+        const sessions = lab.sessions();
         const slots = Array.from({ length: 30 }, (_, at) => slotOf(`s${at}`));
         const base = Date.now() - HOUR;
         for (const [at, slot] of slots.entries()) await sessions.save(slot, base + (at >> 2));
@@ -70,7 +73,7 @@ test("whatever is saved meanwhile, no session is missed and none that stays as i
           const slot = slots[session];
           if (slot === undefined) continue;
           // Another process, whose memory of what it touched does not hold it back.
-          const other = new Sessions({ keyPrefix: sessions.keyPrefix });
+          const other = lab.sessions({ keyPrefix: sessions.keyPrefix });
           await other.save(slot, clockBehind ? base - 1_000 : Date.now());
           if (!clockBehind) saved.add(slotText(slot));
           if (!pageBefore || (listed.length > 0 && cursor === undefined)) continue;
@@ -95,7 +98,7 @@ test("whatever is saved meanwhile, no session is missed and none that stays as i
 });
 
 test("an entry whose session is gone is passed over and dropped, but not while it is fresh", async () => {
-  const sessions = new Sessions();
+  const sessions = lab.sessions();
   const [old, fresh, living] = [slotOf("old"), slotOf("fresh"), slotOf("living")];
   await sessions.save(old, Date.now() - HOUR);
   await sessions.save(living, Date.now() - HOUR);
@@ -110,7 +113,7 @@ test("an entry whose session is gone is passed over and dropped, but not while i
 test("an entry touched since it was seen is not dropped", async () => {
   const keyPrefix = ownPrefix();
   const slot = slotOf("back again");
-  const other = new Sessions({ keyPrefix });
+  const other = lab.sessions({ keyPrefix });
   let saved = false;
   const watched = watchedConnection(connection, async ({ name }) => {
     // After the look at the state, before the drop.
@@ -118,7 +121,7 @@ test("an entry touched since it was seen is not dropped", async () => {
     saved = true;
     await other.save(slot, Date.now());
   });
-  const sessions = new Sessions({ keyPrefix, on: watched });
+  const sessions = lab.sessions({ keyPrefix, on: watched });
   await sessions.index.touch(slot, Date.now() - HOUR);
   expect((await sessions.pages({})).flat()).toEqual([]);
   expect(saved).toBe(true);
@@ -126,7 +129,7 @@ test("an entry touched since it was seen is not dropped", async () => {
 });
 
 test("a thousand dead entries end a page early, and the cursor leads on", async () => {
-  const sessions = new Sessions();
+  const sessions = lab.sessions();
   const living = slotOf("living");
   await sessions.save(living, 1_000);
   const dead = Array.from({ length: 2_500 }, (_, at) => slotOf(`dead ${at}`));
@@ -137,7 +140,7 @@ test("a thousand dead entries end a page early, and the cursor leads on", async 
 });
 
 test("a session without a state is listed while its inbox holds an input, however old its entry", async () => {
-  const sessions = new Sessions();
+  const sessions = lab.sessions();
   const [slot, other] = [slotOf("spoken to"), slotOf("interrupted")];
   const at = Date.now() - HOUR;
   const say = (where: typeof slot, kind: string) =>
@@ -171,7 +174,7 @@ test("a page of few among many takes a bounded number of round trips, whatever i
     ...{ send: (...args) => counting(() => connection.send(...args)) },
     ...{ subscribe: connection.subscribe.bind(connection), close: async () => undefined },
   };
-  const sessions = new Sessions({ on });
+  const sessions = lab.sessions({ on });
   const slots = Array.from({ length: 1_500 }, (_, at) => slotOf(`s${at}`));
   await Promise.all(slots.map((slot, at) => sessions.save(slot, at + 1)));
   const unfinished = [0, 700, 1_499].map((at) => slots[at] as (typeof slots)[number]);
@@ -193,8 +196,8 @@ test("a page of few among many takes a bounded number of round trips, whatever i
 });
 
 test("a forgotten session is in no index, and one made anew is back at once", async () => {
-  const sessions = new Sessions();
-  const other = new Sessions({ keyPrefix: sessions.keyPrefix });
+  const sessions = lab.sessions();
+  const other = lab.sessions({ keyPrefix: sessions.keyPrefix });
   const slot = slotOf("s");
   await sessions.save(slot, Date.now());
   await other.index.forget(slot);
@@ -208,7 +211,7 @@ test("a forgotten session is in no index, and one made anew is back at once", as
 
 test("a slot is written to the indexes at most once a minute per process", async () => {
   const sent: string[] = [];
-  const sessions = new Sessions({
+  const sessions = lab.sessions({
     on: watchedConnection(connection, ({ name }) => void sent.push(name)),
   });
   const slot = slotOf("s");
@@ -224,7 +227,7 @@ test("a slot is written to the indexes at most once a minute per process", async
 });
 
 test("with a ttl indexes that nobody lists do not only grow", async () => {
-  const sessions = new Sessions({ ttlMs: HOUR });
+  const sessions = lab.sessions({ ttlMs: HOUR });
   const [gone, living] = [slotOf("gone"), slotOf("living")];
   await sessions.save(gone, Date.now() - 5 * HOUR);
   await sessions.save(living, Date.now() - 5 * HOUR);
@@ -236,33 +239,33 @@ test("with a ttl indexes that nobody lists do not only grow", async () => {
 });
 
 test("with a ttl the indexes of users who do not return expire, and those in use do not", async () => {
-  const sessions = new Sessions({ ttlMs: HOUR });
+  const sessions = lab.sessions({ ttlMs: HOUR });
   await sessions.save(slotOf("s"), Date.now());
   for (const key of await sessions.keys()) {
     expect(await client.pttl(key), key).toBeGreaterThan(HOUR);
     await client.pexpire(key, 60_000);
   }
   // As another process that loads it, or whose call on it runs.
-  new Sessions({ ttlMs: HOUR, keyPrefix: sessions.keyPrefix }).index.keep(slotOf("s"));
+  lab.sessions({ ttlMs: HOUR, keyPrefix: sessions.keyPrefix }).index.keep(slotOf("s"));
   for (const key of await sessions.keys())
     await eventually(async () => (await client.pttl(key)) > HOUR, { what: key });
 });
 
 test("an index of sessions that do not expire is kept, whoever writes to it", async () => {
-  const sessions = new Sessions();
+  const sessions = lab.sessions();
   await sessions.save(slotOf("for good"), Date.now());
-  const expiring = new Sessions({ ttlMs: HOUR, keyPrefix: sessions.keyPrefix });
+  const expiring = lab.sessions({ ttlMs: HOUR, keyPrefix: sessions.keyPrefix });
   await expiring.save(slotOf("for an hour"), Date.now());
   const user = userIndexKey(sessions.keyPrefix, "agent", "user");
   expect(await client.pttl(user)).toBe(-1);
-  const other = new Sessions({ ttlMs: HOUR });
+  const other = lab.sessions({ ttlMs: HOUR });
   await other.save(slotOf("for an hour"), Date.now());
-  await new Sessions({ keyPrefix: other.keyPrefix }).save(slotOf("for good"), Date.now());
+  await lab.sessions({ keyPrefix: other.keyPrefix }).save(slotOf("for good"), Date.now());
   expect(await client.pttl(userIndexKey(other.keyPrefix, "agent", "user"))).toBe(-1);
 });
 
 test("with a ttl a session that expired leaves the indexes of its user when others of its agent are used", async () => {
-  const sessions = new Sessions({ ttlMs: HOUR });
+  const sessions = lab.sessions({ ttlMs: HOUR });
   const gone = { agentId: "agent", userId: "does not return", sessionId: "gone" };
   const logs = logIndexKey(sessions.keyPrefix, "agent", "does not return");
   await sessions.save(gone, Date.now() - 5 * HOUR);
@@ -274,7 +277,7 @@ test("with a ttl a session that expired leaves the indexes of its user when othe
 });
 
 test("the sessions of an agent are spread over 16 shards", async () => {
-  const sessions = new Sessions();
+  const sessions = lab.sessions();
   for (let at = 0; at < 320; at++) await sessions.index.touch(slotOf(`s${at}`), at);
   const sizes = await Promise.all(
     Array.from({ length: 16 }, (_, shard) =>
@@ -286,13 +289,13 @@ test("the sessions of an agent are spread over 16 shards", async () => {
 });
 
 test("two prefixes on one server do not see each other", async () => {
-  const [one, other] = [new Sessions(), new Sessions()];
+  const [one, other] = [lab.sessions(), lab.sessions()];
   await one.save(slotOf("s"), Date.now());
   expect(await other.index.list()).toEqual({ slots: [] });
 });
 
 test("what is no cursor is refused", async () => {
-  const { index } = new Sessions();
+  const { index } = lab.sessions();
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const bad = [
     "",
@@ -311,7 +314,7 @@ test("what is no cursor is refused", async () => {
 });
 
 test("a foreign entry in an index is passed over", async () => {
-  const sessions = new Sessions();
+  const sessions = lab.sessions();
   await sessions.save(slotOf("s"), Date.now());
   const key = userIndexKey(sessions.keyPrefix, "agent", "user");
   for (const foreign of ["x", "7", "null", "[]", '["agent",7,"s"]', '["agent","other","s"]'])

@@ -10,7 +10,10 @@ import { RedisAgentStateStore } from "../../src/state/redis-agent-state-store.js
 import { keysBelow, ownPrefix } from "../log/redis-logs.js";
 import { watchedConnection } from "../log/watched-connection.js";
 import { firstWrite, loadState, nextWrite } from "../state/stores.js";
-import { client, connection, Sessions, slotOf } from "./sessions.js";
+import { indexLab, slotOf } from "./sessions.js";
+
+const lab = indexLab();
+const { client, connection } = lab;
 
 const HOUR = 3_600_000;
 const ofAgent = { agentId: "agent" };
@@ -58,7 +61,7 @@ async function listed(query: SlotQuery = {}): Promise<string[]> {
 async function looksOf(query: SlotQuery): Promise<number> {
   const names: string[] = [];
   const on = watchedConnection(connection, ({ name }) => void names.push(name));
-  await new Sessions({ on, keyPrefix }).pages({ waiting: true, ...query });
+  await lab.sessions({ on, keyPrefix }).pages({ waiting: true, ...query });
   return names.filter((name) => name === "look").length;
 }
 
@@ -170,7 +173,7 @@ test("the entry comes before the save: one that is refused leaves it, and it is 
 });
 
 test("an entry without its wait is skipped, and dropped when it is not fresh", async () => {
-  const { waiting } = new Sessions({ keyPrefix }).index;
+  const { waiting } = lab.sessions({ keyPrefix }).index;
   await save(slotOf("waits"), waits);
   await save(slotOf("does not"), ends);
   // As a process leaves them that dies before its save.
@@ -206,7 +209,7 @@ test("whatever dies, comes late or is repeated, a listing has exactly those that
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       keyPrefix = ownPrefix();
       const stores = [1, 2].map(() => new RedisAgentStateStore({ client, keyPrefix }));
-      const { waiting } = new Sessions({ keyPrefix }).index;
+      const { waiting } = lab.sessions({ keyPrefix }).index;
       /** Op of the save from which each session waits. */
       const model: Model = new Map();
       const writes: { slot: Slot; write: ReturnType<typeof firstWrite> }[] = [];
@@ -259,7 +262,7 @@ type Model = Map<string, string>;
 async function expectListed(model: Model, limit: number): Promise<void> {
   const wanted = [...model.keys()];
   for (const query of [{}, ofAgent]) {
-    const pages = await new Sessions({ keyPrefix }).pages({ ...query, waiting: true, limit });
+    const pages = await lab.sessions({ keyPrefix }).pages({ ...query, waiting: true, limit });
     expect(pages.flat().sort()).toEqual(wanted.sort());
   }
 }
