@@ -6,6 +6,8 @@ import { teamNodes } from "./team-nodes.js";
 import { expectToldOnce, toldIn } from "./told.js";
 
 const isLong = process.env["HOLDFAST_LONG"] === "1";
+/** A dozen processes take their time on a busy machine. */
+const patienceMs = 300_000;
 const perSession = isLong ? 10 : 5;
 const sessions = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"].map((sessionId) => ({
   ...{ userId: "ann", sessionId },
@@ -22,7 +24,7 @@ function program(session: number): Program {
   return session % 3 === 0 ? [tasks, [act("stay", "calling")]] : [tasks, "given"];
 }
 
-describe.concurrent.each(sharedStores)("on %s", (kind) => {
+describe.concurrent.each(sharedStores)("on %s", { timeout: 2 * patienceMs }, (kind) => {
   test.each([false, true])(
     "50 background tasks on two nodes, one of them killed: each is told once, as completed or as lost (repeatable: %s)",
     async (repeatable) => {
@@ -37,7 +39,10 @@ describe.concurrent.each(sharedStores)("on %s", (kind) => {
       const begun = async () => (await nodes.lines()).filter((line) => /^(nap|hold)/.test(line));
       // In long runs some are not even begun when the node dies; they count as running for half a minute.
       const atLeast = isLong ? count / 2 : count;
-      await eventually(async () => (await begun()).length >= atLeast, { what: "the tasks" });
+      await eventually(async () => (await begun()).length >= atLeast, {
+        timeoutMs: patienceMs,
+        what: "the tasks",
+      });
       await dying.kill9();
       await nodes.release("go");
       const { agent, tasks } = nodes.here(options);
@@ -53,7 +58,7 @@ describe.concurrent.each(sharedStores)("on %s", (kind) => {
               // In long runs the node may die before it has given all its tasks.
               return isOver && told >= all.length && (isLong || told >= perSession);
             },
-            { timeoutMs: 90_000, intervalMs: 200, what: `the tasks of ${session.sessionId}` },
+            { timeoutMs: patienceMs, intervalMs: 200, what: `the tasks of ${session.sessionId}` },
           );
           // Told no more, by this node nor by another.
           await agent.call('["news"]', session);

@@ -12,12 +12,15 @@ import {
 } from "@holdfast/core";
 import { delegationOf, KeyedQueue, nearestName } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
+import { ChildSessions } from "./child-sessions.js";
 import { Catalogue } from "./definitions/catalogue.js";
 import { hasTool, type SubagentDefinition } from "./definitions/subagent-definition.js";
 import { LiveCalls } from "./live-calls.js";
 import { readOptions, type SubagentsOptions, type SubagentsSettings } from "./subagents-options.js";
+import { TaskChanges } from "./task-changes.js";
+import { TaskControl } from "./task-control.js";
 import { noticeStateSchema, TaskNotices } from "./task-notices.js";
-import { TaskRun } from "./task-run.js";
+import { taskRunOf } from "./task-run.js";
 import { TaskRunner } from "./task-runner.js";
 import type { TaskRecord } from "./tasks/task-record.js";
 import { TaskStore } from "./tasks/task-store.js";
@@ -62,21 +65,21 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
   return Object.freeze({
     ...plugin,
     async tasks(session) {
-      const { store, runner } = use();
+      const { store, control } = use();
       const slot = slotOf(session);
       const { tasks } = await store.list(slot);
       const ctx = RuntimeContext.empty();
-      return Promise.all(tasks.map((task) => runner.settle(slot, task, ctx)));
+      return Promise.all(tasks.map((task) => control.settle(slot, task, ctx)));
     },
-    cancel: (session, taskId) => use().runner.cancel(slotOf(session), taskId),
+    cancel: (session, taskId) => use().control.cancel(slotOf(session), taskId),
     async pending(session, taskId) {
-      const { store, runner } = use();
+      const { store, control } = use();
       const slot = slotOf(session);
       const record = await store.get(slot, taskId);
-      return record ? runner.pending(slot, record, RuntimeContext.empty()) : [];
+      return record ? control.pending(slot, record, RuntimeContext.empty()) : [];
     },
     async confirm(session, taskId, answers) {
-      const { store, runner } = use();
+      const { store, control } = use();
       // Its rules would be those of the subagent's session, which goes by other rules.
       if (answers.some((answer) => "remember" in answer && answer.remember !== undefined))
         throw new InvalidInputError(
@@ -85,7 +88,7 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
       const slot = slotOf(session);
       const record = await store.get(slot, taskId);
       if (record?.status !== "waiting") return record;
-      const asked = await runner.pending(slot, record, RuntimeContext.empty());
+      const asked = await control.pending(slot, record, RuntimeContext.empty());
       const stray = answers.find(
         (answer) => !asked.some(({ toolCallId }) => toolCallId === answer.toolCallId),
       );
@@ -93,7 +96,7 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
         throw new InvalidInputError(
           `subagents: task ${taskId} does not ask about tool call ${JSON.stringify(stray.toolCallId)}; it asks about ${asked.map(({ toolCallId }) => toolCallId).join(", ") || "none"}`,
         );
-      await runner.answer(slot, record, answers, RuntimeContext.of({ callId: uuidv7() }));
+      await control.answer(slot, record, answers, RuntimeContext.of({ callId: uuidv7() }));
       return store.get(slot, taskId);
     },
   } satisfies SubagentsPlugin);
@@ -137,7 +140,7 @@ export interface SubagentsPlugin extends Plugin {
 interface Installed {
   readonly agentId: string;
   readonly store: TaskStore;
-  readonly runner: TaskRunner;
+  readonly control: TaskControl;
 }
 
 function install(host: PluginHost, settings: SubagentsSettings): Installed {
@@ -150,24 +153,27 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
     onProblem: (problem) => host.emit(here, "-", { type: "subagent_problem", ...problem }),
   });
   const ownTools = new Set<string>();
-  const runner = new TaskRunner({
-    ...{ host, settings, catalogue, store, live, ownTools },
-    gate: host.require("gate"),
-  });
+  const { maxDepth, maxResultChars } = settings;
+  const gate = host.require("gate");
+  const children = new ChildSessions({ host, live, gate, maxDepth, ownTools });
+  const changes = new TaskChanges({ host, store, live });
+  const runner = new TaskRunner({ catalogue, children, changes, live, maxResultChars });
+  const now = () => host.now();
+  const control = new TaskControl({ catalogue, children, changes, runner, store, now });
   const state = host.state({
     schema: noticeStateSchema,
     initial: () => ({ told: [], asks: [] }),
   });
-  const notices = new TaskNotices({ store, runner, state });
+  const notices = new TaskNotices({ store, control, state });
   const queue = new KeyedQueue();
-  const parts = { settings, catalogue, store, runner, notices, queue, now: () => host.now() };
+  const parts = { settings, catalogue, store, control, notices, queue, now };
   for (const tool of [...agentTools(parts), ...taskTools(parts)]) {
     ownTools.add(tool.name);
     host.tool(tool);
   }
   host.promptSection(async (prompt, { ctx }) => {
     if ((delegationOf(ctx)?.depth ?? 0) >= settings.maxDepth) return prompt;
-    const run = ctx.get(TaskRun);
+    const run = taskRunOf(ctx);
     const self = run ? await catalogue.find(run.agent) : null;
     if (self && !hasTool(self, "agent_spawn")) return prompt;
     const agents = await catalogue.listed();
@@ -183,18 +189,18 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
     if (problem) throw new ConfigurationError(`${problem.file}: ${problem.problem}`);
   });
   host.onClose(() => runner.settled());
-  host.onDelete((slot) => runner.delete(slot));
-  host.onDeleteUser((userId) => runner.deleteUser(userId));
+  host.onDelete((slot) => control.delete(slot));
+  host.onDeleteUser((userId) => control.deleteUser(userId));
   host.use({
     name: "subagents",
     onRun(step, next) {
-      const run = step.ctx.get(TaskRun);
+      const run = taskRunOf(step.ctx);
       if (run) step.observe((event) => run.forward(event));
       return next();
     },
     onCall(step, next) {
       return live.during(step, async () => {
-        const run = step.ctx.get(TaskRun);
+        const run = taskRunOf(step.ctx);
         await run?.begin();
         await notices.begin(step);
         const reply = await next();
@@ -217,7 +223,7 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
       return result;
     },
   });
-  return { agentId: host.agent.agentId, store, runner };
+  return { agentId: host.agent.agentId, store, control };
 }
 
 /** Returns what is wrong with lists of tools that name one which the agent does not have: it was misspelt, or is missing. */

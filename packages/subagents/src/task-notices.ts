@@ -12,7 +12,7 @@ import type {
 } from "@holdfast/core";
 import { cutText, markQuoter } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import type { TaskRunner } from "./task-runner.js";
+import type { TaskControl } from "./task-control.js";
 import { isFinished } from "./tasks/task-life.js";
 import type { TaskRecord } from "./tasks/task-record.js";
 import type { TaskStore } from "./tasks/task-store.js";
@@ -57,7 +57,7 @@ class OpenTasks {
 /** Parts of {@link TaskNotices}. */
 export interface TaskNoticesParts {
   readonly store: TaskStore;
-  readonly runner: TaskRunner;
+  readonly control: TaskControl;
   readonly state: PluginState<NoticeState>;
 }
 
@@ -76,7 +76,7 @@ export class TaskNotices {
 
   /** Looks at the open tasks of a session when a call begins: puts away what was told, and settles what others left. */
   async begin({ slot, ctx, state }: CallStep): Promise<void> {
-    const { store, runner, state: notices } = this.#parts;
+    const { store, control, state: notices } = this.#parts;
     const { told, asks } = notices.get(state);
     const { tasks } = await store.listOpen(slot);
     const open = tasks.filter(({ taskId }) => !told.includes(taskId));
@@ -87,13 +87,13 @@ export class TaskNotices {
       const call = state.openCalls[toolCallId];
       // The call that was to pass its questions on was closed: nobody will answer them.
       if (status === "waiting" && !isBackground && call === undefined) {
-        await runner.cancel(slot, taskId);
+        await control.cancel(slot, taskId);
         continue;
       }
       // The call that waited for it died with its process, and will not run again.
       const isLeft = !isBackground && (call === undefined || call === "started");
-      const left = isLeft ? await runner.moveToBackground(slot, taskId) : null;
-      await runner.settle(slot, left ?? record, ctx);
+      const left = isLeft ? await control.moveToBackground(slot, taskId) : null;
+      await control.settle(slot, left ?? record, ctx);
     }
     const isOpen = (taskId: string) => tasks.some((task) => task.taskId === taskId);
     const kept = { told: told.filter((id) => isOpen(id) && !isDone(tasks, id)), asks };
@@ -170,7 +170,7 @@ export class TaskNotices {
     const { told, asks } = this.#parts.state.get(state);
     const records: TaskRecord[] = [];
     for (const taskId of ids) {
-      if (this.#parts.runner.isRunningHere(slot, taskId) || told.includes(taskId)) continue;
+      if (this.#parts.control.isRunningHere(slot, taskId) || told.includes(taskId)) continue;
       const record = await this.#read(slot, taskId, ctx);
       if (record) records.push(record);
     }
@@ -184,7 +184,7 @@ export class TaskNotices {
   }
 
   #read(slot: Slot, taskId: string, ctx: RuntimeContext): Promise<TaskRecord | null> {
-    return this.#parts.runner.inspect(slot, taskId, ctx);
+    return this.#parts.control.inspect(slot, taskId, ctx);
   }
 
   #note(state: CallStep["state"], ended: readonly string[], asking: readonly string[]): void {

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentReply } from "@holdfast/core";
+import type { AgentEvent, AgentReply, RuntimeContext } from "@holdfast/core";
 
 /** Thrown into a subagent's call whose task is not its own any more: it was cancelled, or taken for lost. */
 export class TaskGone extends Error {
@@ -9,6 +9,8 @@ export class TaskGone extends Error {
 export class TaskRun {
   /** Name of the subagent. */
   readonly agent: string;
+  /** Call of the subagent that the run is. */
+  readonly callId: string;
   /** Claims the task once the call holds the subagent's session. @throws TaskGone */
   readonly begin: () => Promise<void>;
   /** Records the end of the task while the call still holds the session. */
@@ -16,10 +18,17 @@ export class TaskRun {
   /** Passes an event of the subagent on. */
   readonly forward: (event: AgentEvent) => void;
 
-  constructor(hooks: Pick<TaskRun, "agent" | "begin" | "end" | "forward">) {
-    this.agent = hooks.agent;
-    this.begin = hooks.begin;
-    this.end = hooks.end;
-    this.forward = hooks.forward;
+  constructor(run: TaskRun) {
+    this.agent = run.agent;
+    this.callId = run.callId;
+    this.begin = run.begin;
+    this.end = run.end;
+    this.forward = run.forward;
   }
+}
+
+/** Returns the run of a task that the call of a context is; contexts made of that one carry it too, and are not. */
+export function taskRunOf(ctx: RuntimeContext): TaskRun | undefined {
+  const run = ctx.get(TaskRun);
+  return run?.callId === ctx.callId ? run : undefined;
 }

@@ -132,7 +132,7 @@ async function begin(
   ctx: ToolCallContext,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const { store, runner, settings, notices } = parts;
+  const { store, control, settings, notices } = parts;
   const { slot, toolCallId } = ctx;
   const depth = delegationOf(ctx)?.depth ?? 0;
   if (depth >= settings.maxDepth)
@@ -156,8 +156,8 @@ async function begin(
   const { record, isNew } = created;
   notices.watch(ctx, taskId);
   return cancelledWith(parts, record, ctx, signal, async () => {
-    if (isNew) await runner.start(slot, record, ctx);
-    else await runner.settle(slot, record, ctx);
+    if (isNew) await control.start(slot, record, ctx);
+    else await control.settle(slot, record, ctx);
     if (!isBackground) return resultOf(parts, taskId, timeoutSeconds, ctx, signal);
     return `Task ${taskId} has begun in the background. You will be told when it ends; go on with other work, or wait for it with task_output.`;
   });

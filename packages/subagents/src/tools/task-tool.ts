@@ -3,8 +3,8 @@ import { type KeyedQueue, stopKindOf, type ToolDelegation } from "@holdfast/core
 import { z } from "zod";
 import type { Catalogue } from "../definitions/catalogue.js";
 import type { SubagentsSettings } from "../subagents-options.js";
+import type { TaskControl } from "../task-control.js";
 import { showTask, type TaskNotices } from "../task-notices.js";
-import type { TaskRunner } from "../task-runner.js";
 import { isFinished } from "../tasks/task-life.js";
 import type { TaskRecord } from "../tasks/task-record.js";
 import type { TaskStore } from "../tasks/task-store.js";
@@ -22,7 +22,7 @@ export interface TaskToolParts {
   readonly settings: SubagentsSettings;
   readonly catalogue: Catalogue;
   readonly store: TaskStore;
-  readonly runner: TaskRunner;
+  readonly control: TaskControl;
   readonly notices: TaskNotices;
   /** Orders what counts the tasks of a session and what adds to them. */
   readonly queue: KeyedQueue;
@@ -39,13 +39,13 @@ export function waitSeconds(defaultSeconds: number): z.ZodDefault<z.ZodNumber> {
  * answer; one that takes longer goes on in the background.
  */
 export async function resultOf(
-  { runner, notices }: TaskToolParts,
+  { control, notices }: TaskToolParts,
   taskId: string,
   seconds: number,
   ctx: ToolCallContext,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const record = await runner.wait(ctx.slot, taskId, seconds * 1_000, ctx, signal);
+  const record = await control.wait(ctx.slot, taskId, seconds * 1_000, ctx, signal);
   if (!record) return `There is no task ${taskId}.`;
   if (record.status === "waiting") return suspend(`task ${taskId} asks for an approval`);
   // Run again by the session's next call, with the same tool call, it goes on from there.
@@ -54,7 +54,7 @@ export async function resultOf(
     notices.showByTool(ctx, record);
     return showTask(record, Number.POSITIVE_INFINITY);
   }
-  await runner.moveToBackground(ctx.slot, taskId);
+  await control.moveToBackground(ctx.slot, taskId);
   notices.watch(ctx, taskId);
   return `Task ${taskId} is still running, in the background now. You will be told when it ends; go on with other work, or wait for it with task_output.`;
 }
@@ -69,11 +69,11 @@ export function taskDelegation<Input extends { readonly timeoutSeconds: number }
   return {
     async pending(input, call) {
       const record = await find(input, call);
-      return record ? parts.runner.pending(call.slot, record, call.ctx) : [];
+      return record ? parts.control.pending(call.slot, record, call.ctx) : [];
     },
     async answer(answers, input, ctx) {
       const record = await find(input, ctx);
-      if (record) await parts.runner.answer(ctx.slot, record, answers, ctx);
+      if (record) await parts.control.answer(ctx.slot, record, answers, ctx);
       const { signal = new AbortController().signal } = ctx;
       return cancelledWith(parts, record, ctx, signal, () =>
         resultOf(parts, taskIdOf(input, ctx.toolCallId), input.timeoutSeconds, ctx, signal),
@@ -87,7 +87,7 @@ export function taskDelegation<Input extends { readonly timeoutSeconds: number }
  * call stays open, and when it runs again in another process it goes on with the task.
  */
 export async function cancelledWith(
-  { runner }: Pick<TaskToolParts, "runner">,
+  { control }: Pick<TaskToolParts, "control">,
   record: Pick<TaskRecord, "taskId" | "isBackground"> | null,
   { slot }: Pick<ToolCallContext, "slot">,
   signal: AbortSignal,
@@ -100,7 +100,7 @@ export async function cancelledWith(
     if (kind === "shutdown" && record) return suspend(`task ${record.taskId} goes on elsewhere`);
     // A task in the background belongs to no call, and one of a lost session to the process that has it now.
     if (signal.aborted && kind !== "lease_lost" && record && !record.isBackground)
-      await runner.cancel(slot, record.taskId).catch(() => undefined);
+      await control.cancel(slot, record.taskId).catch(() => undefined);
     throw error;
   }
 }

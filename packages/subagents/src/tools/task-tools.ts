@@ -19,7 +19,7 @@ const taskId = z.string().min(1).max(128);
 
 /** Makes `task_output`, `task_cancel` and `task_list`. */
 export function taskTools(parts: TaskToolParts): readonly Tool[] {
-  const { store, runner, notices } = parts;
+  const { store, control, notices } = parts;
   const output = safeTool({
     name: "task_output",
     description:
@@ -36,7 +36,7 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
       (input) => input.taskId,
     ),
     async run(input, ctx, signal) {
-      const record = await runner.inspect(ctx.slot, input.taskId, ctx);
+      const record = await control.inspect(ctx.slot, input.taskId, ctx);
       if (!record) return unknownTask(input.taskId);
       if (!isFinished(record.status) && input.block) {
         // What it asks would be asked twice, through both calls.
@@ -60,7 +60,7 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
     input: z.object({ taskId }),
     readOnly: true,
     async run(input, ctx) {
-      const record = await runner.cancel(ctx.slot, input.taskId);
+      const record = await control.cancel(ctx.slot, input.taskId);
       if (!record) return unknownTask(input.taskId);
       notices.showByTool(ctx, record);
       return showTask(record, Number.POSITIVE_INFINITY);
@@ -79,7 +79,7 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
     async run({ status }, ctx) {
       const { tasks, problems } = await store.list(ctx.slot);
       const settled: TaskRecord[] = [];
-      for (const task of tasks) settled.push(await runner.settle(ctx.slot, task, ctx));
+      for (const task of tasks) settled.push(await control.settle(ctx.slot, task, ctx));
       const shown = settled
         .filter(
           (task) => status === undefined || isFinished(task.status) === (status === "finished"),

@@ -1,0 +1,103 @@
+import type { PendingCall, PluginHost, RuntimeContext, SessionGate, Slot } from "@holdfast/core";
+import { type DerivedAgent, delegatedContext, delegationOf } from "@holdfast/core/plugin-kit";
+import { hasTool, type SubagentDefinition } from "./definitions/subagent-definition.js";
+import type { LiveCalls } from "./live-calls.js";
+import type { TaskRecord } from "./tasks/task-record.js";
+
+/** Tools of plan mode: a subagent plans as the session that it works for does, and nobody would approve a plan of its own. */
+const planTools: readonly string[] = ["plan_enter", "plan_write", "plan_exit"];
+
+/** Parts of {@link ChildSessions}. */
+export interface ChildSessionsParts {
+  readonly host: Pick<PluginHost, "deriveAgent" | "agent">;
+  readonly live: LiveCalls;
+  readonly gate: SessionGate;
+  readonly maxDepth: number;
+  /** Names of the tools that delegate. */
+  readonly ownTools: ReadonlySet<string>;
+}
+
+/** The sessions in which subagents work, and the agents that these belong to. */
+export class ChildSessions {
+  readonly #parts: ChildSessionsParts;
+
+  constructor(parts: ChildSessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the slot of the session in which a task is worked on. */
+  slotOf({ userId }: Slot, { agent, childSessionId }: TaskRecord): Slot {
+    const { agentId } = this.#parts.host.agent;
+    return { agentId: `${agentId}/${agent}`, userId, sessionId: childSessionId };
+  }
+
+  /** Returns a subagent without its definition, which is not needed to look at its sessions. */
+  agent(name: string): DerivedAgent {
+    return this.#parts.host.deriveAgent({ name });
+  }
+
+  /** Returns a subagent that can work, in a context of {@link contextOf}. */
+  worker(name: string, definition: SubagentDefinition | null, ctx: RuntimeContext): DerivedAgent {
+    const { host, maxDepth, ownTools } = this.#parts;
+    const { systemPrompt, model, maxIterations, tools } = definition ?? {};
+    const isDeepest = (delegationOf(ctx)?.depth ?? 1) >= maxDepth;
+    return host.deriveAgent({
+      ...{ name, systemPrompt, model, maxIterations },
+      hasTool: (tool) => {
+        if (tool.execute === undefined || planTools.includes(tool.name)) return false;
+        if (ownTools.has(tool.name) && isDeepest) return false;
+        return hasTool({ tools }, tool.name);
+      },
+    });
+  }
+
+  /** Returns the context of a subagent's call that works for `slot`. */
+  contextOf(
+    slot: Slot,
+    parent: RuntimeContext,
+    fields: { readonly sessionId: string; readonly callId?: string },
+  ): RuntimeContext {
+    const { live } = this.#parts;
+    const above = delegationOf(parent);
+    const root = above?.root ?? slot;
+    return delegatedContext(
+      parent,
+      { ...fields, userId: slot.userId, signal: new AbortController().signal },
+      { root, depth: (above?.depth ?? 0) + 1, rootCall: () => live.get(root) },
+    );
+  }
+
+  /** Returns what the subagent of a task asks a person, as its session is saved. */
+  async asks(slot: Slot, record: TaskRecord, ctx: RuntimeContext): Promise<readonly PendingCall[]> {
+    const { agent, childSessionId: sessionId } = record;
+    const waiting = await this.agent(agent).pending(this.contextOf(slot, ctx, { sessionId }));
+    return askingCalls(waiting, record);
+  }
+
+  /** Tells whether the call that works on a task runs, or waits for its turn, in any process. */
+  async isAtGate(slot: Slot, record: TaskRecord): Promise<boolean> {
+    const calls = await this.#parts.gate.calls(this.slotOf(slot, record));
+    return calls.includes(record.callId);
+  }
+
+  /** Tells whether a shutdown stopped the subagent: then its process had no time left to record it. */
+  async isPaused({ userId }: Slot, { agent, childSessionId }: TaskRecord): Promise<boolean> {
+    const state = await this.agent(agent).getAgentState({ userId, sessionId: childSessionId });
+    return state?.shutdownInterrupted ?? false;
+  }
+
+  /** Deletes the session of a task's subagent. */
+  async delete({ userId }: Slot, { agent, childSessionId }: TaskRecord): Promise<void> {
+    await this.agent(agent).deleteSession({ userId, sessionId: childSessionId });
+  }
+}
+
+/** Returns the calls among `waiting` that ask, with the name of the agent that does. */
+export function askingCalls(
+  waiting: readonly PendingCall[],
+  { agent, label }: TaskRecord,
+): readonly PendingCall[] {
+  return waiting
+    .filter(({ state }) => state === "asking")
+    .map((call) => ({ agent, ...(label !== null && { label }), ...call }));
+}
