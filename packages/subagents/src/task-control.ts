@@ -37,7 +37,7 @@ export class TaskControl {
     this.#parts = parts;
   }
 
-  /** Begins with a task that was just recorded; resolves once it is at the gate, or over. */
+  /** Begins with a task that was just recorded; resolves once it has its session, waits for it, or is over. */
   async start(slot: Slot, record: TaskRecord, ctx: RuntimeContext): Promise<void> {
     await this.#parts.runner.start(slot, record, record.task, ctx);
   }

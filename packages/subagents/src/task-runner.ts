@@ -38,7 +38,11 @@ export class TaskRunner {
     this.#parts = parts;
   }
 
-  /** Begins with a run of a task; resolves once its call is at the gate, or over. `ctx` is that of the call it works for. */
+  /**
+   * Begins with a run of a task; resolves once the run has its session, waits for it behind others, or is over.
+   *
+   * @param ctx - that of the call which the task works for
+   */
   async start(slot: Slot, record: TaskRecord, input: RunInput, ctx: RuntimeContext): Promise<void> {
     const key = keyOf(slot, record.taskId);
     await new Promise<void>((arrived) => {
@@ -73,10 +77,13 @@ export class TaskRunner {
     const ctx = children.contextOf(slot, parent, { sessionId, callId });
     const run = new TaskRun({
       ...{ agent: record.agent, callId },
-      begin: () => this.#begin(slot, record),
+      begin: async () => {
+        await this.#begin(slot, record);
+        arrived();
+      },
       end: (reply) => this.#finish(slot, record, this.#outcomeOf(reply, record)),
       forward: (event) => {
-        if (event.type === "queue_wait" || event.type === "state_loaded") arrived();
+        if (event.type === "queue_wait") arrived();
         live.get(slot)?.emit({ type: "subagent_event", ...about(record), event });
       },
     });

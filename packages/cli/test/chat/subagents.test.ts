@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { eventually } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { answer, chatIn, leave } from "../support/chat-terminal.js";
 import { CTRL_C, CTRL_D, type PseudoTerminal } from "../support/pseudo-terminal.js";
@@ -258,7 +259,9 @@ test("a task whose process was killed is shown as lost", async () => {
   first.kill("SIGKILL");
   await first.exited;
   await using second = await chatIn(project);
-  expect(second.text).toContain('researcher "report" was lost: The process that worked on it');
+  await eventually(() =>
+    second.text.includes('researcher "report" was lost: The process that worked on it'),
+  );
   second.enter("/tasks");
   await second.shows(`${id}  researcher "report"  lost`);
   await leave(second);
