@@ -169,7 +169,7 @@ export class LogBatch {
   }
 
   /**
-   * What was found of other runs is as another process has saved it, and not as it was taken in here.
+   * Forgets what was found of other runs: it is as another process has saved it, and not as it was taken in here.
    *
    * @param except - id of a run of which it is not so
    */
@@ -214,7 +214,7 @@ export class LogBatch {
     if (this.#drafts.every(({ kind }) => kind === "mark")) this.#holdsMore = false;
   }
 
-  /** What was found of other runs is saved. */
+  /** Notes that everything found of other runs is saved. */
   saved(): void {
     this.#endsOfOthers.clear();
   }

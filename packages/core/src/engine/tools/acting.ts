@@ -37,7 +37,7 @@ interface Runnable {
   readonly answers?: readonly Confirmation[] | undefined;
 }
 
-/** What people have said about calls that waited for them. */
+/** Answers of people to calls that waited for them. */
 export interface Answers {
   /** Calls that a person has approved: they ask no more, but a guard may still deny them. */
   readonly approved: ReadonlySet<string>;

@@ -34,7 +34,7 @@ export interface ToolRun {
   readonly call: ToolCallBlock;
   /** The validated input. */
   readonly input: unknown;
-  /** What a person answered to the agent that the tool runs, when the call goes on with that. */
+  /** Answers of a person to the agent that the tool runs, when the call goes on with them. */
   readonly answers: readonly Confirmation[] | undefined;
   readonly ctx: RuntimeContext;
   readonly slot: Slot;

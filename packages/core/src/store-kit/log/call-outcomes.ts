@@ -152,7 +152,7 @@ interface SearchedRun {
   readonly seq: number;
 }
 
-/** What is known of the end of a run. */
+/** Knowledge about the end of a run. */
 interface FoundOutcome {
   readonly outcome: RunOutcome | null;
   /** Outcome of the run's input, where another run had taken it in before the run was taken back. */
