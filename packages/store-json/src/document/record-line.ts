@@ -43,7 +43,8 @@ export function lineKind(line: Buffer): LineKind {
     const intact = checksum(line.subarray(head[0].length, -TAIL_BYTES)) === tail[1];
     if (intact) return length === line.length ? "whole" : "changed";
   }
-  if (line.includes(HOLE)) return "cut";
+  // Of a hole of one byte only the last one is told from damage: no flipped bit turns a brace into NUL.
+  if (line.includes(HOLE) || line.at(-1) === 0) return "cut";
   return line.length !== length && isFrontPart(line, head, length) ? "cut" : "changed";
 }
 
