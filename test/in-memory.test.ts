@@ -60,6 +60,7 @@ function expiringStore(fused: boolean) {
 }
 
 describeAgentStateStore("in-memory", {
+  deltaLoads: true,
   create: () => new InMemoryAgentStateStore(),
   expiring: expiringStore(true),
   fuses: ["gate", "log"],
@@ -68,6 +69,7 @@ describeAgentStateStore("in-memory", {
 });
 
 describeAgentStateStore("in-memory, not fused", {
+  deltaLoads: true,
   create: () => new InMemoryAgentStateStore({ fused: false }),
   expiring: expiringStore(false),
   inbox: true,

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { textOf } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { tempDirectory } from "@holdfast/testing";
 import { expect, test } from "vitest";
@@ -31,8 +32,8 @@ test("the quickstart answers both users, and continues their sessions when it is
   }
   const store = new JsonFileAgentStateStore({ root: state });
   for (const userId of ["alice", "bob"]) {
-    const loaded = await store.load({ agentId: "guide", userId, sessionId: "trip" });
-    if (loaded === null || loaded === "unchanged") throw new Error(`${userId} has no session`);
+    const loaded = await loadWhole(store, { agentId: "guide", userId, sessionId: "trip" });
+    if (loaded === null) throw new Error(`${userId} has no session`);
     const { messages } = loaded;
     expect(messages.filter(({ role }) => role === "user").map(textOf)).toEqual([
       expect.stringContaining("Umbrella"),

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { scaled } from "@holdfast/testing";
 import { describe, expect, inject, test } from "vitest";
 
 const program = fileURLToPath(new URL("../examples/rolling-deploy/dist/main.js", import.meta.url));
-const [sessions, calls] = process.env["HOLDFAST_LONG"] === "1" ? [50, 60] : [20, 12];
+const [sessions, calls] = [scaled(10, 50), scaled(12, 60)];
 const timeout = 60_000 + calls * 10_000;
 
 function deploy(...args: string[]): { status: number | null; stdout: string; stderr: string } {
@@ -11,7 +12,7 @@ function deploy(...args: string[]): { status: number | null; stdout: string; std
   return spawnSync(process.execPath, [program, ...args], { env, encoding: "utf8", timeout });
 }
 
-describe.each(["redisUrl", "mysqlUrl"] as const)("on %s", (url) => {
+describe.each(scaled(["mysqlUrl"], ["redisUrl", "mysqlUrl"] as const))("on %s", (url) => {
   test("two processes replaced three times each under load answer every call, once and in order", {
     timeout,
   }, () => {

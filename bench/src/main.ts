@@ -1,63 +1,49 @@
-// Usage: node dist/main.js [--json] [--brief]; --brief times a few turns only; HOLDFAST_TEST_REDIS_URL and HOLDFAST_TEST_MYSQL_URL use existing servers;
-// HOLDFAST_LONG=1 replays in three windows.
-import { sharedMariadb, sharedRedis } from "@holdfast/testing/servers";
-import { agentSearch } from "./agent-search.js";
-import { measureCounting } from "./count-tokens.js";
-import { measureMysql, measureRedis, type StoreMeasurement } from "./measure-store.js";
-import { measureMemoryWait } from "./memory-wait.js";
-import { replayWindows, runReplay } from "./replay/run-replay.js";
-import { measureLogSearch } from "./search-logs.js";
-import { measureTokens, tokenLines } from "./tokens.js";
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type CommandLine, readCommandLine, usage } from "./command-line.js";
+import { markdownReport } from "./report/markdown-report.js";
+import { textGoals, textTable } from "./report/text-report.js";
+import { runBench } from "./run-bench.js";
 
-const asJson = process.argv.includes("--json");
-const effort = process.argv.includes("--brief") ? "brief" : "thorough";
-const servers = await Promise.all([sharedRedis(), sharedMariadb()]);
-try {
-  const [redis, mariadb] = servers;
-  const results = [await measureRedis(redis.url, effort), await measureMysql(mariadb.url, effort)];
-  if (asJson) console.log(JSON.stringify(results));
-  else print(results);
-} finally {
-  await Promise.all(servers.map((server) => server.stop()));
-}
+const page = fileURLToPath(new URL("../../docs/benchmarks.md", import.meta.url));
 
-// With --json there are the stores alone; `replay/main.js --json` has the rest.
-if (!asJson) {
-  const { floorMs, measuredMs, ratio } = await measureCounting();
-  console.log(
-    `\nCounting tokens before a step: ${floorMs.toFixed(3)} ms at 50 messages, ${measuredMs.toFixed(3)} ms at 5,000: ${ratio.toFixed(2)} x\n`,
-  );
-  for (const [trigger, waited] of Object.entries(await measureMemoryWait()))
-    console.log(
-      `A call with memory, ${trigger}, against one without: ${waited.floorMs.toFixed(2)} ms, ${waited.measuredMs.toFixed(2)} ms: ${waited.ratio.toFixed(2)} x`,
-    );
-  console.log("");
-  await measureLogSearch(console.log, agentSearch);
-  console.log("");
-  for (const line of tokenLines(measureTokens())) console.log(line);
-  console.log("");
-  await runReplay({
-    windows: replayWindows(),
-    settings: ["alike", "defaults"],
-    print: console.log,
+async function main(args: readonly string[]): Promise<void> {
+  const line = readOrRefuse(args);
+  if (line === undefined) return;
+  const print = line.json === "-" ? () => {} : console.log;
+  const report = await runBench(line, ["npm run bench", ...given(args)].join(" "), {
+    print,
+    progress: process.stderr.isTTY ? (text) => process.stderr.write(`${text}\n`) : () => {},
+    onTable: (table) => print(textTable(table)),
   });
+  if (report.goals.length > 0) print(textGoals(report.goals));
+  for (const { peer, store, failure } of report.peers)
+    if (failure !== undefined) print(`${peer} on ${store} was not measured: ${failure}`);
+  for (const { scenario, reason } of report.failures)
+    console.error(`${scenario} failed: ${reason}`);
+  if (report.failures.length > 0) process.exitCode = 1;
+  if (line.json === "-") console.log(JSON.stringify(report));
+  else if (line.json !== undefined) writeFileSync(line.json, `${JSON.stringify(report)}\n`);
+  if (line.writeDocs) writeFileSync(page, markdownReport(report));
 }
 
-function print(results: readonly StoreMeasurement[]): void {
-  console.log(
-    "A warm turn (gate, revision check, save, log, release) against the least a save can be:\n",
-  );
-  for (const { store, warmTurn, traffic } of results) {
-    const { floorMs, measuredMs, ratio } = warmTurn;
-    const { floor, at10, at5000 } = traffic;
-    const ratioOfBytes = at5000.bytes / at10.bytes;
-    const margin = "".padEnd(6);
-    console.log(
-      `${store.padEnd(6)} floor ${floorMs.toFixed(3)} ms, turn ${measuredMs.toFixed(3)} ms: ${ratio.toFixed(2)} x`,
-    );
-    console.log(`${margin} round trips: floor ${floor.roundTrips}, turn ${at5000.roundTrips}`);
-    console.log(
-      `${margin} bytes sent per turn: ${at10.bytes.toFixed(0)} at 10 messages, ${at5000.bytes.toFixed(0)} at 5,000: ${ratioOfBytes.toFixed(2)} x`,
-    );
+/** Reads the arguments; help and mistakes are answered here. */
+function readOrRefuse(args: readonly string[]): CommandLine | undefined {
+  try {
+    const line = readCommandLine(args);
+    if (line === undefined) console.log(usage);
+    return line;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+    return undefined;
   }
 }
+
+/** Arguments as one would type them behind `npm run bench`, without the file, which is nobody else's. */
+function given(args: readonly string[]): string[] {
+  const told = args.filter((arg, n) => !arg.startsWith("--json") && args[n - 1] !== "--json");
+  return told.length === 0 ? [] : ["--", ...told];
+}
+
+await main(process.argv.slice(2));

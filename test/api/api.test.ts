@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const maxNames: Readonly<Record<string, number>> = {
   "@holdfast/core": 170,
   "@holdfast/core/plugin-kit": 90,
-  "@holdfast/core/store-kit": 115,
+  "@holdfast/core/store-kit": 130,
   "@holdfast/harness": 10,
   "@holdfast/testing": 55,
 };

@@ -5,6 +5,7 @@ import {
   describeKeyValueStore,
   describeSessionGate,
   describeSignalBus,
+  scaled,
 } from "@holdfast/testing";
 import { tamper } from "./stored.js";
 import {
@@ -20,8 +21,10 @@ import {
 /** By what was made of it, so that the suites can get at what is behind. */
 const subjects = new WeakMap<object, Subject>();
 
-for (const fused of [true, false])
+// Files do not fuse either.
+for (const fused of scaled([true], [true, false]))
   describeAgentStateStore(`in-memory, fused: ${fused}, encrypted`, {
+    deltaLoads: true,
     create() {
       const subject = memorySubject(fused);
       subjects.set(subject.store, subject);
@@ -57,6 +60,7 @@ function onFiles<T extends object>(take: (store: AgentStateStore) => T) {
 
 describeAgentStateStore("JSON files, encrypted", {
   ...onFiles((store) => store),
+  deltaLoads: true,
   inbox: true,
   callRecords: true,
 });

@@ -6,6 +6,7 @@ import {
   describeKeyValueStore,
   describeSessionGate,
   describeSignalBus,
+  scaled,
 } from "@holdfast/testing";
 import { privateMariadb, privateRedis, redisCommand } from "@holdfast/testing/servers";
 import { createPool } from "mysql2/promise";
@@ -51,16 +52,17 @@ function encrypted<T extends object>(
   };
 }
 
-for (const kind of fleetStores)
+// Encryption does the same with the parts of any store: the other suite tries them in memory and on files.
+for (const kind of scaled(["redis"], fleetStores))
   describeAgentStateStore(`${kind}, encrypted`, {
     ...encrypted(kind, ({ stateStore }) => stateStore),
     fuses: ["gate", "log"],
     inbox: true,
     callRecords: true,
+    deltaLoads: true,
   });
 
-// Encryption does the same with the parts of either store: both are tried when there is time.
-for (const kind of fleetStores.slice(0, process.env["HOLDFAST_LONG"] === "1" ? 2 : 1)) {
+for (const kind of scaled([], fleetStores)) {
   describeConversationLog(
     `${kind}, encrypted`,
     encrypted(kind, ({ log }) => log),

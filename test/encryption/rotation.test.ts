@@ -5,6 +5,7 @@ import {
   textOf,
   userMessage,
 } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { type EncryptionKey, withEncryption } from "@holdfast/encryption";
 import { expect, test } from "vitest";
 import { freshKey } from "./keys.js";
@@ -18,8 +19,7 @@ const rounds = process.env["HOLDFAST_LONG"] === "1" ? 25 : 2;
 /** Appends a message as a careful writer does. */
 async function say(store: AgentStateStore, text: string): Promise<void> {
   for (;;) {
-    const loaded = await store.load(slot);
-    if (loaded === "unchanged") throw new TypeError("no revision was named");
+    const loaded = await loadWhole(store, slot);
     try {
       await store.save(slot, writeOn(loaded, [userMessage(text)]));
       return;

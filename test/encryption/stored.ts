@@ -11,6 +11,7 @@ import {
 import {
   type LoadedState,
   type LogDraft,
+  loadWhole,
   type StateWrite,
   uuidv7,
   withBlobs,
@@ -24,8 +25,8 @@ export function slotOf(sessionId = "s"): Slot {
 
 /** What is stored for a slot that must be there. */
 export async function loadState(store: AgentStateStore, slot: Slot): Promise<LoadedState> {
-  const loaded = await store.load(slot);
-  if (loaded === null || loaded === "unchanged") throw new TypeError("there is no state");
+  const loaded = await loadWhole(store, slot);
+  if (loaded === null) throw new TypeError("there is no state");
   return loaded;
 }
 

@@ -1,5 +1,5 @@
 import { type AgentState, type AgentStateStore, HoldfastError, type Message } from "@holdfast/core";
-import { scriptedModel } from "@holdfast/testing";
+import { scaled, scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { newPlace } from "../fleet/every-store.js";
@@ -9,8 +9,7 @@ import { edits, inputs, type Misbehaviour, misbehaving } from "./entries.js";
 import { keptStores, newStore } from "./kept-stores.js";
 import { stateProblem } from "./valid-pairing.js";
 
-const isLong = process.env["HOLDFAST_LONG"] === "1";
-const numRuns = isLong ? 3_000 : 60;
+const numRuns = scaled(25, 3_000);
 
 const places: Misbehaviour["where"][] = [
   ...(["tool", "onCall", "onReasoning", "onToolCall", "guard"] as const),
@@ -150,5 +149,5 @@ describe.each(keptStores)("a bad value on %s", (kind) => {
 
 test.each(["redis", "mysql"] as const)("the same holds on %s", async (kind) => {
   await using place = await newPlace(kind, 30_000);
-  await expectRobust(place.open().stateStore, isLong ? 500 : 20);
+  await expectRobust(place.open().stateStore, scaled(6, 500));
 });

@@ -9,7 +9,7 @@ import {
   textOf,
   tool,
 } from "@holdfast/core";
-import { eventually, scriptedModel } from "@holdfast/testing";
+import { eventually, scaled, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { outline, slotOf } from "./conversation.js";
@@ -232,7 +232,9 @@ describe.each([true, false])("the gate, fused: %s", (fused) => {
   });
 });
 
-test("10,000 sessions leave nothing behind at the gate and on the signal bus", async () => {
+const batches = scaled(4, 20);
+
+test(`${batches * 500} sessions leave nothing behind at the gate and on the signal bus`, async () => {
   const gate = new InProcessSessionGate();
   const signals = new InMemorySignalBus();
   let most = 0;
@@ -248,7 +250,7 @@ test("10,000 sessions leave nothing behind at the gate and on the signal bus", a
     signals,
     stateCache: { maxSessions: 10 },
   });
-  for (let batch = 0; batch < 20; batch++)
+  for (let batch = 0; batch < batches; batch++)
     await Promise.all(
       Array.from({ length: 500 }, (_, n) => agent.call("x", { sessionId: `s${batch}.${n}` })),
     );

@@ -6,6 +6,7 @@ import {
   ReActAgent,
   StateCorruptError,
 } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 
@@ -29,8 +30,8 @@ type ReActAgentIntegrity = ConstructorParameters<typeof ReActAgent>[0]["integrit
 
 /** Changes the stored head past every agent. */
 async function tamper(stateStore: InMemoryAgentStateStore, edit: (head: JsonObject) => JsonObject) {
-  const loaded = await stateStore.load(slot);
-  if (loaded === null || loaded === "unchanged") throw new Error("no state");
+  const loaded = await loadWhole(stateStore, slot);
+  if (loaded === null) throw new Error("no state");
   const { revision, head, messages } = loaded;
   const write = {
     op: "tamper",
@@ -96,8 +97,8 @@ describe("with a key", () => {
     await node(stateStore, { key }).call("hi", slot);
     const other = { key: new Uint8Array(32).fill(7) };
     await expect(node(stateStore, other).call("hi", slot)).rejects.toThrow(/another key/);
-    const loaded = await stateStore.load(slot);
-    if (loaded === null || loaded === "unchanged") throw new Error("no state");
+    const loaded = await loadWhole(stateStore, slot);
+    if (loaded === null) throw new Error("no state");
     const moved = { ...slot, sessionId: "t" };
     const head = { ...loaded.head, sessionId: "t" };
     const write = { op: "1", expected: null, keep: 0, replace: [], append: loaded.messages };

@@ -17,6 +17,7 @@ import {
   toolCallsOf,
   toolResultsOf,
 } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import type { ScriptedReply } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -99,7 +100,7 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     const stored = async () => {
       const slot = { agentId: "a", userId: null, sessionId: "s" };
       const records = await stateStore.companions().log.read(slot);
-      return JSON.stringify([await stateStore.load(slot), records]);
+      return JSON.stringify([await loadWhole(stateStore, slot), records]);
     };
     return { agent, make, model, reply, pending, confirm, results, stored, stateStore };
   }
@@ -488,8 +489,8 @@ describe.each([true, false])("a tool call that asks, fused: %s", (fused) => {
     const watching: Middleware = {
       name: "watching",
       async *onModelCall(_, next) {
-        const loaded = await stateStore.load(slot);
-        if (loaded !== null && loaded !== "unchanged")
+        const loaded = await loadWhole(stateStore, slot);
+        if (loaded !== null)
           stored.push(loaded.messages.flatMap(toolResultsOf).map(({ state }) => state));
         yield* next();
       },

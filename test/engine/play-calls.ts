@@ -13,7 +13,7 @@ import {
   StateTooLargeError,
   tool,
 } from "@holdfast/core";
-import { CallOutcomes, isDiscarded, type RunOutcome } from "@holdfast/core/store-kit";
+import { CallOutcomes, isDiscarded, loadWhole, type RunOutcome } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { z } from "zod";
 import { keptRuns, logRecords, slotOf } from "./conversation.js";
@@ -252,8 +252,8 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
 
 /** The stored messages, without those of a run that may still be taken back. */
 async function settledMessages(store: FaultyStore): Promise<readonly Message[]> {
-  const loaded = await store.inner.load(slotOf());
-  if (loaded === null || loaded === "unchanged") return [];
+  const loaded = await loadWhole(store.inner, slotOf());
+  if (loaded === null) return [];
   const open = new Set(keptRuns(AgentState.fromParts(loaded)).unfinishedRun?.messageIds);
   return loaded.messages.filter(({ id }) => !open.has(id));
 }

@@ -8,6 +8,7 @@ import {
   tool,
   userMessage,
 } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -55,8 +56,8 @@ describe.each([true, false])("saves, fused: %s", (fused) => {
         description: "Looks at what is stored.",
         input: z.object({}),
         execute: async () => {
-          const stored = await store.inner.load(slotOf());
-          if (stored && stored !== "unchanged") {
+          const stored = await loadWhole(store.inner, slotOf());
+          if (stored) {
             seen.push(outline(stored.messages));
             seen.push(Object.values(stored.head["openCalls"] as object));
           }
@@ -84,8 +85,8 @@ describe.each([true, false])("saves, fused: %s", (fused) => {
       });
       const seen: string[][] = [];
       const model = scriptedModel(async () => {
-        const stored = await store.inner.load(slotOf());
-        if (stored && stored !== "unchanged") seen.push(outline(stored.messages));
+        const stored = await loadWhole(store.inner, slotOf());
+        if (stored) seen.push(outline(stored.messages));
         return "ok";
       });
       await agentOn(store, { model, persistence: "step", tools: [noop] }).call("next", ctx);
@@ -202,8 +203,8 @@ describe.each([true, false])("saves, fused: %s", (fused) => {
       const store = new FaultyStore({ fused });
       const healthy = agentOn(store);
       await healthy.call("precious", ctx);
-      const stored = await store.inner.load(slotOf());
-      if (!stored || stored === "unchanged") throw new Error("nothing stored");
+      const stored = await loadWhole(store.inner, slotOf());
+      if (!stored) throw new Error("nothing stored");
       const { head, revision } = stored;
       const write = { keep: stored.messages.length, replace: [], append: [] };
       await store.inner.save(slotOf(), {
@@ -212,14 +213,14 @@ describe.each([true, false])("saves, fused: %s", (fused) => {
         expected: revision,
         head: { ...head, ...damage },
       });
-      const before = await store.inner.load(slotOf());
+      const before = await loadWhole(store.inner, slotOf());
       for (const agent of [healthy, agentOn(store)]) {
         await expect(agent.call("hello", ctx)).rejects.toSatisfy(StateCorruptError.is);
         await expect(agent.getAgentState(null, "s")).rejects.toSatisfy(StateCorruptError.is);
         const update = agent.updateAgentState(null, "s", () => undefined);
         await expect(update).rejects.toSatisfy(StateCorruptError.is);
       }
-      expect(await store.inner.load(slotOf())).toEqual(before);
+      expect(await loadWhole(store.inner, slotOf())).toEqual(before);
       expect(await healthy.deleteSession(null, "s")).toBe(true);
     });
   });

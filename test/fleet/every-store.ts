@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { DistributedStore } from "@holdfast/core";
 import { tempDirectory } from "@holdfast/testing";
 import { type NodeStoreChoice, openNodeStore } from "../history/node/open-node-store.mjs";
-import { freshChoice } from "./choices.js";
+import { freshChoice, prepareTables } from "./choices.js";
 
 /** The stores that several processes can share. */
 export const sharedStores = ["files", "redis", "mysql"] as const;
@@ -25,7 +25,11 @@ export async function newPlace(
     const directory = await tempDirectory();
     closing.push(directory.cleanup);
     choice = { kind: "json", root: join(directory.path, "state"), leaseMs };
-  } else choice = freshChoice(kind, { leaseMs });
+  } else {
+    const fresh = freshChoice(kind, { leaseMs });
+    await prepareTables(fresh);
+    choice = fresh;
+  }
   return {
     choice,
     open() {

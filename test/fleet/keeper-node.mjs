@@ -1,15 +1,16 @@
 // A keeper in a process of its own.
 // Usage: node keeper-node.mjs <store choice as JSON> <options as JSON: persistence, delayMs, dieAt, holdAt>
-// stdin: {"input": …, "ctx": …, "stopAt": …} as JSON starts a call. stdout: "<session> asked <words>", "<session> answers <words>", "<session> tool <name>",
+// stdin: {"input": …, "ctx": …, "stopAt": …, "blockMs": …} as JSON starts a call. stdout: "<session> asked <words>", "<session> answers <words>", "<session> tool <name>",
 // "<session> did <name>", "<session> reply <text>", "<session> failed <code> <class>"; "ready" when it takes calls.
 // With `stopAt` it stops itself, as SIGSTOP from outside would, once it comes to that point, and goes on from there, with no
-// turn of the event loop between. With `dieAt` it kills itself, as kill -9 would, before that command of the store;
+// turn of the event loop between; with `blockMs` as well it keeps its event loop busy there for as long. With `dieAt` it kills itself, as kill -9 would, before that command of the store;
 // with `holdAt` its calls get no further than that.
 import { createInterface } from "node:readline";
 import { openNodeStore } from "../history/node/open-node-store.mjs";
 import { keeper } from "./keeper.mjs";
 
 let stopAt;
+let blockMs;
 const [choice, { dieAt, holdAt, ...options }] = process.argv
   .slice(2, 4)
   .map((arg) => JSON.parse(arg));
@@ -17,9 +18,9 @@ const { store } = openNodeStore(choice);
 const say = (sessionId, what) => process.stdout.write(`${sessionId} ${what}\n`);
 
 function stop() {
-  process.kill(process.pid, "SIGSTOP");
+  if (blockMs === undefined) process.kill(process.pid, "SIGSTOP");
   // The signal may take a moment; nothing else of this process may run before it came.
-  for (const began = Date.now(); Date.now() - began < 500; );
+  for (const began = Date.now(); Date.now() - began < (blockMs ?? 500); );
 }
 
 if (dieAt === "final save") {
@@ -43,7 +44,7 @@ const agent = keeper(store, {
 
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { input, ctx, ...rest } = JSON.parse(line);
-  stopAt = rest.stopAt;
+  ({ stopAt, blockMs } = rest);
   agent.call(input, ctx).then(
     ({ text }) => say(ctx.sessionId, `reply ${text}`),
     ({ code, errorClass }) => say(ctx.sessionId, `failed ${code} ${errorClass}`),

@@ -1,5 +1,5 @@
 import { type AgentReply, type ReActAgent, toolResultsOf } from "@holdfast/core";
-import { eventually, spawnScript } from "@holdfast/testing";
+import { eventually, scaled, spawnScript } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { expectPaired, outline } from "../engine/conversation.js";
 import { newPlace, sharedStores } from "./every-store.js";
@@ -25,7 +25,7 @@ interface DeadCall {
   readonly callId: string | undefined;
 }
 
-describe.concurrent.each(sharedStores)("on %s", (kind) => {
+describe.concurrent.each(scaled(["mysql"], sharedStores))("on %s", (kind) => {
   test.sequential.each(modes)(
     `saved per %s: of ${rounds * perRound} calls that died after their model was asked, all words are kept and answered once`,
     {

@@ -3,7 +3,7 @@ import { type DistributedStore, textOf, toolResultsOf } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
 import { memoryFlush } from "@holdfast/memory-flush";
 import { sessionTools } from "@holdfast/session-tools";
-import { eventually, scriptedModel, spawnScript, tempDirectory } from "@holdfast/testing";
+import { eventually, scaled, scriptedModel, spawnScript, tempDirectory } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { expectPaired, outline } from "../engine/conversation.js";
 import { newPlace, sharedStores } from "./every-store.js";
@@ -73,7 +73,7 @@ test("files: a turn that was logged and never saved is shown to nobody, and once
   expect(timesIn(history, "question")).toBe(2);
 });
 
-describe.concurrent.each(sharedStores)("%s", (kind) => {
+describe.concurrent.each(scaled(["redis"], sharedStores))("%s", (kind) => {
   test("of three tools at once, only the one that still ran when its node died has an unknown outcome", async () => {
     await using place = await newPlace(kind, 5_000);
     const node = [JSON.stringify(place.choice), JSON.stringify({ persistence: "step" })];

@@ -1,5 +1,6 @@
 import { textOf } from "@holdfast/core";
-import { spawnScript } from "@holdfast/testing";
+import { loadWhole } from "@holdfast/core/store-kit";
+import { scaled, spawnScript } from "@holdfast/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { newPlace, type StorePlace, sharedStores } from "./every-store.js";
 
@@ -29,11 +30,11 @@ async function write(place: StorePlace, options: object = {}): Promise<number> {
 /** The texts of a session, in order. */
 async function textsIn(place: StorePlace, session: number): Promise<string[]> {
   const slot = { agentId: "a", userId: "u", sessionId: `s${session}` };
-  const loaded = await place.open().stateStore.load(slot);
-  return loaded === null || loaded === "unchanged" ? [] : loaded.messages.map(textOf);
+  const loaded = await loadWhole(place.open().stateStore, slot);
+  return loaded === null ? [] : loaded.messages.map(textOf);
 }
 
-describe.each(sharedStores)("on %s", (kind) => {
+describe.each(scaled(["mysql"], sharedStores))("on %s", (kind) => {
   test(`${processes * writers} writers in ${processes} processes with ${appends} appends each lose, double and reorder nothing`, {
     timeout,
   }, async () => {
@@ -55,7 +56,7 @@ describe.each(sharedStores)("on %s", (kind) => {
 });
 
 // Shows that the test above would notice.
-describe.each(sharedStores.slice(0, isLong ? sharedStores.length : 1))("on %s", (kind) => {
+describe.each(scaled(["files"], sharedStores))("on %s", (kind) => {
   test("the same writers lose turns where they overwrite what they did not expect", {
     timeout,
   }, async () => {

@@ -1,6 +1,7 @@
 import { spawnScript } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { door } from "../engine/door.js";
+import { fleetStores } from "./choices.js";
 import { newPlace, sharedStores } from "./every-store.js";
 import { keeper } from "./keeper.mjs";
 import { transcript } from "./transcript.js";
@@ -12,9 +13,15 @@ const points = [
   { stopAt: "answers a", next: "save", says: "a" },
 ];
 
-describe.concurrent.each(sharedStores)("on %s", (kind) => {
-  test("a node that stood still past its lease starts no tool, model call or save, and does its successor no harm", async () => {
-    await using place = await newPlace(kind, 4_000);
+/** Leases, and how long a node has to stand still until another takes its session over. */
+const leases = [
+  ...sharedStores.map((kind) => ({ kind, leaseMs: 4_000, limit: "its lease" })),
+  ...fleetStores.map((kind) => ({ kind, leaseMs: 900_000, limit: "its node's timeout" })),
+];
+
+describe.concurrent.each(leases)("on $kind", ({ kind, leaseMs, limit }) => {
+  test(`a node that stood still past ${limit} starts no tool, model call or save, and does its successor no harm`, async () => {
+    await using place = await newPlace(kind, leaseMs);
     const node = [JSON.stringify(place.choice), JSON.stringify({ persistence: "call" })];
     await using stopped = spawnScript(new URL("keeper-node.mjs", import.meta.url), node);
     const store = place.open();

@@ -1,6 +1,6 @@
 import type { DistributedStore } from "@holdfast/core";
 import { slotKey } from "@holdfast/core/store-kit";
-import { eventually } from "@holdfast/testing";
+import { eventually, scaled } from "@holdfast/testing";
 import {
   privateRedisCluster,
   privateRedisSentinel,
@@ -16,7 +16,7 @@ import { transcript } from "./transcript.js";
 import { type TurnLoad, turnLoad } from "./turn-load.js";
 
 const timeout = 300_000;
-const rounds = process.env["HOLDFAST_LONG"] === "1" ? 10 : 1;
+const rounds = scaled(1, 10);
 /** Commands give up long before leases do, and a wedged master is noticed by that. */
 const limits = { leaseMs: 6_000, commandTimeoutMs: 3_000 };
 /** What a call may end with while its store has an outage. */
@@ -96,6 +96,11 @@ const faults = {
   },
 };
 
+const everyTopology = ["cluster", "sentinel"] as const;
+const everyFault = everyTopology.flatMap((topology) =>
+  (["is killed", "is wedged"] as const).map((fault) => [topology, fault] as const),
+);
+
 /** Keeps sessions busy while their master fails and is replaced, until turns are acknowledged again. */
 async function underLoad(
   fleet: Fleet,
@@ -120,11 +125,19 @@ async function underLoad(
   return load;
 }
 
-describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) => {
-  test.each(["is killed", "is wedged"] as const)(
-    "that %s under load loses no turn acknowledged by all replicas, and every call ends",
+describe("a master", () => {
+  test.each(
+    scaled(
+      [
+        ["cluster", "is killed"],
+        ["sentinel", "is wedged"],
+      ],
+      everyFault,
+    ),
+  )(
+    "of a %s that %s under load loses no turn acknowledged by all replicas, and every call ends",
     { timeout: timeout * rounds },
-    async (fault) => {
+    async (topology, fault) => {
       const minReplicas = replicasPerMaster[topology];
       const fleet = await topologies[topology]({ minReplicas, ...limits });
       const { store, close } = openStore(fleet.choice);
@@ -137,66 +150,74 @@ describe.each(["cluster", "sentinel"] as const)("a master of a %s", (topology) =
     },
   );
 
-  test("that is wedged under load may lose turns no replica confirmed, and the next call says so", {
-    timeout: timeout * rounds,
-  }, async () => {
-    const fleet = await topologies[topology](limits);
-    const { store, close } = openStore(fleet.choice);
-    onTestFinished(close);
-    for (let round = 0; round < rounds; round++) {
-      const load = await underLoad(fleet, store, "is wedged", `round-${round}`);
-      const lost = [...(await lossesOf(store, load)).keys()];
-      // A master that comes back may have gone on for a moment, and it is the next call that finds its work gone.
-      for (const sessionId of lost) await load.askAgain(sessionId);
-      const told = new Set(load.events.map(({ slot }) => slot.sessionId));
-      expect(lost.filter((sessionId) => !told.has(sessionId))).toEqual([]);
-    }
-  });
+  test.each(scaled(["sentinel"], everyTopology))(
+    "of a %s that is wedged under load may lose turns no replica confirmed, and the next call says so",
+    {
+      timeout: timeout * rounds,
+    },
+    async (topology) => {
+      const fleet = await topologies[topology](limits);
+      const { store, close } = openStore(fleet.choice);
+      onTestFinished(close);
+      for (let round = 0; round < rounds; round++) {
+        const load = await underLoad(fleet, store, "is wedged", `round-${round}`);
+        const lost = [...(await lossesOf(store, load)).keys()];
+        // A master that comes back may have gone on for a moment, and it is the next call that finds its work gone.
+        for (const sessionId of lost) await load.askAgain(sessionId);
+        const told = new Set(load.events.map(({ slot }) => slot.sessionId));
+        expect(lost.filter((sessionId) => !told.has(sessionId))).toEqual([]);
+      }
+    },
+  );
 
-  test("that dies with saves no replica had: the loss is reported, never hidden", {
-    timeout,
-  }, async () => {
-    const fleet = await topologies[topology]({ leaseMs: 4_000 });
-    const { store, close } = openStore(fleet.choice);
-    onTestFinished(close);
-    const events: string[] = [];
-    const agent = echoAgent(store, {
-      saveDeadlineMs: 20_000,
-      onEvent: ({ type }) => void events.push(type),
-    });
-    onTestFinished(() => agent.close());
-    const session = { userId: "u", sessionId: "s-0" };
-    const slot = { agentId: "echo", ...session };
-    await agent.call("kept", session);
-    const master = await fleet.master();
-    const replicas = await fleet.replicasOf(master);
-    // By offset: WAIT speaks only of writes of its own connection.
-    const written = await replicationOffset(master);
-    await eventually(async () => {
-      const offsets = await Promise.all(replicas.map(replicationOffset));
-      return offsets.every((offset) => offset >= written);
-    });
-    for (const replica of replicas) replica.process.pause();
-    // Otherwise what is said now would wait for them in their sockets.
-    await redisCommand(master, "CLIENT", "KILL", "TYPE", "replica");
-    // Acknowledged by a master whose replicas hear nothing of it any more.
-    expect((await agent.call("lost", session)).text).toBe("re: lost");
-    await master.process.kill9();
-    for (const replica of replicas) replica.process.resume();
-    await eventually(() => fleet.replaced(master), { timeoutMs: 60_000 });
-    expect(events).not.toContain("store_rolled_back");
-    await eventually(
-      async () => {
-        await agent.call("after", session);
-        return true;
-      },
-      { timeoutMs: 60_000, what: "a call after the failover" },
-    );
-    const { context } = await transcript(store, slot);
-    expect(context.slice(0, 2)).toEqual(["kept", "re: kept"]);
-    expect(context).not.toContain("lost");
-    expect(events).toContain("store_rolled_back");
-  });
+  test.each(scaled(["cluster"], everyTopology))(
+    "of a %s that dies with saves no replica had: the loss is reported, never hidden",
+    {
+      timeout,
+    },
+    async (topology) => {
+      const fleet = await topologies[topology]({ leaseMs: 4_000 });
+      const { store, close } = openStore(fleet.choice);
+      onTestFinished(close);
+      const events: string[] = [];
+      const agent = echoAgent(store, {
+        saveDeadlineMs: 20_000,
+        onEvent: ({ type }) => void events.push(type),
+      });
+      onTestFinished(() => agent.close());
+      const session = { userId: "u", sessionId: "s-0" };
+      const slot = { agentId: "echo", ...session };
+      await agent.call("kept", session);
+      const master = await fleet.master();
+      const replicas = await fleet.replicasOf(master);
+      // By offset: WAIT speaks only of writes of its own connection.
+      const written = await replicationOffset(master);
+      await eventually(async () => {
+        const offsets = await Promise.all(replicas.map(replicationOffset));
+        return offsets.every((offset) => offset >= written);
+      });
+      for (const replica of replicas) replica.process.pause();
+      // Otherwise what is said now would wait for them in their sockets.
+      await redisCommand(master, "CLIENT", "KILL", "TYPE", "replica");
+      // Acknowledged by a master whose replicas hear nothing of it any more.
+      expect((await agent.call("lost", session)).text).toBe("re: lost");
+      await master.process.kill9();
+      for (const replica of replicas) replica.process.resume();
+      await eventually(() => fleet.replaced(master), { timeoutMs: 60_000 });
+      expect(events).not.toContain("store_rolled_back");
+      await eventually(
+        async () => {
+          await agent.call("after", session);
+          return true;
+        },
+        { timeoutMs: 60_000, what: "a call after the failover" },
+      );
+      const { context } = await transcript(store, slot);
+      expect(context.slice(0, 2)).toEqual(["kept", "re: kept"]);
+      expect(context).not.toContain("lost");
+      expect(events).toContain("store_rolled_back");
+    },
+  );
 });
 
 async function replicationOffset(node: Parameters<typeof redisCommand>[0]): Promise<number> {

@@ -1,4 +1,4 @@
-import { spawnScript } from "@holdfast/testing";
+import { scaled, spawnScript } from "@holdfast/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fleetStores, freshChoice } from "./choices.js";
 import { openStore } from "./open-store.mjs";
@@ -8,7 +8,7 @@ const script = new URL("caller.mjs", import.meta.url);
 const slot = { agentId: "echo", userId: "u", sessionId: "s" };
 const calls = process.env["HOLDFAST_LONG"] === "1" ? 200 : 12;
 
-describe.each(fleetStores)("through one %s", (kind) => {
+describe.each(scaled(["redis"], fleetStores))("through one %s", (kind) => {
   test(`three processes with ${calls} calls each on one session lose, double and mix nothing`, {
     timeout: 600_000,
   }, async () => {

@@ -1,4 +1,4 @@
-import { spawnScript } from "@holdfast/testing";
+import { scaled, spawnScript } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { fleetStores, freshChoice } from "./choices.js";
 import { echoAgent } from "./echo-agent.mjs";
@@ -6,7 +6,7 @@ import { openStore } from "./open-store.mjs";
 import { transcript } from "./transcript.js";
 
 const slot = { agentId: "echo", userId: "u", sessionId: "s" };
-const rounds = process.env["HOLDFAST_LONG"] === "1" ? 200 : 3;
+const rounds = scaled(2, 200);
 
 describe.concurrent.each(fleetStores)("on %s", (kind) => {
   test(`${rounds} times a node that stood still past its lease wakes up: its save is refused, the other's turn stands`, {

@@ -1,4 +1,5 @@
 import { AgentState, type DistributedStore, type Slot, textOf } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { expect } from "vitest";
 
 /** The texts of a session's context, and of the messages in its log. */
@@ -6,8 +7,7 @@ export async function transcript(
   store: DistributedStore,
   slot: Slot,
 ): Promise<{ context: string[]; log: string[] }> {
-  const loaded = await store.stateStore.load(slot);
-  if (loaded === "unchanged") throw new Error("no revision was given");
+  const loaded = await loadWhole(store.stateStore, slot);
   const context = loaded === null ? [] : AgentState.fromParts(loaded).context.map(textOf);
   const log: string[] = [];
   for (let after = 0; ; ) {

@@ -7,7 +7,7 @@ import {
   type ToolResultBlock,
   textOf,
 } from "@holdfast/core";
-import { CallOutcomes, isDiscarded } from "@holdfast/core/store-kit";
+import { CallOutcomes, isDiscarded, loadWhole } from "@holdfast/core/store-kit";
 import type { BriefMessage, SaveEvent, Trace } from "./trace.js";
 
 /** A message in a session's log. */
@@ -48,8 +48,7 @@ export async function readSession(
   slot: Slot,
   trace: Trace,
 ): Promise<SessionRecord> {
-  const loaded = await store.stateStore.load(slot);
-  if (loaded === "unchanged") throw new Error("no revision was given");
+  const loaded = await loadWhole(store.stateStore, slot);
   const state = loaded === null ? null : AgentState.fromParts(loaded);
   const { saves, unknownRevision } = savesUpTo(
     loaded?.revision ?? null,

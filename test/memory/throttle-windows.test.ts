@@ -1,18 +1,17 @@
-import { eventually, type SpawnedScript } from "@holdfast/testing";
+import { eventually, type SpawnedScript, scaled } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { memoryHome, times } from "./memory-home.js";
 
-const isLong = process.env["HOLDFAST_LONG"] === "1";
-const windows = isLong ? 15 : 3;
+const windows = scaled(2, 15);
 /**
  * Calls of each process in each part of a window: both at once where the window begins and ends, each
  * alone in between, where the other must not take it for a window of its own. A window has less than one request of a flush
  * holds.
  */
 const parts = [
-  { name: "i", together: true, calls: isLong ? 35 : 8 },
-  { name: "j", together: false, calls: isLong ? 50 : 25 },
-  { name: "k", together: true, calls: isLong ? 35 : 8 },
+  { name: "i", together: true, calls: scaled(8, 35) },
+  { name: "j", together: false, calls: scaled(12, 50) },
+  { name: "k", together: true, calls: scaled(8, 35) },
 ];
 const calls = parts.reduce((sum, part) => sum + part.calls, 0);
 

@@ -1,4 +1,5 @@
 import { StateTooNewError } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { describe, expect, test } from "vitest";
 import { door } from "../engine/door.js";
 import { newPlace, sharedStores } from "../fleet/every-store.js";
@@ -16,8 +17,8 @@ describe.each(sharedStores)("on %s: a process of the release before", (kind) => 
     const place = await newPlace(kind, 30_000);
     const store = place.open();
     const isRead = async () => {
-      const loaded = await store.stateStore.load(slot);
-      if (loaded === null || loaded === "unchanged") throw new Error("nothing stored");
+      const loaded = await loadWhole(store.stateStore, slot);
+      if (loaded === null) throw new Error("nothing stored");
       return Number(loaded.head["minReader"]) <= olderSchema;
     };
     return { store, isRead, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
@@ -87,8 +88,8 @@ describe.each(sharedStores)("on %s: a process of the release before", (kind) => 
     await using world = await setUp();
     const agent = keeper(world.store);
     await agent.call("question", session);
-    const loaded = await world.store.stateStore.load(slot);
-    if (loaded === null || loaded === "unchanged") throw new Error("nothing stored");
+    const loaded = await loadWhole(world.store.stateStore, slot);
+    if (loaded === null) throw new Error("nothing stored");
     await world.store.stateStore.save(slot, {
       op: "future",
       expected: loaded.revision,

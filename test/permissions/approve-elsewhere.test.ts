@@ -1,11 +1,11 @@
-import { eventually } from "@holdfast/testing";
+import { eventually, scaled } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { fleetStores } from "../fleet/choices.js";
 import { approvalNodes, session } from "./approval-nodes.js";
 
 const call = (name: string, text: string) => ({ name, input: { text } });
 
-describe.concurrent.each(fleetStores)("on %s", (kind) => {
+describe.concurrent.each(scaled(["mysql"], fleetStores))("on %s", (kind) => {
   test("a process asks and is killed; another approves with an edited input: the tool runs once, with it", async () => {
     await using nodes = await approvalNodes(kind);
     const asking = nodes.start();

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type DistributedStore, InMemoryAgentStateStore } from "@holdfast/core";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { describe, onTestFinished, test } from "vitest";
 import { newPlace } from "../fleet/every-store.js";
 import { ControlledSession } from "./controlled-session.js";
 import { controlSteps } from "./random-control.js";
-
-const isLong = process.env["HOLDFAST_LONG"] === "1";
 
 /** Two nodes of a store of the running test's own. */
 async function twoNodes(kind: "memory" | "files" | "redis" | "mysql") {
@@ -21,10 +20,10 @@ async function twoNodes(kind: "memory" | "files" | "redis" | "mysql") {
 }
 
 describe.each([
-  ["memory", isLong ? 1_000 : 40],
-  ["files", isLong ? 200 : 12],
-  ["redis", isLong ? 200 : 12],
-  ["mysql", isLong ? 200 : 8],
+  ["memory", scaled(20, 1_000)],
+  ["files", scaled(4, 200)],
+  ["redis", scaled(4, 200)],
+  ["mysql", scaled(3, 200)],
 ] as const)("on %s", (kind, numRuns) => {
   test("whatever people do, in whatever order: compaction touches no section, no task and no open ask, each ask is answered once and the end of each task told once", async () => {
     const stores = await twoNodes(kind);

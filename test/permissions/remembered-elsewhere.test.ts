@@ -1,10 +1,11 @@
+import { scaled } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { fleetStores } from "../fleet/choices.js";
 import { approvalNodes } from "./approval-nodes.js";
 
 const call = (text: string) => ({ name: "append", input: { text } });
 
-describe.concurrent.each(fleetStores)("on %s", (kind) => {
+describe.concurrent.each(scaled(["redis"], fleetStores))("on %s", (kind) => {
   test("a rule remembered in one call is applied in the next on another node, and taken back on a third", async () => {
     await using nodes = await approvalNodes(kind);
     const [asking, next, third] = [nodes.start(), nodes.start(), nodes.start()];

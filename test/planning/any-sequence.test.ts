@@ -1,11 +1,10 @@
 import { InMemoryAgentStateStore } from "@holdfast/core";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { newPlace, sharedStores } from "../fleet/every-store.js";
 import { commands, wholePlan } from "./commands.js";
 import { type OpenStore, PlannedSession } from "./planned-session.js";
-
-const factor = process.env["HOLDFAST_LONG"] === "1" ? 5 : 1;
 
 /** Plays random sequences, each in a place of its own and each followed by a whole plan. */
 async function playAll(
@@ -26,18 +25,18 @@ async function playAll(
         await session.close();
       }
     }),
-    { numRuns: numRuns * factor },
+    { numRuns },
   );
 }
 
 test("whatever happens in memory, no write runs in plan mode and no reminder is stored", () =>
-  playAll(100, async () => {
+  playAll(scaled(40, 500), async () => {
     const parts = new InMemoryAgentStateStore().companions();
     return { open: () => parts, [Symbol.asyncDispose]: async () => undefined };
   }));
 
 test.each(sharedStores)("whatever happens on %s, the same holds on every node", (kind) =>
-  playAll(kind === "files" ? 25 : 12, async () => {
+  playAll(kind === "files" ? scaled(6, 125) : scaled(4, 60), async () => {
     const place = await newPlace(kind, 10_000);
     return { open: () => place.open(), [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
   }),

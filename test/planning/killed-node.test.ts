@@ -2,7 +2,13 @@ import { join } from "node:path";
 import { toolResultsOf } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
 import { planning } from "@holdfast/planning";
-import { type ScriptedReply, scriptedModel, spawnScript, tempDirectory } from "@holdfast/testing";
+import {
+  type ScriptedReply,
+  scaled,
+  scriptedModel,
+  spawnScript,
+  tempDirectory,
+} from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { newPlace, type StorePlace, sharedStores } from "../fleet/every-store.js";
 
@@ -37,7 +43,7 @@ function successor(place: StorePlace, workspace: string) {
   return { agent, model, results };
 }
 
-describe.each(sharedStores)("%s", (kind) => {
+describe.each(scaled(["files"], sharedStores))("%s", (kind) => {
   test("a plan is approved on another node after its own was killed", async () => {
     await using directory = await tempDirectory();
     await using place = await newPlace(kind, 8_000);

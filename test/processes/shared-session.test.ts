@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AgentState, textOf } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore, JsonlConversationLog } from "@holdfast/store-json";
 import { spawnScript, tempDirectory } from "@holdfast/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -21,8 +22,8 @@ async function home() {
         env: { HOLDFAST_STATE_HOME: state, WORKSPACE: workspace },
       }),
     async texts(): Promise<string[]> {
-      const loaded = await new JsonFileAgentStateStore({ root: state }).load(slot);
-      if (loaded === null || loaded === "unchanged") throw new Error("there is no state");
+      const loaded = await loadWhole(new JsonFileAgentStateStore({ root: state }), slot);
+      if (loaded === null) throw new Error("there is no state");
       return AgentState.fromParts(loaded).context.map(textOf);
     },
   };

@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import type { DistributedStore } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { type AgentMaker, playHistory, type Said } from "./play-history.js";
 import { type History, histories } from "./random-history.js";
 import { type ReadSession, readBack } from "./read-back.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 40;
+const runs = scaled(40, 5_000);
 /** Histories played side by side: most of the time is spent waiting for files and servers. */
 const ABREAST = 4;
 

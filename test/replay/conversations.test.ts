@@ -14,6 +14,7 @@ import {
 } from "@holdfast/core";
 import { JsonlConversationLog } from "@holdfast/store-json";
 import { RedisDistributedStore } from "@holdfast/store-redis";
+import { scaled } from "@holdfast/testing";
 import { Redis } from "ioredis";
 import { expect, inject, test } from "vitest";
 import { fixedTokens } from "../../bench/src/replay/airline-desk.js";
@@ -101,7 +102,7 @@ async function expectWholeLog({ log }: Played): Promise<void> {
 }
 
 /** How many quotes are looked up. */
-const quoted = process.env["HOLDFAST_LONG"] === "1" ? 200 : 40;
+const quoted = scaled(15, 200);
 const triggerTokens = 24_000;
 /** Played once, for all tests that look at it. */
 let compacted: Promise<Played> | undefined;

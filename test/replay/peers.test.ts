@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { scaled } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import type { ReplayResult } from "../../bench/src/replay/replay-result.js";
 
 /** All of them, or enough for several compactions. */
-const conversations = process.env["HOLDFAST_LONG"] === "1" ? 100 : 30;
+const conversations = scaled(15, 100);
 const program = fileURLToPath(new URL("../../bench/dist/replay/main.js", import.meta.url));
 
 /** Runs the comparison in a process of its own, where the peers are installed. */

@@ -6,7 +6,7 @@ import {
   ReActAgent,
   type ToolResultBlock,
 } from "@holdfast/core";
-import { withBlobs } from "@holdfast/core/store-kit";
+import { loadWhole, withBlobs } from "@holdfast/core/store-kit";
 import { sessionTools } from "@holdfast/session-tools";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
@@ -22,8 +22,8 @@ interface SessionParts {
 /** Copies the replayed session: its log into another one, its state into a store in memory. */
 export async function copySession(from: SessionParts, log: ConversationLog): Promise<SessionParts> {
   const stateStore = new InMemoryAgentStateStore();
-  const state = await from.stateStore.load(slot);
-  if (state === null || state === "unchanged") throw new Error("the replayed session has no state");
+  const state = await loadWhole(from.stateStore, slot);
+  if (state === null) throw new Error("the replayed session has no state");
   const { revision, head, messages } = state;
   const write = { op: "copy", expected: null, revision, head, keep: 0, replace: [] };
   await stateStore.save(slot, { ...write, append: messages });

@@ -14,11 +14,6 @@ export const isLong: boolean = process.env["HOLDFAST_LONG"] === "1";
 /** Properties take as long as the machine needs. */
 export const slow: { readonly timeout: number } = { timeout: 3_600_000 };
 
-/** `usual` in everyday runs, `long` in the whole corpus. */
-export function scaled(usual: number, long: number): number {
-  return isLong ? long : usual;
-}
-
 /** The same `count` values for the same seed; `HOLDFAST_SECURITY_SEED` repeats those of an earlier run. */
 export function samples<T>(arbitrary: fc.Arbitrary<T>, count: number): T[] {
   return fc.sample(arbitrary, { numRuns: count, seed: inject("securitySeed") });

@@ -2,9 +2,10 @@ import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { userMessage } from "@holdfast/core";
 import { pathSegment, slotKey } from "@holdfast/core/store-kit";
+import { scaled } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { loadState, said, writeOn } from "../encryption/stored.js";
-import { report, scaled, slow } from "./corpus.js";
+import { report, slow } from "./corpus.js";
 import { placeOf, sharedStores } from "./every-place.js";
 import { hostileIds, hostileSlots, inBatches } from "./hostile-slots.js";
 

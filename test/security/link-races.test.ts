@@ -7,10 +7,10 @@ import {
   type ToolCallBlock,
 } from "@holdfast/core";
 import { SandboxFilesystem } from "@holdfast/sandbox";
-import { scriptedModel, spawnScript } from "@holdfast/testing";
+import { scaled, scriptedModel, spawnScript } from "@holdfast/testing";
 import { LocalFilesystem, RemoteFilesystem, workspace } from "@holdfast/workspace";
 import { expect, onTestFinished, test } from "vitest";
-import { report, scaled, slow } from "./corpus.js";
+import { report, slow } from "./corpus.js";
 import { directoryFor } from "./every-place.js";
 
 const swapper = new URL(

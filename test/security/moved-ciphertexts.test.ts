@@ -1,11 +1,12 @@
 import { StateCorruptError, userMessage } from "@holdfast/core";
 import type { LoadedState } from "@holdfast/core/store-kit";
 import { withEncryption } from "@holdfast/encryption";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { freshOptions } from "../encryption/keys.js";
 import { loadState, said, slotOf, storedDrafts, tamper, writeOn } from "../encryption/stored.js";
-import { report, samples, scaled, slow } from "./corpus.js";
+import { report, samples, slow } from "./corpus.js";
 import { placeOf, sharedStores } from "./every-place.js";
 
 const slots = Array.from({ length: 6 }, (_, index) => ({

@@ -1,12 +1,12 @@
 import { InMemoryAgentStateStore, textOf, tool } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
 import { MemoryFiles, memoryFlush } from "@holdfast/memory-flush";
-import { scriptedModel } from "@holdfast/testing";
+import { scaled, scriptedModel } from "@holdfast/testing";
 import { LocalFilesystem } from "@holdfast/workspace";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { between } from "../memory/between.js";
-import { report, scaled, slow } from "./corpus.js";
+import { report, slow } from "./corpus.js";
 import { directoryFor } from "./every-place.js";
 
 /** Ends of quotations, as markup and as things that look like it. */

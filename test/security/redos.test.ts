@@ -1,10 +1,10 @@
 import { ReActAgent, type ReActAgentOptions } from "@holdfast/core";
 import { MemoryFiles, memoryFlush } from "@holdfast/memory-flush";
 import { sessionTools } from "@holdfast/session-tools";
-import { scriptedModel } from "@holdfast/testing";
+import { scaled, scriptedModel } from "@holdfast/testing";
 import { LocalFilesystem, workspace } from "@holdfast/workspace";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { report, scaled, slow } from "./corpus.js";
+import { report, slow } from "./corpus.js";
 import { directoryFor, placeOf, sharedStores } from "./every-place.js";
 import { type Redos, redosPatterns } from "./redos-patterns.js";
 

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { JsonObject, JsonValue } from "@holdfast/core";
-import { spawnScript } from "@holdfast/testing";
+import { scaled, spawnScript } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { jsonValue, stateDocument } from "../../packages/core/test/arbitraries.js";
 import { newPlace } from "../fleet/every-store.js";
-import { report, samples, scaled, slow } from "./corpus.js";
+import { report, samples, slow } from "./corpus.js";
 import { directoryFor, sharedStores } from "./every-place.js";
 
 const script = new URL("state-hops.mjs", import.meta.url);
@@ -88,7 +88,7 @@ test.for(sharedStores)(
   "%s: states come back equal, as plain data, or are refused, and no prototype changes",
   slow,
   async (kind, context) => {
-    const all = cases(scaled(150, 10_000));
+    const all = cases(scaled(60, 10_000));
     const file = await directoryFor("cases.jsonl");
     writeFileSync(file, all.map((one) => `${JSON.stringify(one)}\n`).join(""));
     const place = await newPlace(kind, 30_000);

@@ -1,10 +1,10 @@
-import { eventually } from "@holdfast/testing";
+import { eventually, scaled } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { sharedStores } from "../fleet/every-store.js";
 import { about, act, background, send, spawn } from "./program.js";
 import { session, teamNodes } from "./team-nodes.js";
 
-describe.each(sharedStores)("on %s", (kind) => {
+describe.each(scaled(["redis"], sharedStores))("on %s", (kind) => {
   test.for(["task_cancel", "the program"])(
     "%s of another node stops a subagent at work, with its own subagents",
     async (who, { task }) => {

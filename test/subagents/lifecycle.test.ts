@@ -1,4 +1,4 @@
-import { eventually } from "@holdfast/testing";
+import { eventually, scaled } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { sharedStores } from "../fleet/every-store.js";
 import { about, act, background, type Program, send, spawn } from "./program.js";
@@ -93,7 +93,7 @@ test("messages reach a finished subagent, and a busy one in their order; one tha
   expect((await run([[send("clerk", ["seven"])], "$results"])).text).toContain("seven");
 });
 
-describe.concurrent.each(sharedStores)("on %s", (kind) => {
+describe.concurrent.each(scaled(["files"], sharedStores))("on %s", (kind) => {
   test.each(["deleteSession", "deleteUser"])(
     "%s leaves nothing of subagents: sessions, logs, records",
     async (method) => {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InMemoryAgentStateStore } from "@holdfast/core";
 import type { PermissionsOptions } from "@holdfast/permissions";
-import { eventually, tempDirectory } from "@holdfast/testing";
+import { eventually, scaled, tempDirectory } from "@holdfast/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { sharedStores } from "../fleet/every-store.js";
 import { about, act, background, type Program, spawn } from "./program.js";
@@ -127,7 +127,7 @@ test("the program cannot remember a rule with its answer to a background task: i
   expect(await lines()).toEqual(["note a"]);
 });
 
-test.each(sharedStores)(
+test.each(scaled(["redis"], sharedStores))(
   "on %s: plan mode, a mode and a rule of the session hold for a subagent that works on another node",
   async (kind) => {
     await using nodes = await teamNodes(kind);

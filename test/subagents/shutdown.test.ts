@@ -1,4 +1,4 @@
-import { eventually } from "@holdfast/testing";
+import { eventually, scaled } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { sharedStores } from "../fleet/every-store.js";
 import { act, background, type Program, spawn } from "./program.js";
@@ -13,7 +13,7 @@ const both: Program = [
   "heard: $results",
 ];
 
-describe.concurrent.each(sharedStores)("on %s", (kind) => {
+describe.concurrent.each(scaled(["files"], sharedStores))("on %s", (kind) => {
   test.each([
     ["cut off by agent.shutdown", 100],
     ["ended by SIGTERM in time", 60_000],

@@ -1,4 +1,5 @@
-import { AgentState, type DistributedStore, textOf } from "@holdfast/core";
+import { type DistributedStore, textOf } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { answerTo } from "./support-agent.js";
 
 /** What is wrong with the stored sessions, one sentence each; empty when every one is complete and in order. */
@@ -9,10 +10,8 @@ export async function problemsOf(
   const problems: string[] = [];
   for (const [sessionId, questions] of sessions) {
     const slot = { agentId: "support", userId: "customer", sessionId };
-    const loaded = await store.stateStore.load(slot);
-    const state =
-      loaded === null || loaded === "unchanged" ? undefined : AgentState.fromParts(loaded);
-    const spoken = (state?.context ?? [])
+    const loaded = await loadWhole(store.stateStore, slot);
+    const spoken = (loaded?.messages ?? [])
       .filter(({ role }) => role !== "tool")
       .map(textOf)
       .filter((text) => text !== "");

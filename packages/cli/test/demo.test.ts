@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Outcome } from "@holdfast/demo";
-import { eventually, tempDirectory } from "@holdfast/testing";
+import { eventually, scaled, tempDirectory } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { holdfast } from "./support/in-process.js";
 import { CommandProcess, runProcess } from "./support/process.js";
@@ -36,13 +36,17 @@ function expectKept(outcome: Outcome, turns: number): void {
 
 describe("holdfast demo", () => {
   test("keeps every promise over the whole session, and leaves nothing behind", async () => {
+    const turns = scaled(80, 200);
     await using directory = await tempDirectory();
-    const { code, stdout, stderr } = await runProcess(["demo", "--json"], {
-      env: { TMPDIR: directory.path },
-    });
+    const { code, stdout, stderr } = await runProcess(
+      ["demo", "--json", "--turns", String(turns)],
+      {
+        env: { TMPDIR: directory.path },
+      },
+    );
     expect(stderr).toBe("");
     expect(code).toBe(0);
-    expectKept(JSON.parse(stdout) as Outcome, 200);
+    expectKept(JSON.parse(stdout) as Outcome, turns);
     expect(readdirSync(directory.path)).toEqual([]);
     expect(processesIn(directory.path)).toEqual([]);
   }, 180_000);

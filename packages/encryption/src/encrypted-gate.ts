@@ -1,9 +1,9 @@
 import type { Reach, SessionGate, Slot } from "@holdfast/core";
-import type { AcquireRequest, InboxEntry, Lease, LoadedState } from "@holdfast/core/store-kit";
+import type { AcquireRequest, InboxEntry, Lease, LoadAnswer } from "@holdfast/core/store-kit";
 import { checkSlot } from "@holdfast/core/store-kit";
 import { openEntries, sealEntry } from "./encrypted-inbox.js";
 import type { KeyRing } from "./key-ring.js";
-import { openState } from "./sealed-state.js";
+import { openAnswer } from "./sealed-state.js";
 
 /** Gate whose leases carry the decrypted state and inbox. */
 export class EncryptedGate implements SessionGate {
@@ -31,7 +31,7 @@ export class EncryptedGate implements SessionGate {
     const put = request.put && sealEntry(this.#ring, owner, request.put);
     const lease = await this.#inner.acquire(owner, { ...request, put });
     return new EncryptedLease(lease, {
-      state: (loaded) => openState(this.#ring, owner, loaded),
+      state: (loaded) => openAnswer(this.#ring, owner, loaded),
       inbox: (entries) => openEntries(this.#ring, owner, entries),
     });
   }
@@ -43,14 +43,14 @@ export class EncryptedGate implements SessionGate {
 
 /** Decrypts what comes with a lease. */
 interface Openers {
-  readonly state: (loaded: LoadedState) => LoadedState;
+  readonly state: (loaded: LoadAnswer) => LoadAnswer;
   readonly inbox: (entries: readonly InboxEntry[]) => readonly InboxEntry[];
 }
 
 class EncryptedLease implements Lease {
   readonly #inner: Lease;
   readonly #open: Openers;
-  #opened: LoadedState | undefined;
+  #opened: LoadAnswer | undefined;
   #entries: readonly InboxEntry[] | undefined;
 
   constructor(inner: Lease, open: Openers) {
@@ -68,6 +68,11 @@ class EncryptedLease implements Lease {
 
   get validUntil(): number {
     return this.#inner.validUntil;
+  }
+
+  get confirm(): Lease["confirm"] {
+    const { confirm } = this.#inner;
+    return confirm && (() => confirm.call(this.#inner));
   }
 
   /** State, decrypted on first access: deleting a session must not fail because of its contents. */

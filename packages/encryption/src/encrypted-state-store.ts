@@ -7,12 +7,12 @@ import type {
   SlotPage,
   SlotQuery,
 } from "@holdfast/core";
-import type { Inbox, LoadedState, StateWrite } from "@holdfast/core/store-kit";
+import type { Inbox, LoadAnswer, StateWrite } from "@holdfast/core/store-kit";
 import { checkSlot } from "@holdfast/core/store-kit";
 import { EncryptedInbox } from "./encrypted-inbox.js";
 import type { KeyRing } from "./key-ring.js";
 import { openInfo } from "./sealed-info.js";
-import { openState, sealWrite } from "./sealed-state.js";
+import { openAnswer, sealWrite } from "./sealed-state.js";
 
 /** Wraps a part of a store; returns the same wrapper for the same part. */
 export type WrapParts = <P extends keyof DistributedStore>(
@@ -49,12 +49,10 @@ export class EncryptedStateStore implements AgentStateStore {
     if (inner.companions) this.companions = companionsOf(inner, wrap);
   }
 
-  async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+  async load(slot: Slot, known?: Revision): Promise<LoadAnswer> {
     const owner = checkSlot(slot);
     const loaded = await this.#inner.load(owner, known);
-    return loaded === null || loaded === "unchanged"
-      ? loaded
-      : openState(this.#ring, owner, loaded);
+    return openAnswer(this.#ring, owner, loaded);
   }
 
   async save(slot: Slot, write: StateWrite): Promise<Revision> {

@@ -1,6 +1,6 @@
 import type { JsonObject, Message, Revision, Slot } from "@holdfast/core";
-import type { CallRecord, LoadedState, StateWrite } from "@holdfast/core/store-kit";
-import { describeSlot, nextRevision, slotText } from "@holdfast/core/store-kit";
+import type { CallRecord, LoadAnswer, StateWrite } from "@holdfast/core/store-kit";
+import { describeSlot, isWhole, nextRevision, slotText } from "@holdfast/core/store-kit";
 import type { KeyRing } from "./key-ring.js";
 import { openInfo, sealInfo } from "./sealed-info.js";
 import { sealDraft } from "./sealed-record.js";
@@ -42,23 +42,34 @@ export function sealWrite(ring: KeyRing, slot: Slot, write: StateWrite): StateWr
 }
 
 /**
- * Opens the state that a store returned.
+ * Opens what a store answered to a load.
  *
  * @throws StateCorruptError
  */
-export function openState(ring: KeyRing, slot: Slot, loaded: LoadedState): LoadedState {
-  const { revision, callRecords, info } = loaded;
-  const place = slotText(slot);
+export function openAnswer(ring: KeyRing, slot: Slot, answer: LoadAnswer): LoadAnswer {
+  if (answer === null || answer === "unchanged") return answer;
+  const { revision, callRecords, info } = answer;
   const name = describeSlot(slot);
-  const messages = new Seals(ring, "holdfast.message.1", place);
-  return {
+  const messages = new Seals(ring, "holdfast.message.1", slotText(slot));
+  const openAt = (index: number, message: Message): Message =>
+    openMessage(messages, message, `message ${index} of ${name}`, String(index));
+  const count = isWhole(answer) ? answer.messages.length : answer.keep + answer.append.length;
+  const opened = {
     revision,
-    head: openHead(ring, slot, loaded.head, [revision, String(loaded.messages.length)]),
-    messages: loaded.messages.map((message, index) =>
-      openMessage(messages, message, `message ${index} of ${name}`, String(index)),
-    ),
+    head: openHead(ring, slot, answer.head, [revision, String(count)]),
     ...(callRecords && { callRecords: openCallRecords(ring, slot, callRecords) }),
     ...(info && { info: openInfo(ring, slot, info) }),
+  };
+  if (isWhole(answer)) {
+    const { rolledBack } = answer;
+    const whole = answer.messages.map((message, index) => openAt(index, message));
+    return { ...opened, messages: whole, ...(rolledBack && { rolledBack }) };
+  }
+  const { from, keep, replace, append } = answer;
+  return {
+    ...{ from, ...opened, keep },
+    replace: replace.map(([index, message]) => [index, openAt(index, message)] as const),
+    append: append.map((message, index) => openAt(keep + index, message)),
   };
 }
 

@@ -173,6 +173,11 @@ export class HarnessAgentBuilder {
     return this.#set("conflictPolicy", policy);
   }
 
+  /** Reports a store that has lost acknowledged saves, or also refuses calls on such a session. @default "report" */
+  onStoreRolledBack(reaction: "report" | "refuse"): this {
+    return this.#set("onStoreRolledBack", reaction);
+  }
+
   /** Rounds of reasoning in one call. @default 10 */
   maxIterations(rounds: number): this {
     return this.#set("maxIterations", rounds);

@@ -37,6 +37,7 @@ const samples: { readonly [K in keyof Options]: NonNullable<Options[K]> } = {
   plugins: [{ name: "p", contract: 1, setup: () => {} } satisfies Plugin],
   skills: [{ name: "s", description: "S.", instructions: "Do it." }],
   ...{ persistence: "step", conflictPolicy: "overwrite", requireSession: "user" },
+  onStoreRolledBack: "refuse",
   ...{ maxIterations: 3, maxQueue: 4, toolTimeoutMs: 5, saveDeadlineMs: 6 },
   modelRetry: { attempts: 1 },
   overflowPatterns: [/too much/],

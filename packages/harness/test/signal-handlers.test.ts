@@ -1,4 +1,5 @@
 import { AgentState, type Message, textOf, toolCallsOf, toolResultsOf } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -25,9 +26,9 @@ function briefly(message: Message): string {
 
 async function storedState(root: string): Promise<AgentState> {
   const store = new JsonFileAgentStateStore({ root });
-  const loaded = await store.load(slot);
+  const loaded = await loadWhole(store, slot);
   await store.close();
-  if (loaded === null || loaded === "unchanged") throw new Error("nothing was saved");
+  if (loaded === null) throw new Error("nothing was saved");
   return AgentState.fromParts(loaded);
 }
 

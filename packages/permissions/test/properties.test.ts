@@ -1,3 +1,4 @@
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decide } from "../src/decide.js";
@@ -43,7 +44,7 @@ test("more allow rules never take a permission away", () => {
       fc.pre(command(text, { allow: some }, in_).decision === "allow");
       expect(command(text, { allow: [...more, ...some] }, in_).decision).toBe("allow");
     }),
-    { numRuns: 300 },
+    { numRuns: scaled(100, 300) },
   );
 });
 
@@ -54,7 +55,7 @@ test("more deny or ask rules never give a permission", () => {
       expect(command(text, { allow, deny: [rule] }, in_).decision).not.toBe("allow");
       expect(command(text, { allow, ask: [rule] }, in_).decision).not.toBe("allow");
     }),
-    { numRuns: 300 },
+    { numRuns: scaled(100, 300) },
   );
 });
 
@@ -67,7 +68,7 @@ test("a deny rule that matches wins over every other rule, in every mode", () =>
         "deny",
       );
     }),
-    { numRuns: 300 },
+    { numRuns: scaled(100, 300) },
   );
 });
 
@@ -91,7 +92,7 @@ test("an allowed and a forbidden command, however joined, never run", () => {
       const text = swap ? `${bad} ${join} ${good}` : `${good} ${join} ${bad}`;
       expect(command(text, { allow: ["ls:*", "echo:*", "env:*", "sh:*"] }).decision).toBe("ask");
     }),
-    { numRuns: 500 },
+    { numRuns: scaled(150, 500) },
   );
 });
 
@@ -117,7 +118,7 @@ test("how a word is quoted does not change a decision", () => {
       const { decision } = command(plain.join(" "), rules);
       expect(command(quoted.join(" "), rules).decision).toBe(decision);
     }),
-    { numRuns: 1_000 },
+    { numRuns: scaled(250, 1_000) },
   );
 });
 
@@ -136,7 +137,7 @@ describe("any text of up to 10,000 characters", () => {
         const { decision } = decide(inputOf({ kind: of, value: text }, rules, in_));
         expect(["allow", "ask", "deny"]).toContain(decision);
       }),
-      { numRuns: 3_000 },
+      { numRuns: scaled(600, 3_000) },
     );
   });
 
@@ -198,7 +199,7 @@ describe("suggestions", () => {
         fc.pre(!/[#\n]|\bEOF\b/.test(text) && !allow.includes("rm x"));
         expect(command(changed, { allow }).decision).toBe("ask");
       }),
-      { numRuns: 1_000 },
+      { numRuns: scaled(250, 1_000) },
     );
     expect(offered).toBeGreaterThan(100);
   });

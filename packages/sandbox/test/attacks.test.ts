@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { eventually } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import {
   mine,
@@ -125,7 +126,11 @@ test("files in memory outlive the process that holds them", async () => {
   await box.kept.write(mine, "before.txt", text("before"));
   const visit = await box.files.enter(mine);
   await run(box.files, "echo new > new.txt");
-  for (const pid of volumeHolders()) process.kill(pid, "SIGKILL");
+  const holders = volumeHolders();
+  expect(holders).toHaveLength(1);
+  for (const pid of holders) process.kill(pid, "SIGKILL");
+  // Until it has ended, commands still get into its mount namespace.
+  await eventually(() => volumeHolders().length === 0, { what: "the end of the holder" });
   await expect(run(box.files, "ls")).rejects.toMatchObject({ code: "CONFIGURATION" });
   expect(await readText(box.files, "new.txt")).toBe("new\n");
   await visit.leave();

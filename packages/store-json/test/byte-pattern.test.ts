@@ -1,9 +1,9 @@
 import { literalPattern } from "@holdfast/core/store-kit";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BytePattern } from "../src/log/byte-pattern.js";
 import { queryPatterns } from "../src/log/query-patterns.js";
-import { scaled } from "./scaled.js";
 
 /** Letters whose cases are one, two, three or four, of one, two, three and four bytes, also of different numbers. */
 const character = fc.oneof(

@@ -1,6 +1,6 @@
 import { REMEMBERED_OPS } from "@holdfast/core/store-kit";
 import { expect, test } from "vitest";
-import { emptyChain, follow, revisionOf, type SaveStep, trimPast } from "../src/document/chain.js";
+import { emptyChain, follow, revisionOf, type SaveStep, settle } from "../src/document/chain.js";
 
 test("of the records that follow one revision the first counts, and the chain goes on from it", () => {
   const chain = emptyChain();
@@ -40,7 +40,7 @@ test("a chain at rest has forgotten old revisions: a late record that names one 
   for (let number = 2; number < 100; number++)
     follow(chain, save(`${number - 1}.a`, `${number}.a`));
   expect(follow(chain, save("3.a", "4.b"))).toBe("lost");
-  trimPast(chain);
+  settle(chain);
   expect(follow(chain, save("98.a", "99.b"))).toBe("lost");
   expect(follow(chain, save("3.a", "4.b"))).toBe("unknown");
   expect(follow(chain, save("99.a", "100.a"))).toBe("accepted");

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
+import { scaled } from "@holdfast/testing";
 import { beforeAll, expect, test } from "vitest";
-import { scaled } from "./scaled.js";
 import { append, rotate, sessionDirectory, sessionFiles } from "./session.js";
 import { needStrace } from "./strace.js";
 import { temporaryRoot } from "./temporary-root.js";
@@ -40,6 +40,32 @@ test("asking whether a session changed reads nothing of its files", long, async 
   expect(reads[0]).toBeGreaterThan(0);
   expect(reads[1]).toBe(reads[0]);
 });
+
+test("a warm turn nobody contends for opens no file and reads few directories", long, () => {
+  const [few, many] = [10, 60].map((turns) => opensOf(turns)) as [Opens, Opens];
+  // A file may be opened again on the way, as when a journal is rotated or a process stood still for seconds.
+  expect(many.files - few.files).toBeLessThan(10);
+  expect(many.directories - few.directories).toBeLessThanOrEqual(50 * 5);
+});
+
+interface Opens {
+  readonly files: number;
+  readonly directories: number;
+}
+
+/** Number of files and directories below the root that a process opens for so many turns. */
+function opensOf(turns: number): Opens {
+  const root = temporaryRoot();
+  const trace = join(temporaryRoot(), "trace");
+  const script = fileURLToPath(new URL("./children/warm-turns.mjs", import.meta.url));
+  const options = ["-f", "-qq", "-o", trace, "-e", "trace=openat"];
+  execFileSync("strace", [...options, process.execPath, script, root, String(turns)]);
+  const opens = readFileSync(trace, "utf8")
+    .split("\n")
+    .filter((line) => line.includes(`"${root}`));
+  const directories = opens.filter((line) => line.includes("O_DIRECTORY")).length;
+  return { files: opens.length - directories, directories };
+}
 
 function child(name: string, ...args: readonly (string | number)[]): string {
   const script = fileURLToPath(new URL(`./children/${name}`, import.meta.url));

@@ -1,8 +1,8 @@
+import { scaled } from "@holdfast/testing";
 import { beforeAll, expect, test } from "vitest";
 import { inParallel } from "../src/io/in-parallel.js";
 import type { ScriptRun } from "./run-script.js";
 import { expectUsable, expectWholeState, runSaver } from "./saver-process.js";
-import { scaled } from "./scaled.js";
 import { countCalls, killingAt, needStrace, spread } from "./strace.js";
 import { temporaryRoot } from "./temporary-root.js";
 

@@ -1,9 +1,9 @@
+import { scaled } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { expectWholeState, runSaver } from "./saver-process.js";
-import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
-const rounds = scaled(10, 320);
+const rounds = scaled(6, 320);
 
 // Two chains of crashes side by side: one of small saves, one whose saves are long enough to be torn.
 test.concurrent.each([

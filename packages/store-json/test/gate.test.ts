@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { SessionBusyError, StoreUnavailableError } from "@holdfast/core";
 import { FileSessionGate } from "@holdfast/store-json";
-import { describeSessionGate, eventually, spawnScript } from "@holdfast/testing";
+import { describeSessionGate, eventually, scaled, spawnScript } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { heldUp } from "./held-up.js";
-import { scaled } from "./scaled.js";
 import { sessionDirectory, sessionFiles, slot } from "./session.js";
 import { needStrace } from "./strace.js";
 import { temporaryRoot } from "./temporary-root.js";
@@ -293,4 +292,52 @@ test("a gate whose directory cannot be used says so", async () => {
   rmSync(join(root, "agent"));
   await (await gate.acquire(slot, { callId: "c", wait: false })).release();
   expect(readdirSync(root)).toEqual(["agent"]);
+});
+
+test("two gates in turn pass the slot on, each time with the next number", async () => {
+  const root = temporaryRoot();
+  const gates = [1, 2].map(() => new FileSessionGate({ root }));
+  for (let turn = 1; turn <= 4; turn++)
+    for (const gate of gates)
+      for (const callId of ["first", "second"])
+        await (await gate.acquire(slot, { callId, wait: false })).release();
+  expect(sessionFiles(root)).toEqual(["16.json"]);
+});
+
+test("a gate that had the slot last waits for one that came since, and is woken by it", async () => {
+  const root = temporaryRoot();
+  const [mine, theirs] = [1, 2].map(() => new FileSessionGate({ root })) as [
+    FileSessionGate,
+    FileSessionGate,
+  ];
+  await (await mine.acquire(slot, { callId: "mine" })).release();
+  const held = await theirs.acquire(slot, { callId: "theirs" });
+  await expect(mine.acquire(slot, { callId: "refused", wait: false })).rejects.toSatisfy(
+    SessionBusyError.is,
+  );
+  const waiting = mine.acquire(slot, { callId: "mine" });
+  await eventually(async () => (await theirs.calls(slot)).join() === "theirs,mine");
+  await held.release();
+  const lease = await waiting;
+  expect(await theirs.calls(slot)).toEqual(["mine"]);
+  await lease.release();
+});
+
+test("a gate does not take another's ticket for its own, though all were removed and numbers began again", async () => {
+  const root = temporaryRoot();
+  const [mine, theirs] = [1, 2].map(() => new FileSessionGate({ root })) as [
+    FileSessionGate,
+    FileSessionGate,
+  ];
+  await (await mine.acquire(slot, { callId: "mine" })).release();
+  rmSync(sessionDirectory(root), { recursive: true });
+  const held = await theirs.acquire(slot, { callId: "theirs" });
+  expect(sessionFiles(root)).toEqual(["1.json"]);
+  await expect(mine.acquire(slot, { callId: "refused", wait: false })).rejects.toSatisfy(
+    SessionBusyError.is,
+  );
+  expect(await mine.calls(slot)).toEqual(["theirs"]);
+  expect(sessionFiles(root)).toEqual(["1.json"]);
+  await held.release();
+  await (await mine.acquire(slot, { callId: "mine", wait: false })).release();
 });

@@ -2,10 +2,10 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ConversationLog } from "@holdfast/core";
 import { JsonlConversationLog } from "@holdfast/store-json";
-import { describeConversationLog } from "@holdfast/testing";
+import { describeConversationLog, scaled } from "@holdfast/testing";
 import { temporaryRoot } from "./temporary-root.js";
 
-for (const durability of ["fsync", "os"] as const)
+for (const durability of scaled(["fsync"], ["fsync", "os"] as const))
   describeConversationLog(`JsonlConversationLog, durability ${durability}`, {
     create: () => new JsonlConversationLog({ root: join(temporaryRoot(), "logs"), durability }),
     reopen: (log) => new JsonlConversationLog({ root: rootOf(log), durability }),

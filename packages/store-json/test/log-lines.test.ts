@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { blocksBackward, linesBackward, linesForward } from "../src/log/log-lines.js";
-import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 const file = fc

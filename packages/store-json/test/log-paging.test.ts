@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import type { LogRecord } from "@holdfast/core";
 import { JsonlConversationLog } from "@holdfast/store-json";
+import { scaled } from "@holdfast/testing";
 import { beforeAll, expect, test } from "vitest";
 import { runLogProcess } from "./log-process.js";
 import { idsOf, logFile, loggedSlot, pagedBack, pagedOn, record, records } from "./log-records.js";
-import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 const slow = { timeout: 600_000 };

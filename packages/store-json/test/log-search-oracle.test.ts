@@ -9,11 +9,11 @@ import {
 } from "@holdfast/core";
 import type { LogDraft, LogFinds, LogHit, LogPosition, LogQuery } from "@holdfast/core/store-kit";
 import { JsonlConversationLog } from "@holdfast/store-json";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type SearchOptions, searchSessions } from "../src/log/search-sessions.js";
 import { logFile, loggedSlot, record } from "./log-records.js";
-import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 const { agentId, userId } = loggedSlot;

@@ -20,11 +20,11 @@ import {
 } from "@holdfast/core";
 import type { LogDraft, LogFinds, LogPosition } from "@holdfast/core/store-kit";
 import { JsonlConversationLog, type StoreReport } from "@holdfast/store-json";
+import { scaled } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { searchSessions } from "../src/log/search-sessions.js";
 import { runLogProcess } from "./log-process.js";
 import { logFile, loggedSlot, record, records } from "./log-records.js";
-import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 const slow = { timeout: 600_000 };

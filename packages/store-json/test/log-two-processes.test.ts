@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { JsonlConversationLog, type StoreReport } from "@holdfast/store-json";
+import { scaled } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { type LogStep, runLogProcess } from "./log-process.js";
 import { idsOf, logFile, loggedSlot, pagedBack, pagedOn } from "./log-records.js";
-import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 const slow = { timeout: 1_200_000 };

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { scaled } from "@holdfast/testing";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type DiskOp, powerLoss, type SyncKind } from "./disk-images.js";
 import { expectUsable, expectWholeState, runSaver } from "./saver-process.js";
-import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 const recorder = new URL("./children/record-disk.mjs", import.meta.url);

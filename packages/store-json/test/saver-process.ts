@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
 import { expect } from "vitest";
 import { type RunOptions, runScript, type ScriptRun } from "./run-script.js";
@@ -28,9 +29,9 @@ export function runSaver(options: SaverOptions): Promise<ScriptRun> {
 /** The stored session as the saver names states: a hash, or `deleted` where there is none. Fails if a listing disagrees. */
 export async function storedHash(root: string): Promise<string> {
   const store = new JsonFileAgentStateStore({ root });
-  const loaded = await store.load(savedSlot);
+  const loaded = await loadWhole(store, savedSlot);
   const infos = (await store.list()).slots.map(({ info }) => info);
-  if (loaded === null || loaded === "unchanged") {
+  if (loaded === null) {
     expect(infos).toEqual([]);
     return "deleted";
   }
@@ -69,8 +70,7 @@ export async function expectWholeState(
 /** Fails unless the session can be saved, deleted and begun anew, leaving no file of the past behind. */
 export async function expectUsable(root: string): Promise<void> {
   const store = new JsonFileAgentStateStore({ root });
-  const loaded = await store.load(savedSlot);
-  if (loaded === "unchanged") throw new Error("no revision was given");
+  const loaded = await loadWhole(store, savedSlot);
   const write = { head: {}, replace: [], append: [] };
   const expected = loaded?.revision ?? null;
   await store.save(savedSlot, {

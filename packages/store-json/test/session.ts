@@ -7,7 +7,7 @@ import {
   type Slot,
   userMessage,
 } from "@holdfast/core";
-import { type LoadedState, type StateWrite, uuidv7 } from "@holdfast/core/store-kit";
+import { type LoadedState, loadWhole, type StateWrite, uuidv7 } from "@holdfast/core/store-kit";
 
 /** The session most tests use. */
 export const slot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };
@@ -24,8 +24,8 @@ export function sessionFiles(root: string): string[] {
 
 /** What is stored for the session, which must be there. */
 export async function loadSession(store: AgentStateStore): Promise<LoadedState> {
-  const loaded = await store.load(slot);
-  if (loaded === null || loaded === "unchanged") throw new Error("the session is not there");
+  const loaded = await loadWhole(store, slot);
+  if (loaded === null) throw new Error("the session is not there");
   return loaded;
 }
 
@@ -36,8 +36,7 @@ export async function append(
   head: JsonObject = {},
   beside: Pick<StateWrite, "callRecord" | "info"> = {},
 ): Promise<Revision> {
-  const loaded = await store.load(slot);
-  if (loaded === "unchanged") throw new Error("no revision was given");
+  const loaded = await loadWhole(store, slot);
   return store.save(slot, {
     ...change(loaded, head),
     ...beside,

@@ -112,3 +112,24 @@ function busAt(root: string): FileSignalBus {
   roots.set(bus, root);
   return bus;
 }
+
+test("calls one after the other get their own signals, wherever they are sent from", async () => {
+  const root = temporaryRoot();
+  const [bus, elsewhere] = [busAt(root), busAt(root)];
+  for (const sessionId of ["one", "two", "one"]) {
+    const there = { ...slot, sessionId };
+    const got: string[] = [];
+    const first = await bus.listen(there, "first", ({ kind }) => void got.push(`first ${kind}`));
+    expect(await elsewhere.send(there, "first", { kind: "interrupt" })).toBe(true);
+    await eventually(() => got.length === 1);
+    await first.close();
+    expect(await elsewhere.send(there, "first", { kind: "rollback" })).toBe(false);
+    const second = await bus.listen(there, "second", ({ kind }) => void got.push(`second ${kind}`));
+    expect(await elsewhere.send(there, "second", { kind: "rollback" })).toBe(true);
+    await eventually(() => got.length === 2);
+    expect(got).toEqual(["first interrupt", "second rollback"]);
+    await second.close();
+  }
+  await bus.close();
+  expect(readdirSync(join(root, "@idle", "@idle", "@idle"))).toEqual([]);
+});

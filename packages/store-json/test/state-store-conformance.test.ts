@@ -3,19 +3,19 @@ import { join } from "node:path";
 import type { AgentStateStore, Slot } from "@holdfast/core";
 import { pathSegment } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
-import { describeAgentStateStore } from "@holdfast/testing";
-import { scaled } from "./scaled.js";
+import { describeAgentStateStore, scaled } from "@holdfast/testing";
 import { temporaryRoot } from "./temporary-root.js";
 
 /** Clocks of stores whose sessions expire. */
 const clocks = new WeakMap<object, { ms: number }>();
 
 // Syncing is all that differs: both are tried when there is time.
-for (const durability of (["fsync", "os"] as const).slice(0, scaled(1, 2)))
+for (const durability of scaled(["fsync"], ["fsync", "os"] as const))
   describeAgentStateStore(`JsonFileAgentStateStore, durability ${durability}`, {
     create: () => new JsonFileAgentStateStore({ root: temporaryRoot(), durability }),
     reopen: (store) => new JsonFileAgentStateStore({ root: rootOf(store), durability }),
     cleanup: (store) => rmSync(rootOf(store), { recursive: true, force: true }),
+    deltaLoads: true,
     inbox: true,
     callRecords: true,
     expiring: {

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { textOf } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
+import { scaled } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { savedSlot } from "./saver-process.js";
-import { scaled } from "./scaled.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 const script = fileURLToPath(new URL("./children/appender.mjs", import.meta.url));
@@ -20,8 +21,8 @@ test("two processes on one session, killed and started again, lose and double no
   const acknowledged = await Promise.all(
     ["left", "right"].map((name) => appendUntil(root, name, last, scaled(2, 40))),
   );
-  const loaded = await new JsonFileAgentStateStore({ root }).load(savedSlot);
-  if (loaded === null || loaded === "unchanged") throw new Error("the session is gone");
+  const loaded = await loadWhole(new JsonFileAgentStateStore({ root }), savedSlot);
+  if (loaded === null) throw new Error("the session is gone");
   const texts = loaded.messages.map(textOf);
   for (const [index, name] of ["left", "right"].entries()) {
     const own = texts.filter((text) => text.startsWith(name));

@@ -10,6 +10,7 @@ export interface Tables {
   readonly log: string;
   readonly blobs: string;
   readonly waiters: string;
+  readonly nodes: string;
   readonly kv: string;
   readonly migrations: string;
 }
@@ -24,6 +25,7 @@ export function tableNames(prefix: string): Tables {
     log: name("log"),
     blobs: name("blobs"),
     waiters: name("waiters"),
+    nodes: name("nodes"),
     kv: name("kv"),
     migrations: name("migrations"),
   };

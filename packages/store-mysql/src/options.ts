@@ -1,5 +1,6 @@
 import { ConfigurationError } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
+import { nodeTimeout } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import type { MysqlPool } from "./connection/mysql-pool.js";
 
@@ -26,8 +27,13 @@ export interface MysqlExpiryOptions {
 
 /** Options of the gate, the signal bus and everything that has them. */
 export interface MysqlLeaseOptions {
-  /** A holder without a heartbeat for this long loses its lease; heartbeats are sent three times as often. @default 30_000 */
+  /** A lease that could not be renewed for this long is lost; it is renewed three times as often. @default 30_000 */
   readonly leaseMs?: number | undefined;
+  /**
+   * Calls that wait take over what a process holds that has not been heard of for this long. Less than `leaseMs`, and longer
+   * than the process's event loop is ever blocked. @default 4_000, none with a `leaseMs` of at most that
+   */
+  readonly nodeTimeoutMs?: number | undefined;
   /** Interval at which this process polls for signals to its calls, while it has any. @default 250 */
   readonly signalPollMs?: number | undefined;
 }
@@ -39,6 +45,7 @@ export interface ResolvedOptions {
   readonly migrate: boolean;
   readonly commandTimeoutMs: number;
   readonly leaseMs: number;
+  readonly nodeTimeoutMs: number | undefined;
   readonly signalPollMs: number;
   readonly ttlMs: number | undefined;
 }
@@ -55,6 +62,7 @@ export const partOptions: readonly (keyof ResolvedOptions)[] = [
 export const leaseOptions: readonly (keyof ResolvedOptions)[] = [
   ...partOptions,
   "leaseMs",
+  "nodeTimeoutMs",
   "signalPollMs",
 ];
 
@@ -82,6 +90,7 @@ const schema = z.strictObject({
   migrate: z.boolean().default(true),
   commandTimeoutMs: wholeMs.default(5_000),
   leaseMs: wholeMs.min(100).default(30_000),
+  nodeTimeoutMs: wholeMs.min(100).optional(),
   signalPollMs: wholeMs.min(10).default(250),
   ttlMs: wholeMs.optional(),
 });
@@ -101,5 +110,6 @@ export function readOptions(
   );
   if (unknown.length > 0)
     throw new ConfigurationError(unknown.map((name) => `${where}: there is no option ${name}`));
-  return { ttlMs: undefined, ...parseOptions(schema, options, where) };
+  const parsed = parseOptions(schema, options, where);
+  return { ttlMs: undefined, ...parsed, nodeTimeoutMs: nodeTimeout(where, parsed) };
 }

@@ -35,20 +35,42 @@ function tagOf(slot: Slot): string {
   return tag;
 }
 
+const gateParts = ["lease", "queue", "calls"] as const;
+const loadParts = [...gateParts, "state", "messages", "inbox", "call-records"] as const;
+const slotParts = [...loadParts, "log", "log-ids", "blobs"] as const;
+const saveParts = [
+  ...[...gateParts, "state", "messages", "log", "log-ids"],
+  ...["inbox", "call-records", "blobs"],
+] as SlotPart[];
+
 /** Keys of a slot's gate and signals, in the order scripts expect. */
 export function gateKeys(prefix: string, slot: Slot): string[] {
-  return keysOf(prefix, slot, ["lease", "queue", "calls"]);
+  return keysOf(prefix, slot, gateParts);
 }
 
 /** Keys of a slot's gate, followed by those of all that is kept of it, in the order scripts expect. */
 export function slotKeys(prefix: string, slot: Slot): string[] {
-  const kept = ["state", "messages", "log", "log-ids", "blobs", "inbox", "call-records"] as const;
-  return keysOf(prefix, slot, ["lease", "queue", "calls", ...kept]);
+  return keysOf(prefix, slot, slotParts);
+}
+
+/** Keys of a slot that are read with its state: the first of `slotKeys`, or all when they are also kept for longer. */
+export function loadKeys(prefix: string, slot: Slot, ttlMs: number | undefined): string[] {
+  return keysOf(prefix, slot, ttlMs === undefined ? loadParts : slotParts);
+}
+
+/** Keys of a slot in the order of the save script, up to this part: those that few saves use are the last. */
+export function saveKeys(prefix: string, slot: Slot, last: SlotPart): string[] {
+  return keysOf(prefix, slot, saveParts.slice(0, saveParts.indexOf(last) + 1));
 }
 
 function keysOf(prefix: string, slot: Slot, parts: readonly SlotPart[]): string[] {
   const tag = `${prefix}v1:{${tagOf(slot)}}:`;
   return parts.map((part) => tag + part);
+}
+
+/** Heartbeat of a process. */
+export function beatKey(prefix: string, nodeId: string): string {
+  return `${prefix}v1:beat:${nodeId}`;
 }
 
 /** Index of an agent's sessions of one user. */

@@ -1,5 +1,6 @@
 import { ConfigurationError } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
+import { nodeTimeout } from "@holdfast/core/store-kit";
 import { z } from "zod";
 import type { RedisClient } from "./connection/redis-client.js";
 
@@ -29,8 +30,13 @@ export interface RedisStoreOptions extends RedisPartOptions {
 
 /** Options of the gate and of everything that has one. */
 export interface RedisLeaseOptions {
-  /** A holder without a heartbeat for this long loses its lease; heartbeats are sent three times as often. @default 30_000 */
+  /** A lease that could not be renewed for this long is lost; it is renewed three times as often. @default 30_000 */
   readonly leaseMs?: number | undefined;
+  /**
+   * Calls that wait take over what a process holds that has not been heard of for this long. Less than `leaseMs`, and longer
+   * than the process's event loop is ever blocked. @default 4_000, none with a `leaseMs` of at most that
+   */
+  readonly nodeTimeoutMs?: number | undefined;
 }
 
 /** All options with defaults filled in; each part reads the ones it accepts. */
@@ -41,6 +47,7 @@ export interface ResolvedOptions {
   readonly ttlMs: number | undefined;
   readonly minReplicas: number;
   readonly leaseMs: number;
+  readonly nodeTimeoutMs: number | undefined;
 }
 
 const wholeMs = z.int().positive();
@@ -58,6 +65,7 @@ const schema = z.strictObject({
   ttlMs: wholeMs.optional(),
   minReplicas: z.int().nonnegative().default(0),
   leaseMs: wholeMs.min(100).default(30_000),
+  nodeTimeoutMs: wholeMs.min(100).optional(),
 });
 
 /**
@@ -75,5 +83,6 @@ export function readOptions(
   );
   if (unknown.length > 0)
     throw new ConfigurationError(unknown.map((name) => `${where}: there is no option ${name}`));
-  return { ttlMs: undefined, ...parseOptions(schema, options, where) };
+  const parsed = parseOptions(schema, options, where);
+  return { ttlMs: undefined, ...parsed, nodeTimeoutMs: nodeTimeout(where, parsed) };
 }

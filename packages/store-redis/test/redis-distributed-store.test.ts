@@ -1,4 +1,5 @@
 import { ConfigurationError, textOf } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { describeSessionGate, describeSignalBus, eventually } from "@holdfast/testing";
 import { privateRedis } from "@holdfast/testing/servers";
 import { describe, expect, test } from "vitest";
@@ -94,9 +95,7 @@ test("a warm turn is two commands, of which one takes the lease and one saves", 
     for (let index = 0; index < 5; index++) await turn(`turn-${index}`);
   });
   expect(sent).toEqual(Array(10).fill("evalsha"));
-  const loaded = await stateStore.load(slot);
-  if (loaded === null || loaded === "unchanged") throw new Error("nothing is stored");
-  expect(loaded.messages.map(textOf)).toHaveLength(8);
+  expect((await loadWhole(stateStore, slot))?.messages.map(textOf)).toHaveLength(8);
 });
 
 /** The commands that clients sent meanwhile; the pings by which a subscriber watches its connection are not counted. */

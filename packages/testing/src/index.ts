@@ -6,6 +6,7 @@ export type {
 export { type CompactorOptions, describeCompactor } from "./compactor/describe-compactor.js";
 export type { ReopenableOptions, SubjectOptions } from "./conformance/conformance-case.js";
 export { badIds, nastyIds } from "./conformance/nasty-ids.js";
+export { scaled } from "./conformance/scaled.js";
 export { describeConversationLog } from "./conversation-log/describe-conversation-log.js";
 export type { ConversationLogOptions } from "./conversation-log/log-case.js";
 export * from "./crash/eventually.js";

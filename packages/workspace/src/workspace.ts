@@ -6,7 +6,7 @@ import {
   type Plugin,
   type PluginHost,
 } from "@holdfast/core";
-import { parseOptions } from "@holdfast/core/plugin-kit";
+import { type FileVisit, parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
 import { LocalFilesystem } from "./filesystem/index.js";
 import { deleteNamespace, deleteOffloaded } from "./offload/delete-files.js";
@@ -113,7 +113,10 @@ function setUp(host: PluginHost, settings: Settings): void {
   host.use(visitFiles(filesystem));
   if (settings.promptTokens > 0) {
     const prompt = workspacePrompt(host, filesystem, settings, protectedPaths);
-    host.promptSection((text, step) => prompt.append(text, step));
+    host.promptSection(
+      (text, step) => prompt.append(text, step),
+      (step) => prompt.prefetch(step),
+    );
   }
   host.onDelete((slot) =>
     slot.userId === null ? deleteNamespace(filesystem, slot) : deleteOffloaded(filesystem, slot),
@@ -147,15 +150,17 @@ function workspacePrompt(
 function visitFiles(filesystem: Filesystem): Middleware {
   return {
     name: "workspace",
-    async onCall(step, next) {
-      const visit = await filesystem.enter?.(step.slot);
-      const reply = await next().catch(async (error) => {
-        // The error of the call matters more than a failure to write its files back.
-        await visit?.leave().catch(() => undefined);
-        throw error;
-      });
-      await visit?.leave();
-      return reply;
-    },
+    onCall: (step, next) => (filesystem.enter ? during(filesystem.enter(step.slot), next) : next()),
   };
+}
+
+async function during<T>(entering: Promise<FileVisit>, work: () => Promise<T>): Promise<T> {
+  const visit = await entering;
+  const result = await work().catch(async (error) => {
+    // The error of the call matters more than a failure to write its files back.
+    await visit.leave().catch(() => undefined);
+    throw error;
+  });
+  await visit.leave();
+  return result;
 }

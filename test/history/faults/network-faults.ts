@@ -40,6 +40,9 @@ export const networkFaults: Faults = {
   ],
 };
 
+/** Command of MySQL's protocol that runs a prepared statement. */
+const EXECUTE = 0x17;
+
 /**
  * A node loses its network in the middle of a write and dies, as when its machine loses power: the server still has its
  * connections and what they hold.
@@ -54,7 +57,11 @@ async function vanished({ fleet, rig, random }: FaultTarget): Promise<boolean> {
     const timer = setTimeout(resolve, 1_500);
     const inTransaction = new Set<number>();
     proxy.losesReply = (request, connection) => {
-      const isWrite = inTransaction.has(connection) || request.includes("EVALSHA");
+      // On MySQL a transaction, or the one statement that saves a turn or puts its input.
+      const isWrite =
+        inTransaction.has(connection) ||
+        request.includes("EVALSHA") ||
+        (request[4] === EXECUTE && request.includes('"role":'));
       if (request.includes("START TRANSACTION")) inTransaction.add(connection);
       if (!isWrite) return false;
       proxy.mode = "hold";

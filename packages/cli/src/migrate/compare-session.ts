@@ -1,10 +1,5 @@
-import {
-  type AgentStateStore,
-  type DistributedStore,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
-import type { LoadedState } from "@holdfast/core/store-kit";
+import { type DistributedStore, type Slot, StateCorruptError } from "@holdfast/core";
+import { type LoadedState, loadWhole } from "@holdfast/core/store-kit";
 import { alignLog } from "../transfer/align-log.js";
 import { recordsOf } from "../transfer/log-records.js";
 import { isSameState, SessionDigest } from "../transfer/session-digest.js";
@@ -90,14 +85,4 @@ async function problemOf(check: () => Promise<void>): Promise<string | undefined
     if (StateCorruptError.is(error)) return error.message;
     throw error;
   }
-}
-
-/** Loads the whole state of a session; null when there is none. */
-export async function loadWhole(
-  store: Pick<AgentStateStore, "load">,
-  slot: Slot,
-): Promise<LoadedState | null> {
-  const state = await store.load(slot);
-  // "unchanged" is only returned for a known revision.
-  return state === "unchanged" ? null : state;
 }

@@ -1,11 +1,11 @@
 import { type DistributedStore, type Slot, StateCorruptError } from "@holdfast/core";
-import { type LoadedState, retryWrite } from "@holdfast/core/store-kit";
+import { type LoadedState, loadWhole, retryWrite } from "@holdfast/core/store-kit";
 import { recordsOf } from "../transfer/log-records.js";
 import { isSameBeside, SessionDigest, type SessionSummary } from "../transfer/session-digest.js";
 import { SessionTarget } from "../transfer/session-target.js";
 import { storedSummary } from "../transfer/stored-summary.js";
 import { underLease } from "../transfer/under-lease.js";
-import { compareSession, entryIds, loadWhole } from "./compare-session.js";
+import { compareSession, entryIds } from "./compare-session.js";
 import type { StorePair } from "./open-pair.js";
 import { refusedOutcome, type SessionOutcome } from "./session-outcome.js";
 import { isTransient } from "./with-retries.js";

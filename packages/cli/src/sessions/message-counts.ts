@@ -1,4 +1,5 @@
 import type { AgentStateStore, SlotPage } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 
 type Sessions = SlotPage["slots"];
 
@@ -24,6 +25,6 @@ async function messagesOf(
 ): Promise<number | undefined> {
   const known = info?.counts?.["messages"];
   if (typeof known === "number") return known;
-  const loaded = await stateStore.load(slot).catch(() => null);
-  return loaded === null || loaded === "unchanged" ? undefined : loaded.messages.length;
+  const loaded = await loadWhole(stateStore, slot).catch(() => null);
+  return loaded?.messages.length;
 }

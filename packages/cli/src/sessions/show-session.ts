@@ -1,5 +1,6 @@
 import { AgentState, characterEstimate, type Slot, StateCorruptError } from "@holdfast/core";
 import type { LoadedState } from "@holdfast/core/store-kit";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { formatBytes, formatCount, plural } from "../terminal/format.js";
@@ -30,8 +31,7 @@ export async function showSession(
     throw new CommandError(exitCodes.usage, "--cursor: show takes a number");
   await using store = await chooseStore(terminal, flags);
   const slot = await findSlot(store.parts, sessionId, flags);
-  const loaded = await store.parts.stateStore.load(slot);
-  const state = loaded === null || loaded === "unchanged" ? null : loaded;
+  const state = await loadWhole(store.parts.stateStore, slot);
   const page = await readTranscript(store.parts, slot, state?.messages ?? [], {
     limit,
     before: cursor === undefined ? undefined : Number(cursor),

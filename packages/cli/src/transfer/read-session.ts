@@ -1,5 +1,5 @@
 import type { DistributedStore, Slot } from "@holdfast/core";
-import { checkSlot } from "@holdfast/core/store-kit";
+import { checkSlot, loadWhole } from "@holdfast/core/store-kit";
 import { recordsOf } from "./log-records.js";
 import { SessionDigest } from "./session-digest.js";
 import type { SessionLine } from "./session-line.js";
@@ -17,9 +17,7 @@ export async function* readSession(
   slot: Slot,
 ): AsyncGenerator<SessionLine, void, void> {
   const owner = checkSlot(slot);
-  const state = await stateStore.load(owner);
-  // "unchanged" is only returned for a known revision.
-  if (state === "unchanged") return;
+  const state = await loadWhole(stateStore, owner);
   const records = recordsOf(log, owner);
   let next = await records.next();
   if (state === null && next.done) return;

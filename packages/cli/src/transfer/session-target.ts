@@ -1,5 +1,6 @@
 import { type DistributedStore, type Slot, StoreError } from "@holdfast/core";
 import type { LoadedState } from "@holdfast/core/store-kit";
+import { isWhole, loadWhole } from "@holdfast/core/store-kit";
 import { AppendBatches, alignLog } from "./align-log.js";
 import type { PortableRecord } from "./log-records.js";
 import type { SessionDigest } from "./session-digest.js";
@@ -104,7 +105,7 @@ export class SessionTarget {
     // Loaded with the lease, if at all; too old for a second call.
     const brought = this.#isFirstLook ? this.#lease.loaded : undefined;
     this.#isFirstLook = false;
-    const stored = brought === undefined ? await this.#parts.stateStore.load(this.#slot) : brought;
-    return stored === "unchanged" ? null : stored;
+    if (brought === null || (brought !== undefined && isWhole(brought))) return brought;
+    return loadWhole(this.#parts.stateStore, this.#slot);
   }
 }

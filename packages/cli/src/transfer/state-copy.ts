@@ -2,6 +2,7 @@ import { type AgentStateStore, type Revision, type Slot, StateConflictError } fr
 import {
   type CallRecord,
   type LoadedState,
+  loadWhole,
   revisionSeq,
   type StateWrite,
   saveWithRetry,
@@ -76,9 +77,9 @@ export async function saveCopy(
   // The last key is random: such a copy cannot be told from a session of the store's own.
   for (const op of [...copyOps(revision), `copy:${revision}:${uuidv7()}`]) {
     await saveWithRetry(store, slot, { ...write, op });
-    const stored = await store.load(slot);
-    if (stored !== null && stored !== "unchanged" && stored.revision === revision) return stored;
-    const isApplied = (stored === "unchanged" ? revision : (stored?.revision ?? null)) !== expected;
+    const stored = await loadWhole(store, slot);
+    if (stored?.revision === revision) return stored;
+    const isApplied = (stored?.revision ?? null) !== expected;
     // Not applied: the store remembers a copy that was deleted since. Otherwise another save came after this one.
     if (isApplied) break;
   }

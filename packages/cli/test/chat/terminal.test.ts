@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { textOf } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { expect, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
 import {
@@ -20,9 +21,9 @@ const slot = { agentId: "tester", userId: "ada", sessionId: "default" };
 
 async function savedTexts(url: string): Promise<readonly string[]> {
   const store = await openStore(url);
-  const loaded = await store.parts.stateStore.load(slot);
+  const loaded = await loadWhole(store.parts.stateStore, slot);
   await store.close();
-  if (loaded === null || loaded === "unchanged") throw new Error("nothing is saved");
+  if (loaded === null) throw new Error("nothing is saved");
   return loaded.messages.map((message) => `${message.role}: ${textOf(message)}`);
 }
 

@@ -1,5 +1,5 @@
 import type { DistributedStore, Slot } from "@holdfast/core";
-import { type LoadedState, uuidv7 } from "@holdfast/core/store-kit";
+import { type LoadedState, loadWhole, uuidv7 } from "@holdfast/core/store-kit";
 import { recordOf, sampleMessage } from "./sample-sessions.js";
 
 /** Saves a turn as an agent does: a record, then the state. */
@@ -19,7 +19,7 @@ export async function addTurn(parts: DistributedStore, slot: Slot, number: numbe
 
 /** The state of a session that must be there. */
 export async function stateOf({ stateStore }: DistributedStore, slot: Slot): Promise<LoadedState> {
-  const state = await stateStore.load(slot);
-  if (state === null || state === "unchanged") throw new Error("there is no such session");
+  const state = await loadWhole(stateStore, slot);
+  if (state === null) throw new Error("there is no such session");
   return state;
 }

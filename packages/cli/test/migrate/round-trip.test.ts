@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
-import { tempDirectory } from "@holdfast/testing";
+import { scaled, tempDirectory } from "@holdfast/testing";
 import { expect, inject, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
 import { memoryParts } from "./memory-parts.js";
@@ -8,7 +8,7 @@ import { ended, killAfter, migrate, startMigrate } from "./migrate-process.js";
 import { sampleSessions, seed } from "./sample-sessions.js";
 import { contentsOfAll, listed } from "./store-contents.js";
 
-const COUNT = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 120;
+const COUNT = scaled(60, 5_000);
 const TIMEOUT_MS = 600_000 + 500 * COUNT;
 
 test(

@@ -1,5 +1,5 @@
 import type { DistributedStore, LogRecord, Slot } from "@holdfast/core";
-import { slotText, withBlobs } from "@holdfast/core/store-kit";
+import { loadWhole, slotText, withBlobs } from "@holdfast/core/store-kit";
 import type { SampleSession } from "./sample-sessions.js";
 
 /** Everything a store has of a session, as text to the byte: revision, facts, head, messages, and the log with its long texts. */
@@ -7,8 +7,8 @@ export async function contentsOf(
   { stateStore, log }: DistributedStore,
   slot: Slot,
 ): Promise<readonly string[]> {
-  const state = await stateStore.load(slot);
-  const texts = state === null || state === "unchanged" ? ["no state"] : stateTexts(state);
+  const state = await loadWhole(stateStore, slot);
+  const texts = state === null ? ["no state"] : stateTexts(state);
   for (const record of await log.read(slot, { after: 0, limit: 100_000 }))
     texts.push(
       JSON.stringify({

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ReActAgent } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { holdfast } from "../support/in-process.js";
@@ -47,8 +48,8 @@ test.each(storeKinds)(
     await talk(store, { user: "ada", session: "s", says: ["hello"] });
     const slot = { agentId: "assistant", userId: "ada", sessionId: "s" };
     await withStore(store.url, async ({ stateStore }) => {
-      const loaded = await stateStore.load(slot);
-      if (loaded === null || loaded === "unchanged") throw new Error("nothing is stored");
+      const loaded = await loadWhole(stateStore, slot);
+      if (loaded === null) throw new Error("nothing is stored");
       await stateStore.save(slot, {
         ...{ op: "damage", expected: loaded.revision, keep: loaded.messages.length },
         ...{ replace: [], append: [], head: { ...loaded.head, planModeContext: "secret" } },

@@ -1,4 +1,4 @@
-import { describeSlot } from "@holdfast/core/store-kit";
+import { describeSlot, loadWhole } from "@holdfast/core/store-kit";
 import { describe, expect, test } from "vitest";
 import { holdfast } from "../support/in-process.js";
 import { freshStore, storeKinds } from "../support/stores.js";
@@ -36,7 +36,8 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
       found.push(...listing.sessions.map(({ sessionId }) => sessionId));
       cursor = listing.cursor;
     } while (cursor !== undefined);
-    expect(found.toSorted()).toEqual(["four", "one", "three", "two"]);
+    // One saved within a tick of the clock before the first page counts as saved meanwhile, and may come twice.
+    expect([...new Set(found)].sort()).toEqual(["four", "one", "three", "two"]);
 
     const ids = async (...flags: string[]): Promise<string[]> => {
       const outcome = await holdfast([
@@ -71,8 +72,8 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     expect((await holdfast([...list, "--waiting"])).stdout).toMatch(/^No sessions wait in /u);
     await withStore(store.url, async ({ stateStore }) => {
       const slot = { agentId: "assistant", userId: "ada", sessionId: "asks" };
-      const loaded = await stateStore.load(slot);
-      if (loaded === null || loaded === "unchanged") throw new Error("the session is not there");
+      const loaded = await loadWhole(stateStore, slot);
+      if (loaded === null) throw new Error("the session is not there");
       const { revision: expected, head, messages } = loaded;
       const change = { op: "asks", expected, head, keep: messages.length, replace: [], append: [] };
       await stateStore.save(slot, { ...change, info: { waiting: true } });

@@ -9,6 +9,7 @@ import type { AgentState } from "../state/agent-state.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
 import type { RunName } from "./save/log-batch.js";
 import type { OpenSession } from "./session/open-session.js";
+import type { Prefetch } from "./session/prefetch.js";
 import type { StopSwitch } from "./session/stop-switch.js";
 
 /** Everything the steps of one running call share, from the moment it holds its session. */
@@ -27,12 +28,15 @@ export interface CallScope {
   /** Ids of the messages that the run answers: those of its input, or of the run that it goes on with. */
   inputIds: readonly string[];
   readonly stop: StopSwitch;
+  readonly prefetch: Prefetch;
   readonly usage: UsageMeter;
   /** Messages of the input that are new to the session; known once the call has looked at its state. */
   newInput: readonly Message[];
   emit(event: EventBody): void;
   /** Throws when the call has to end here: stopped, lease lost, or the agent is draining. */
   checkpoint(): void;
+  /** Waits while the lease is in doubt, until the call is stopped at the latest; then as `checkpoint`. */
+  settled(): Promise<void>;
 }
 
 /** Returns the part of a hook's argument that is the same everywhere. */

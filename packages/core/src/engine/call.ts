@@ -19,6 +19,7 @@ import { NothingToResume, serveRequest } from "./serve-request.js";
 import { type EntryOptions, withSession } from "./session/enter-session.js";
 import type { ActiveCall } from "./session/lifecycle.js";
 import type { OpenSession } from "./session/open-session.js";
+import { Prefetch } from "./session/prefetch.js";
 import { orAborted, StopSwitch } from "./session/stop-switch.js";
 import { callAborted } from "./turn.js";
 
@@ -38,6 +39,7 @@ export class Call implements ActiveCall {
   /** Hash of the input as the caller gave it, when the caller named the call. */
   readonly #hash: string | undefined;
   readonly #buffer: EventBuffer | null;
+  readonly #prefetch: Prefetch;
   readonly #usage = new UsageMeter();
   readonly #began = performance.now();
   /** Aborts while the call waits for its turn. */
@@ -67,6 +69,7 @@ export class Call implements ActiveCall {
     this.callId = ctx.callId === undefined ? uuidv7() : checkId(ctx.callId, "callId");
     this.#hash = ctx.callId !== undefined && this.#input ? hashInput(this.#input) : undefined;
     this.#ctx = ctx;
+    this.#prefetch = new Prefetch(parts.prefetches, { slot: this.slot, ctx });
     this.#buffer = buffer;
   }
 
@@ -166,6 +169,7 @@ export class Call implements ActiveCall {
   /** Waits for the session, then serves the request. */
   #answer(): Promise<AgentReply> {
     const { onBusy = "enqueue", queueTimeoutMs } = this.#ctx;
+    let waited = false;
     const entry: EntryOptions = {
       callId: this.callId,
       runId: this.runId,
@@ -177,14 +181,19 @@ export class Call implements ActiveCall {
       prepare: async () => {
         await this.#receive();
         await orAborted(this.#listen(), this.#drained.signal);
+        // The lease is asked for next: both answers are waited for at once.
+        this.#prefetch.begin();
       },
       onWait: () => {
+        waited = true;
         if (onBusy === "interrupt" || onBusy === "rollback")
           // When the holder cannot be told, waiting for it may take forever.
           this.#stopHolder(onBusy).catch((error) => this.#leave.abort(error));
       },
       onEnter: () => {
         this.isRunning = true;
+        // The call before this one may have changed what was fetched.
+        if (waited) this.#prefetch.begin();
       },
       emit: (event) => this.#emit(event),
     };
@@ -267,6 +276,7 @@ export class Call implements ActiveCall {
       named: this.#ctx.callId !== undefined,
       inputHash: this.#hash,
       stop,
+      prefetch: this.#prefetch,
       usage: this.#usage,
       newInput: [],
       inputIds: [],
@@ -275,6 +285,10 @@ export class Call implements ActiveCall {
         if (!session.holdsLease()) stop.stop("lease_lost");
         if (this.#drained.signal.aborted) stop.stop("shutdown");
         stop.check();
+      },
+      async settled() {
+        await stop.race(session.settleLease());
+        this.checkpoint();
       },
     };
   }

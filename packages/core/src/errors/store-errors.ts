@@ -44,13 +44,19 @@ export class StateConflictError extends StoreError {
   override readonly name = "StateConflictError";
   /** Ids of the call's messages that earlier saves of the same call had written; empty when there were none. */
   readonly savedMessageIds: readonly string[];
+  /** Revision that the store held instead, `null` for none; absent when the error is not about a state. */
+  readonly storedRevision: string | null | undefined;
 
   constructor(
     message: string,
-    options?: ErrorOptions & { readonly savedMessageIds?: readonly string[] | undefined },
+    options?: ErrorOptions & {
+      readonly savedMessageIds?: readonly string[] | undefined;
+      readonly storedRevision?: string | null | undefined;
+    },
   ) {
     super("CONFLICT", "CONFLICT", false, message, options);
     this.savedMessageIds = options?.savedMessageIds ?? [];
+    this.storedRevision = options?.storedRevision;
   }
 
   static override is(value: unknown): value is StateConflictError {

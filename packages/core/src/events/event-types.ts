@@ -27,8 +27,8 @@ export interface EventTypes {
   readonly queue_wait: { readonly ahead: number };
   /** Emitted when the call holds the lease and has the session's state. */
   readonly state_loaded: {
-    /** `cache`: the store confirmed this process's cached copy; `new`: nothing is stored. */
-    readonly source: "store" | "cache" | "new";
+    /** `cache`: the store confirmed this process's cached copy; `delta`: it told what changed since; `new`: nothing is stored. */
+    readonly source: "store" | "delta" | "cache" | "new";
     /** Bytes read from the store; 0 when the cached copy was confirmed. */
     readonly bytes: number;
     readonly messages: number;

@@ -5,7 +5,7 @@ import { parseOptions } from "../plugin-kit/parse-options.js";
 import type {
   AgentStateStore,
   CallRecord,
-  LoadedState,
+  LoadAnswer,
   Revision,
   SessionExpiry,
   SessionInfo,
@@ -17,8 +17,14 @@ import type {
 import type { DistributedStore } from "../ports/distributed-store.js";
 import type { Inbox } from "../ports/inbox.js";
 import { checkSlot, type Slot } from "../slot/slot.js";
-import { leaseLost, refuseFusedParts, stateConflict } from "../store-kit/apply-write.js";
+import {
+  leaseLost,
+  type MessageWrite,
+  refuseFusedParts,
+  stateConflict,
+} from "../store-kit/apply-write.js";
 import { listedInfo } from "../store-kit/beside-head.js";
+import { changesSince, isForked, messageChange } from "../store-kit/change-ledger.js";
 import { checkLimit, matchSlot } from "../store-kit/check-query.js";
 import { nextRevision, revisionOfOp } from "../store-kit/revision.js";
 import { InMemoryConversationLog } from "./in-memory-conversation-log.js";
@@ -123,7 +129,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
     };
   }
 
-  async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+  async load(slot: Slot, known?: Revision): Promise<LoadAnswer> {
     return this.#read(slot, known);
   }
 
@@ -185,19 +191,27 @@ export class InMemoryAgentStateStore implements AgentStateStore {
 
   async close(): Promise<void> {}
 
-  #read(slot: Slot, known?: Revision): LoadedState | "unchanged" | null {
+  #read(slot: Slot, known?: Revision): LoadAnswer {
     const owner = checkSlot(slot);
     this.#use();
     const state = this.#states.get(owner);
     if (state === undefined) return null;
     this.#uses?.touch(owner);
     if (state.revision === known) return "unchanged";
-    return {
+    const stored = {
       revision: state.revision,
       head: JSON.parse(state.head) as JsonObject,
-      messages: state.messages.map((message) => JSON.parse(message) as Message),
       callRecords: state.callRecords.map(({ text }) => JSON.parse(text) as CallRecord),
       ...(state.info !== undefined && { info: savedInfo(state) }),
+    };
+    const { changes } = state;
+    const since = known === undefined ? undefined : changesSince(changes, known);
+    if (known !== undefined && since !== undefined)
+      return { from: known, ...stored, ...parsed(messageChange(state.messages, since)) };
+    return {
+      ...stored,
+      messages: state.messages.map(parseMessage),
+      ...(known !== undefined && isForked(changes, known) && { rolledBack: true }),
     };
   }
 
@@ -242,4 +256,16 @@ export class InMemoryAgentStateStore implements AgentStateStore {
   #infoOf(session: ListedSession): SessionInfo | undefined {
     return listedInfo(savedInfo(session), this.#inbox.inputSince(session.slot) !== undefined);
   }
+}
+
+function parsed({ keep, replace, append }: MessageWrite<string>): MessageWrite {
+  return {
+    keep,
+    replace: replace.map(([index, text]) => [index, parseMessage(text)]),
+    append: append.map(parseMessage),
+  };
+}
+
+function parseMessage(text: string): Message {
+  return JSON.parse(text) as Message;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { SessionBusyError } from "../errors/errors.js";
-import type { LoadedState, Revision } from "../ports/agent-state-store.js";
+import type { LoadAnswer, Revision } from "../ports/agent-state-store.js";
 import type { AcquireRequest, Lease, SessionGate } from "../ports/session-gate.js";
 import { checkSlot, describeSlot, type Slot, slotText } from "../slot/slot.js";
 import { FifoQueue } from "./fifo-queue.js";
@@ -183,7 +183,7 @@ function newHolder(callId: string): Holder {
 
 /** Parts of a store that its fused gate reads and writes together with a grant. */
 export interface GrantedParts {
-  load(slot: Slot, known?: Revision): LoadedState | "unchanged" | null;
+  load(slot: Slot, known?: Revision): LoadAnswer;
   readonly inbox: InMemoryInbox;
 }
 

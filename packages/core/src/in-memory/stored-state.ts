@@ -2,6 +2,7 @@ import type { Revision, SessionInfo, StateWrite } from "../ports/agent-state-sto
 import type { Slot } from "../slot/slot.js";
 import { applyWrite, type MessageWrite } from "../store-kit/apply-write.js";
 import { withCallRecord } from "../store-kit/beside-head.js";
+import { type ChangeLedger, withChange } from "../store-kit/change-ledger.js";
 import { type OpLedger, withOp } from "../store-kit/revision.js";
 import type { SavePositions } from "./page-by-saves.js";
 
@@ -17,6 +18,7 @@ export interface ListedSession extends SavePositions {
 export interface StoredState extends ListedSession {
   readonly revision: Revision;
   readonly ops: OpLedger;
+  readonly changes: ChangeLedger;
   readonly head: string;
   readonly callRecords: readonly { readonly callId: string; readonly text: string }[];
 }
@@ -36,15 +38,29 @@ export function stateAfter(
   slot: Slot,
   write: StateWrite,
   revision: Revision,
-): Pick<StoredState, "revision" | "ops" | "head" | "messages" | "callRecords" | "info"> {
+): Pick<
+  StoredState,
+  "revision" | "ops" | "changes" | "head" | "messages" | "callRecords" | "info"
+> {
   return {
     revision,
+    changes: changesAfter(stored, write, revision),
     ops: withOp(stored?.ops ?? [], write.op, revision),
     head: JSON.stringify(write.head),
     messages: applyWrite(stored?.messages ?? [], asTexts(write), slot),
     callRecords: recordsAfter(stored?.callRecords ?? [], write),
     info: write.info === undefined ? stored?.info : JSON.stringify(write.info),
   };
+}
+
+function changesAfter(
+  stored: StoredState | undefined,
+  { keep, replace, lease }: StateWrite,
+  to: Revision,
+): ChangeLedger {
+  if (stored === undefined) return [];
+  const replaced = replace.map(([index]) => index);
+  return withChange(stored.changes, { from: stored.revision, to, keep, replaced, lease });
 }
 
 function recordsAfter(

@@ -23,7 +23,7 @@ import type { Slot } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
 import type { Tool } from "../tool/tool.js";
 import type { ToolGroup } from "../tool/tool-group.js";
-import type { Middleware } from "./middleware.js";
+import type { Middleware, PromptStep } from "./middleware.js";
 import type { PluginQuestion } from "./plugin-question.js";
 
 /** Ports that plugins can provide and require, by name. */
@@ -80,8 +80,15 @@ export interface PluginHost {
   /**
    * Adds a section to the system prompt, before the additions of `onSystemPrompt` hooks: `append` gets the prompt so far and
    * returns it with the section. For text that seldom changes, since prompt caches keep the beginning.
+   *
+   * @param prefetch - fetches what the section needs, so that `append` does not wait for a store at every step. Runs beside
+   *   the request for the session's lease, which costs no time of its own, and again if the call had to wait for another one.
+   *   It has ended before the call's first `append`; what it rejects with fails the call then.
    */
-  promptSection(append: NonNullable<Middleware["onSystemPrompt"]>): void;
+  promptSection(
+    append: NonNullable<Middleware["onSystemPrompt"]>,
+    prefetch?: (step: Pick<PromptStep, "slot" | "ctx">) => Promise<void>,
+  ): void;
   /**
    * Provides an implementation of a port. Only `toolGuard` may be provided more than once. What the program itself passed for
    * a port is used instead. A `model` cannot be provided: an agent is always built with one.

@@ -17,16 +17,43 @@ export type Reach = "process" | "host" | "distributed";
  */
 export type Revision = string;
 
-/** State as a store returns it; the caller owns the values. */
-export interface LoadedState {
+/** Parts of a stored state beside its messages. */
+interface StoredHead {
   readonly revision: Revision;
   readonly head: JsonObject;
-  readonly messages: readonly Message[];
   /** Records of calls, newest first, from a store that {@link AgentStateStore.keepsCallRecords}. */
   readonly callRecords?: readonly CallRecord[] | undefined;
   /** Facts given with the last save that gave any, from stores that serve them in listings: a copy of the session needs them. */
   readonly info?: SessionInfo | undefined;
 }
+
+/** State as a store returns it; the caller owns the values. */
+export interface LoadedState extends StoredHead {
+  readonly messages: readonly Message[];
+  /**
+   * Set when the store can tell that the `known` revision of the load is not among those this state goes back to: the store
+   * has lost acknowledged saves since. @default the store cannot tell, or nothing was lost
+   */
+  readonly rolledBack?: boolean | undefined;
+}
+
+/**
+ * Changes that lead from a known revision to the stored one: the answer to a load that names the known revision, so that a
+ * load costs what changed, not what exists.
+ *
+ * The messages are read as those of a {@link StateWrite}: the first `keep` of the known ones stay, `replace` names indexes
+ * below `keep`, `append` follows. Everything else is whole.
+ */
+export interface StateChange extends StoredHead {
+  /** Revision that the changes start from: the `known` one. */
+  readonly from: Revision;
+  readonly keep: number;
+  readonly replace: readonly (readonly [index: number, message: Message])[];
+  readonly append: readonly Message[];
+}
+
+/** Answer of a store to a load: `null` for a slot without a state. */
+export type LoadAnswer = LoadedState | StateChange | "unchanged" | null;
 
 /**
  * What is remembered of a call that its caller named, so that a repeated one goes on with its own run. Opaque to stores, but
@@ -153,7 +180,8 @@ export interface SessionExpiry {
  *
  * Contract:
  * - `load` resolves to `null` for a slot never saved or deleted; an error is an error, never "absent". When `known` is the
- *   stored revision it may resolve to `"unchanged"`.
+ *   stored revision it may resolve to `"unchanged"`. When the stored state goes back to `known` it may resolve to the
+ *   {@link StateChange} from there, which applied to the known state gives exactly what a whole load would return.
  * - `save` is atomic: a reader sees the old state or the new one, never a mix. It throws `StateConflictError` when the
  *   stored revision is not `expected`, and then nothing was written, neither log nor lease.
  * - The store remembers the last 16 `op`s of a slot and the revision each produced. A save with one of them returns that
@@ -168,7 +196,7 @@ export interface AgentStateStore {
   readonly kind: string;
   readonly reach: Reach;
   /** Loads the state of a slot. */
-  load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null>;
+  load(slot: Slot, known?: Revision): Promise<LoadAnswer>;
   /** Applies a write and returns the revision it produced. */
   save(slot: Slot, write: StateWrite): Promise<Revision>;
   /** Deletes the state; resolves to `false` when there was none. */

@@ -67,6 +67,18 @@ export interface Filesystem {
   delete(namespace: FileNamespace, path: string): Promise<boolean>;
   /** Lists everything below `path` (the namespace's root by default), in path order. */
   list(namespace: FileNamespace, path?: string): Promise<readonly FileInfo[]>;
+  /**
+   * Reads a file that is needed again and again, such as a part of the prompt. Absent: use `read`.
+   *
+   * - The bytes are the same object until the file changes, shared by all readers: do not change them.
+   * - A change through this object shows at once; one by another process may show only after `refresh`.
+   */
+  readCached?(namespace: FileNamespace, path: string): Promise<Uint8Array | null>;
+  /**
+   * Makes `readCached` show what other processes have done to a file until now. A `readCached` that comes meanwhile waits for
+   * it. Absent where `readCached` misses nothing.
+   */
+  refresh?(namespace: FileNamespace, path: string): Promise<void>;
   /** Read-only files that all users share; `read` and `list` of this filesystem do not include them. */
   readonly shared?: SharedFiles | undefined;
   /** Runs a command in the namespace; only filesystems with a shell have it. */
@@ -80,7 +92,12 @@ export interface Filesystem {
 
 /** Files that all users of an agent may read and none may change. Paths are as in {@link Filesystem}. */
 export interface SharedFiles {
+  /** Reads a file; `null` when it does not exist. The bytes may be shared with other readers: do not change them. */
   read(path: string): Promise<Uint8Array | null>;
+  /**
+   * Lists everything below `path`, in path order. A frozen list that is returned again, as the same object, says that neither it
+   * nor the files in it have changed.
+   */
   list(path?: string): Promise<readonly FileInfo[]>;
 }
 

@@ -1,5 +1,5 @@
 import type { Slot } from "../slot/slot.js";
-import type { LoadedState, Reach, Revision } from "./agent-state-store.js";
+import type { LoadAnswer, Reach, Revision } from "./agent-state-store.js";
 import type { InboxEntry } from "./inbox.js";
 
 /** Request for a lease. */
@@ -30,12 +30,19 @@ export interface Lease {
   /** Aborts when the lease ends other than by `release`; the holder must not start anything new then. */
   readonly lost: AbortSignal;
   /**
-   * Time until which the lease holds if it is not renewed, in milliseconds since the epoch by this process's clock; moves on
-   * with every renewal. `Infinity` for a lease that cannot be lost. A holder past it does nothing more.
+   * Time until which the lease certainly holds, in milliseconds since the epoch by this process's clock; moves on with every
+   * renewal. `Infinity` for a lease that cannot be lost. A holder past it does nothing more unless `confirm` says that it may.
    */
   readonly validUntil: number;
+  /**
+   * Resolves once the lease holds for certain, at once before `validUntil`; past it the store is asked, for as long as it takes to
+   * be answered or to lose the lease. Absent: a lease past `validUntil` is lost.
+   *
+   * @throws LeaseLostError when the lease was lost
+   */
+  readonly confirm?: (() => Promise<void>) | undefined;
   /** State loaded in the same step, if the gate can do that; see `AgentStateStore.load`. */
-  readonly loaded?: LoadedState | "unchanged" | null | undefined;
+  readonly loaded?: LoadAnswer | undefined;
   /** The slot's inbox when the lease was granted, `put` included, oldest first; absent when the gate fuses no inbox. */
   readonly inbox?: readonly InboxEntry[] | undefined;
   /**

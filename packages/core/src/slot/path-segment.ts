@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 const plain = /^[a-z0-9_-]$/;
+const allPlain = /^[a-z0-9_-]{0,150}$/;
 /** Names that Windows refuses with any extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 const longest = 150;
@@ -14,6 +15,7 @@ const longest = 150;
  * - Long names are cut and end in `~` and a hash (`~` appears nowhere else).
  */
 export function pathSegment(id: string): string {
+  if (allPlain.test(id) && !reserved.test(id)) return id;
   let text = "";
   for (const byte of Buffer.from(id, "utf8")) {
     const character = String.fromCharCode(byte);

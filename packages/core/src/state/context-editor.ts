@@ -164,6 +164,21 @@ export class TrackedContext implements ContextEditor {
     this.#replaced.clear();
   }
 
+  /** Takes over what another process has stored since; costs what changed. */
+  advance({ keep, replace, append }: ContextDelta): void {
+    const list = this.#editable();
+    for (const [index, message] of replace) {
+      list[index] = message;
+      this.#rewritten(index);
+    }
+    if (keep < list.length) {
+      this.#rewritten(keep);
+      list.length = keep;
+    }
+    for (const message of append) list.push(message);
+    this.markSaved();
+  }
+
   /** The messages pushed since this was last called. */
   takePushed(): readonly Message[] {
     const pushed = this.#pushed;
@@ -180,13 +195,21 @@ export class TrackedContext implements ContextEditor {
     return total;
   }
 
-  /** The messages, valid for a model request; costs what was added since it was last asked and found nothing wrong. */
-  paired(): RepairedMessages {
+  /**
+   * The messages, valid for a model request; costs what was added since it was last asked and found nothing wrong.
+   *
+   * @param open - ids of calls that may be unanswered
+   */
+  paired(open?: ReadonlySet<string>): RepairedMessages {
     const added = this.#messages.slice(this.#paired);
     const calls = added.flatMap(toolCallsOf);
     // The added messages can be sound by themselves and still call by an id that is taken.
-    if (calls.some(({ id }) => this.#pairedCalls.has(id)) || repairToolPairs(added).repairs.length)
-      return repairToolPairs(this.messages);
+    if (
+      calls.some(({ id }) => this.#pairedCalls.has(id)) ||
+      repairToolPairs(added, open).repairs.length > 0
+    )
+      return repairToolPairs(this.messages, open);
+    if (calls.some(({ id }) => open?.has(id))) return { messages: this.messages, repairs: [] };
     for (const { id } of calls) this.#pairedCalls.add(id);
     this.#paired = this.#messages.length;
     return { messages: this.messages, repairs: [] };

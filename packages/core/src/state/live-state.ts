@@ -1,10 +1,12 @@
 import { InvalidInputError } from "../errors/errors.js";
+import { StateCorruptError } from "../errors/store-errors.js";
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import { messageBytes } from "../message/read-message.js";
 import type { RepairedMessages } from "../message/repair-tool-pairs.js";
-import type { CallRecord } from "../ports/agent-state-store.js";
+import type { CallRecord, LoadedState, StateChange } from "../ports/agent-state-store.js";
 import { checkId } from "../slot/slot.js";
+import { checkWrite } from "../store-kit/apply-write.js";
 import type { AgentState } from "./agent-state.js";
 import {
   type ContextDelta,
@@ -25,15 +27,11 @@ import { copyDocument, parseDocument } from "./read-document.js";
 import { restoreBadSections, restoreExtensions } from "./restore-sections.js";
 import { kindOf, openSections, sectionProblem } from "./section-checks.js";
 import type { RunRecord } from "./sections.js";
-import { soundMessages, storedMessages } from "./stored-messages.js";
+import { soundMessages, storedMessage, storedMessages } from "./stored-messages.js";
 import { summaryBlock, summaryMessage } from "./summary-message.js";
 
 /** Parts of a state as a store returns them. */
-export interface StoredParts {
-  readonly head: JsonObject;
-  readonly messages: readonly Message[];
-  readonly callRecords?: readonly CallRecord[] | undefined;
-}
+export type StoredParts = Pick<LoadedState, "head" | "messages" | "callRecords">;
 
 /**
  * The state of a session as the engine works on it: an {@link AgentState} that also knows which part of its context the
@@ -93,6 +91,28 @@ export class LiveState implements AgentState {
     const head = readHead(parts.head);
     const messages = storedMessages(parts.messages);
     return new LiveState(head, new TrackedContext(messages, messages.length), recordsIn(parts));
+  }
+
+  /**
+   * The state after what another process has saved since; takes the context over, as {@link successor} does.
+   *
+   * @param change - starts from what this state holds, all of which is stored
+   * @throws StateCorruptError | StateTooNewError; this state is then as it was
+   */
+  advanced(change: StateChange): LiveState {
+    const head = readHead(change.head);
+    if (head.sessionId !== this.sessionId || head.userId !== this.userId)
+      throw new StateCorruptError("the store returned the state of another session");
+    checkWrite(change, this.messages.length);
+    const delta: ContextDelta = {
+      keep: change.keep,
+      replace: change.replace.map(([index, message]) => [index, storedMessage(message, index)]),
+      append: change.append.map((message, index) => storedMessage(message, change.keep + index)),
+    };
+    const next = new LiveState(head, this.#context, recordsIn(change));
+    this.#handedOver = true;
+    next.#tracked.advance(delta);
+    return next;
   }
 
   /**
@@ -350,9 +370,13 @@ export class LiveState implements AgentState {
     return { messages: messages === this.messages ? this.context : messages, repairs };
   }
 
-  /** As {@link pairedContext}, without a copy, for readers in the engine that neither keep the list nor hand it out. */
-  pairedMessages(): RepairedMessages {
-    return this.#context.paired();
+  /**
+   * As {@link pairedContext}, without a copy, for readers in the engine that neither keep the list nor hand it out.
+   *
+   * @param open - ids of calls that may be unanswered
+   */
+  pairedMessages(open?: ReadonlySet<string>): RepairedMessages {
+    return this.#context.paired(open);
   }
 
   /** Messages pushed since this was last called: what the conversation log has not seen. Used by the engine. */
@@ -404,7 +428,7 @@ export class LiveState implements AgentState {
   }
 }
 
-function recordsIn({ callRecords = [] }: StoredParts): readonly RunRecord[] {
+function recordsIn({ callRecords = [] }: Pick<StoredParts, "callRecords">): readonly RunRecord[] {
   const isRecordOfRun = (record: CallRecord) => sectionProblem("resumableRun", record) === null;
   return callRecords.filter(isRecordOfRun) as unknown as readonly RunRecord[];
 }

@@ -43,7 +43,12 @@ export function soundMessages(
   return { messages, sound };
 }
 
-function storedMessage(stored: unknown, index: number): Message {
+/**
+ * A stored message, checked and frozen in place.
+ *
+ * @throws StateCorruptError
+ */
+export function storedMessage(stored: unknown, index: number): Message {
   const value = upgradeMessage(stored);
   // Depth first: freezing takes recursion.
   const problem = isDeeperThan(value, MAX_JSON_DEPTH)

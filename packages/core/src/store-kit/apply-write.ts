@@ -70,6 +70,7 @@ export function stateConflict(
 ): StateConflictError {
   return new StateConflictError(
     `${describeSlot(slot)} was not saved: the save is based on ${nameOf(expected)}, the store holds ${nameOf(stored)}. Load it again and repeat the change`,
+    { storedRevision: stored },
   );
 }
 

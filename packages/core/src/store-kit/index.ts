@@ -5,8 +5,10 @@ export { upgradeMessage } from "../message/upgrade-message.js";
 export type {
   CallRecord,
   CallRecordWrite,
+  LoadAnswer,
   LoadedState,
   SessionExpiry,
+  StateChange,
   StateWrite,
 } from "../ports/agent-state-store.js";
 export type {
@@ -54,6 +56,16 @@ export {
 } from "./apply-write.js";
 export { listedInfo, withCallRecord } from "./beside-head.js";
 export {
+  type ChangeLedger,
+  changesSince,
+  isForked,
+  MAX_REPLACED,
+  messageChange,
+  REMEMBERED_CHANGES,
+  type SavedChange,
+  withChange,
+} from "./change-ledger.js";
+export {
   checkKey,
   checkNamespace,
   checkValue,
@@ -68,8 +80,17 @@ export { type DocumentStoreOptions, documentStore } from "./document-store.js";
 export { ExpirySweep } from "./expiry-sweep.js";
 export { checkInboxUse, type InboxUse, inboxFull } from "./inbox-bounds.js";
 export { Heartbeat } from "./lease/heartbeat.js";
-export type { Claim, EnterAnswer, EnterTerms, LeaseBackend } from "./lease/lease-backend.js";
+export type {
+  Claim,
+  EnterAnswer,
+  EnterTerms,
+  LeaseBackend,
+  NodeBeats,
+  SeenClaim,
+} from "./lease/lease-backend.js";
 export { LeaseGate } from "./lease/lease-gate.js";
+export { nodeTimeout } from "./lease/node-timeout.js";
+export { isWhole, loadWhole } from "./load-whole.js";
 export { blobRef, type ExtractedBlobs, extractBlobs, MAX_INLINE_BYTES } from "./log/blobs.js";
 export {
   CallOutcomes,

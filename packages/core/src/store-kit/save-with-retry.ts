@@ -1,7 +1,8 @@
-import { StoreError, UnknownOutcomeError } from "../errors/store-errors.js";
+import { StateConflictError, StoreError, UnknownOutcomeError } from "../errors/store-errors.js";
 import type { AgentStateStore, Revision, StateWrite } from "../ports/agent-state-store.js";
 import { describeSlot, type Slot } from "../slot/slot.js";
 import { sleep, withDeadline } from "./deadline.js";
+import { REMEMBERED_OPS, revisionSeq } from "./revision.js";
 
 /** Options of {@link saveWithRetry}. */
 export interface SaveRetryOptions {
@@ -20,18 +21,41 @@ export interface SaveRetryOptions {
  *
  * A repeated write has the same `op`, so the store recognises one that was applied although its answer was lost.
  *
- * @throws UnknownOutcomeError when the time is up and any attempt may have been applied
+ * @throws UnknownOutcomeError when the time is up and any attempt may have been applied; also for a conflict after a lost
+ * answer when others have saved so often since that the store no longer remembers the `op`
  * @throws StoreUnavailableError when the time is up and certainly none was
  * @throws StateConflictError | LeaseLostError immediately, even after a lost answer: the store would have recognised a write
  * that was applied
  */
-export function saveWithRetry(
+export async function saveWithRetry(
   store: Pick<AgentStateStore, "save">,
   slot: Slot,
   write: StateWrite,
   options: SaveRetryOptions = {},
 ): Promise<Revision> {
-  return retryWrite(slot, () => store.save(slot, write), options);
+  let mayHaveApplied = false;
+  const save = async (): Promise<Revision> => {
+    try {
+      return await store.save(slot, write);
+    } catch (error) {
+      mayHaveApplied ||= StoreError.is(error) && error.mayHaveApplied;
+      throw error;
+    }
+  };
+  try {
+    return await retryWrite(slot, save, options);
+  } catch (error) {
+    if (!mayHaveApplied || !isForgotten(write, error)) throw error;
+    throw unknownOutcome(slot, "an earlier attempt got no answer, and others saved since", error);
+  }
+}
+
+/** Tells that a conflict proves nothing about earlier attempts: a save of theirs would be older than the ops remembered. */
+function isForgotten({ expected }: StateWrite, error: unknown): error is StateConflictError {
+  if (!StateConflictError.is(error) || error.storedRevision === undefined) return false;
+  if (error.storedRevision === null) return true;
+  const produced = (expected === null ? 0 : revisionSeq(expected)) + 1;
+  return revisionSeq(error.storedRevision) - produced >= REMEMBERED_OPS;
 }
 
 /** Repeats any idempotent write, such as appending log records; see {@link saveWithRetry}. */

@@ -102,8 +102,18 @@ export function characterEstimate(): TokenCounter {
   });
 }
 
-/** Adds up the prices of the pieces. Only a space or an apostrophe at the end may cost less once text follows. */
+/** Characters that are split into pieces at once: a run of one kind takes stack for each of its characters, and may be long. */
+const PART_CHARS = 500_000;
+
 function centsOf(text: string): number {
+  let cents = 0;
+  for (let from = 0; from < text.length; from += PART_CHARS)
+    cents += centsOfPart(text.length > PART_CHARS ? text.slice(from, from + PART_CHARS) : text);
+  return cents;
+}
+
+/** Adds up the prices of the pieces. Only a space or an apostrophe at the end may cost less once text follows. */
+function centsOfPart(text: string): number {
   let cents = 0;
   let foreignWords = 0;
   let marksBefore = 0;

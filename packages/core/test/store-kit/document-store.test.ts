@@ -18,6 +18,7 @@ import {
 import {
   documentStore,
   type LoadedState,
+  loadWhole,
   saveWithRetry,
   slotKey,
 } from "../../src/store-kit/index.js";
@@ -243,8 +244,8 @@ test("with a client that loses requests and answers, every acknowledged turn is 
       const writer = async (own: string[], name: number) => {
         const store = documentStore(client);
         for (let turn = 0; turn < 5; ) {
-          const loaded = await store.load(slot).catch(() => "down" as const);
-          if (loaded === "down" || loaded === "unchanged") continue;
+          const loaded = await loadWhole(store, slot).catch(() => "down" as const);
+          if (loaded === "down") continue;
           const text = `${name}:${turn}`;
           const write = appendWrite(loaded?.revision ?? null, loaded?.messages.length ?? 0, [
             userMessage(text, { id: text }),

@@ -121,6 +121,20 @@ describe("what repeating cannot help is thrown at once", () => {
     expect(await save([unknown, conflict])).toMatchObject({ outcome: conflict, attempts: 2 });
   });
 
+  test.each([
+    ["1.a", "conflict"],
+    ["16.a", "conflict"],
+    ["17.a", "unknown"],
+    [null, "unknown"],
+  ] as const)("a conflict with %s after a lost answer is: %s", async (storedRevision, expected) => {
+    const conflict = new StateConflictError("conflict", { storedRevision });
+    const { outcome, attempts } = await save([unknown, conflict]);
+    expect(attempts).toBe(2);
+    if (expected === "conflict") expect(outcome).toBe(conflict);
+    else expect(UnknownOutcomeError.is(outcome)).toBe(true);
+    expect((await save([conflict])).outcome, "no answer was lost").toBe(conflict);
+  });
+
   test("but damage found after a lost answer does not say that the write was not applied", async () => {
     const { outcome, attempts } = await save([unknown, new StateCorruptError("corrupt")]);
     expect(UnknownOutcomeError.is(outcome)).toBe(true);

@@ -1,5 +1,5 @@
 import { type LogRecord, type Message, textOf } from "@holdfast/core";
-import { withBlobs } from "@holdfast/core/store-kit";
+import { loadWhole, withBlobs } from "@holdfast/core/store-kit";
 import { JsonFileAgentStateStore, type JsonlConversationLog } from "@holdfast/store-json";
 import { demoSlot } from "../demo-files.js";
 
@@ -11,9 +11,9 @@ export async function isInContext(store: string, text: string): Promise<boolean>
 /** Loads the saved context of the demo's session. */
 export async function savedContext(store: string): Promise<readonly Message[]> {
   const states = new JsonFileAgentStateStore({ root: store });
-  const loaded = await states.load(demoSlot);
+  const loaded = await loadWhole(states, demoSlot);
   await states.close();
-  return loaded === null || loaded === "unchanged" ? [] : loaded.messages;
+  return loaded === null ? [] : loaded.messages;
 }
 
 /** Reads every log record of the demo's session, including the texts that were evicted or truncated. */

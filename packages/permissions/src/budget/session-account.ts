@@ -1,4 +1,5 @@
 import { AgentState, type AgentStateStore, type PluginState, type Slot } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import type { Account, SpendingStep } from "./account.js";
 import type { BudgetUse } from "./budget-events.js";
 import { type BudgetState, counted, type StateLimit } from "./budget-state.js";
@@ -58,9 +59,8 @@ export class SessionAccount implements Account {
   async #inCalls({ slot, state }: SpendingStep): Promise<Spend> {
     const { state: budget, stateStore } = this.#parts;
     if (state !== null) return budget.get(state).session;
-    const stored = await stateStore.load(slot);
-    if (stored === null || stored === "unchanged") return nothingSpent;
-    return budget.get(AgentState.fromParts(stored)).session;
+    const stored = await loadWhole(stateStore, slot);
+    return stored ? budget.get(AgentState.fromParts(stored)).session : nothingSpent;
   }
 
   #inBackground(slot: Slot): Promise<Spend> {

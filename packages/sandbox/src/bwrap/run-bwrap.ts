@@ -43,6 +43,7 @@ const graceMs = 5_000;
  * @throws the reason of `signal` when that ended it
  * @throws InvalidInputError when the command cannot be passed to a program
  * @throws StoreUnavailableError when bubblewrap cannot be started
+ * @throws ConfigurationError when the volume's holder has ended
  */
 export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   run.signal.throwIfAborted();
@@ -88,9 +89,9 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
 }
 
 function start({ bwrap, options, command, user, volume }: BwrapRun): ChildProcess {
-  const nothing = openSync("/dev/null", "r");
   const program = [bwrap, "--args", String(OPTIONS_FD), "--", ...command];
   const [file = bwrap, ...args] = volume?.enter(program) ?? program;
+  const nothing = openSync("/dev/null", "r");
   try {
     const child = spawn(file, args, {
       cwd: "/",

@@ -70,8 +70,16 @@ export class MemoryVolume {
     }
   }
 
-  /** Returns the program, with its arguments, that runs another in the volume's mount namespace, as its owner. */
+  /**
+   * Returns the program, with its arguments, that runs another in the volume's mount namespace, as its owner.
+   *
+   * @throws ConfigurationError when the holder has ended: its pid may be another process's by now
+   */
   enter(program: readonly string[]): string[] {
+    if (hasEnded(this.#holder))
+      throw new ConfigurationError(
+        "sandbox: the process that holds the workspace's files in memory was ended, so that no command can run on them; its files can still be read",
+      );
     const target = `--target=${this.#holder.pid}`;
     if (!isRoot())
       return ["nsenter", target, "--user", "--mount", "--preserve-credentials", "--", ...program];
@@ -136,8 +144,12 @@ async function mounted(holder: ChildProcess): Promise<void> {
   holder.unref();
 }
 
+function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid === undefined || exitCode !== null || signalCode !== null;
+}
+
 async function end(holder: ChildProcess): Promise<void> {
-  if (holder.pid === undefined || holder.exitCode !== null || holder.signalCode !== null) return;
+  if (hasEnded(holder)) return;
   const closed = once(holder, "exit");
   holder.ref();
   holder.kill("SIGKILL");

@@ -1,10 +1,11 @@
 import { StoreUnavailableError } from "@holdfast/core";
 import { unavailable, unknownOutcome } from "../io/io-error.js";
+import { statOpen } from "../io/open-file.js";
 import type { ReportSink } from "../report.js";
-import { type ChainStep, follow, trimPast, type Verdict } from "./chain.js";
+import { type ChainStep, follow, settle, type Verdict } from "./chain.js";
 import type { OpenJournal } from "./open-journal.js";
 import type { Place } from "./place.js";
-import { advance } from "./position.js";
+import { advance, markRevision } from "./position.js";
 import type { JournalRecord } from "./record.js";
 
 /** A record to append: its line, and its step for a chain that does not read it back. */
@@ -58,15 +59,17 @@ async function verdictOn(
   { line, step, applyHead }: Addition,
   report: ReportSink,
 ): Promise<"accepted" | "lost"> {
-  const to = Number((await handle.stat({ bigint: true })).size);
+  const to = Number(statOpen(handle).size);
   if (before === position.offset && to === before + line.length) {
     // No other process wrote in between: the record is the only new one.
     position.offset = to;
     const verdict = follow(position.chain, step);
-    trimPast(position.chain);
-    if (verdict !== "accepted") return "lost";
-    applyHead?.();
-    return "accepted";
+    if (verdict === "accepted") {
+      applyHead?.();
+      markRevision(position, to);
+    }
+    settle(position.chain);
+    return verdict === "accepted" ? "accepted" : "lost";
   }
   let own: Verdict | undefined;
   await advance(place, position, handle, to, report, (record, verdict) => {

@@ -1,16 +1,30 @@
 import { createHash } from "node:crypto";
 import type { JsonValue, Revision } from "@holdfast/core";
-import { REMEMBERED_OPS } from "@holdfast/core/store-kit";
+import { REMEMBERED_OPS, revisionSeq, withCallRecord } from "@holdfast/core/store-kit";
 import type { CallEntry, EndRecord, SaveRecord } from "./record.js";
 
-/** Digest and size that stand for a field of the head. */
+/** A field of the head: its JSON, or the digest that stands for it where the head is too large to keep. */
 export interface HeadField {
-  readonly digest: string;
   readonly bytes: number;
+  readonly json?: string | undefined;
+  readonly digest?: string | undefined;
+}
+
+/** Record of a call as JSON. */
+export interface CallText {
+  readonly callId: string;
+  readonly json: string;
+}
+
+/** Changes of a save to what a document holds beside its messages. */
+export interface HeadChange {
+  readonly unset: readonly string[];
+  readonly set: Iterable<readonly [key: string, json: string]>;
+  readonly call?: (CallText & { readonly keep: number }) | undefined;
 }
 
 /**
- * Summary of a document without its contents: enough to tell whether a save fits and what it has to write.
+ * Summary of a document without its messages: enough to tell whether a save fits and what it has to write.
  *
  * Records are taken in file order. One counts only if it follows the current revision, so of several that follow the
  * same one the first wins, in every process alike.
@@ -33,12 +47,16 @@ export interface Chain {
   /** Facts for listings, as JSON. */
   info: string | undefined;
   head: Map<string, HeadField>;
+  /** Records of calls, newest first; undefined where head and calls are too large to keep. */
+  calls: readonly CallText[] | undefined;
   /** Revisions of this generation that records may still name, newest last; null is where a document starts. */
   past: Set<Revision | null>;
 }
 
 /** Revisions of a generation that a chain remembers between reads. */
 const PAST_KEPT = 32;
+/** Most bytes of head and call records that a chain keeps: they are whole in an answer that tells what changed. */
+const KEPT_BYTES = 65_536;
 
 /** The chain of a document that was never saved. */
 export function emptyChain(): Chain {
@@ -54,6 +72,7 @@ export function emptyChain(): Chain {
     callBytes: 0,
     info: undefined,
     head: new Map(),
+    calls: [],
     past: new Set([null]),
   };
 }
@@ -71,11 +90,9 @@ export interface SaveStep
 /** The part of a record that a chain needs. */
 export type ChainStep = SaveStep | EndRecord;
 
-/** Sizes and digests of a head. */
-export function headFields(head: Iterable<readonly [string, JsonValue]>): Map<string, HeadField> {
-  const fields = new Map<string, HeadField>();
-  for (const [key, value] of head) fields.set(key, headField(JSON.stringify(value)));
-  return fields;
+/** Returns the fields of a head as JSON. */
+export function headTexts(head: Iterable<readonly [string, JsonValue]>): [string, string][] {
+  return Array.from(head, ([key, value]) => [key, JSON.stringify(value)]);
 }
 
 /** Fate of a record: `unknown` names a revision that this chain never had, or has forgotten. */
@@ -97,6 +114,7 @@ export function follow(chain: Chain, step: ChainStep): Verdict {
     chain.callBytes = 0;
     chain.info = undefined;
     chain.head.clear();
+    chain.calls = [];
   }
   return "accepted";
 }
@@ -122,20 +140,63 @@ function addCall(chain: Chain, { keep, bytes }: Pick<CallEntry, "keep" | "bytes"
   chain.callBytes = Math.round(((chain.callBytes + bytes) * chain.callCount) / count);
 }
 
-/** Applies the head of an accepted record. */
-export function changeHead(
-  chain: Chain,
-  unset: readonly string[],
-  fields: Iterable<readonly [key: string, field: HeadField]>,
-): void {
+/** Applies what an accepted record changes beside the messages. */
+export function changeHead(chain: Chain, { unset, set, call }: HeadChange): void {
   for (const key of unset) chain.head.delete(key);
-  for (const [key, field] of fields) chain.head.set(key, field);
+  for (const [key, json] of set)
+    chain.head.set(key, { bytes: Buffer.byteLength(json, "utf8"), json });
+  if (call !== undefined && chain.calls !== undefined)
+    chain.calls = withCallRecord(chain.calls, { callId: call.callId, json: call.json }, call.keep);
 }
 
-/** Forgets old revisions, which are only needed while a whole journal is read. */
-export function trimPast(chain: Chain): Chain {
+/** Forgets what is only needed while a journal is read: old revisions, and the texts of a large head. */
+export function settle(chain: Chain): Chain {
   if (chain.past.size > PAST_KEPT) chain.past = new Set([...chain.past].slice(-PAST_KEPT));
+  if (keptBytes(chain) > KEPT_BYTES) {
+    chain.calls = undefined;
+    for (const [key, { bytes, json }] of chain.head)
+      if (json !== undefined) chain.head.set(key, { bytes, digest: digestOf(json) });
+  }
   return chain;
+}
+
+/** Returns the size of the head and the call records that a chain keeps. */
+export function keptBytes({ head, calls = [] }: Chain): number {
+  let bytes = 0;
+  for (const { json = "" } of head.values()) bytes += json.length;
+  for (const { json } of calls) bytes += json.length;
+  return bytes;
+}
+
+/** Returns head and call records as JSON; undefined when they are not kept. */
+export function keptHead(
+  chain: Chain,
+): { head: [key: string, json: string][]; calls: readonly CallText[] } | undefined {
+  const { calls } = chain;
+  if (calls === undefined) return undefined;
+  const head: [string, string][] = [];
+  for (const [key, { json }] of chain.head)
+    if (json === undefined) return undefined;
+    else head.push([key, json]);
+  return { head, calls };
+}
+
+/** Tells whether a field of the head has this value, as JSON. */
+export function isSameField(field: HeadField | undefined, json: string): boolean {
+  if (field?.digest === undefined) return field?.json === json;
+  return field.digest === digestOf(json);
+}
+
+/**
+ * Tells that the document does not go back to `known`: it had another revision with the same number, as far as the chain
+ * remembers.
+ */
+export function isForked({ past, ops }: Chain, known: Revision): boolean {
+  const seq = revisionSeq(known);
+  const revisions = [...past, ...ops.map(([, revision]) => revision)];
+  return revisions.some(
+    (revision) => revision !== null && revision !== known && revisionSeq(revision) === seq,
+  );
 }
 
 /** Returns the revision that a save with this `op` produced, if it is one of the last ones. */
@@ -145,13 +206,16 @@ export function revisionOf(chain: Chain, op: string): Revision | undefined {
 
 /** Estimates the size of the document if it were written again whole. */
 export function liveBytes(chain: Chain): number {
-  let bytes = chain.messageBytes + chain.callBytes + Buffer.byteLength(chain.info ?? "", "utf8");
-  for (const field of chain.head.values()) bytes += field.bytes;
-  return bytes;
+  const infoBytes = Buffer.byteLength(chain.info ?? "", "utf8");
+  return chain.messageBytes + chain.callBytes + infoBytes + headBytes(chain);
 }
 
-/** Size and digest of a field of the head, from its JSON text. */
-export function headField(json: string): HeadField {
-  const digest = createHash("sha256").update(json, "utf8").digest("base64").slice(0, 22);
-  return { digest, bytes: Buffer.byteLength(json, "utf8") };
+function headBytes({ head }: Chain): number {
+  let sum = 0;
+  for (const { bytes } of head.values()) sum += bytes;
+  return sum;
+}
+
+function digestOf(json: string): string {
+  return createHash("sha256").update(json, "utf8").digest("base64").slice(0, 22);
 }

@@ -8,7 +8,7 @@ import {
   StateTooLargeError,
 } from "@holdfast/core";
 import type { CallRecordWrite } from "@holdfast/core/store-kit";
-import { type Chain, headField } from "./chain.js";
+import { type Chain, isSameField } from "./chain.js";
 import type { Place } from "./place.js";
 import type { SaveRecord, SaveTexts } from "./record.js";
 
@@ -84,6 +84,7 @@ export function prepareChange(place: Place, change: Change, limits: SizeLimits):
   const append = change.append.map(messageText);
   const call = change.callRecord && {
     keep: change.callRecord.keep,
+    callId: change.callRecord.record.callId,
     ...textOf("a call record", change.callRecord.record),
   };
   return {
@@ -122,9 +123,7 @@ export function headChanges(
   { head }: PreparedChange,
   chain: Chain,
 ): { set: SaveTexts["set"]; unset: SaveRecord["unset"] } {
-  const set = [...head].filter(
-    ([key, json]) => chain.head.get(key)?.digest !== headField(json).digest,
-  );
+  const set = [...head].filter(([key, json]) => !isSameField(chain.head.get(key), json));
   const unset = [...chain.head.keys()].filter((key) => !head.has(key));
   return { set, unset };
 }

@@ -5,9 +5,10 @@ import type { Disk } from "../io/disk.js";
 import { ioReason, unavailable, unknownOutcome } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
 import { appendRecord } from "./append-record.js";
-import { changeHead, headField, liveBytes, revisionOf } from "./chain.js";
+import { changeHead, liveBytes, revisionOf } from "./chain.js";
 import { checkFit, headChanges, type PreparedChange } from "./change.js";
 import { finishGeneration, removePast, tryRemovePast } from "./finish-generation.js";
+import type { JournalHandles } from "./journal-handles.js";
 import { type OpenDocument, startDocument } from "./open-document.js";
 import type { OpenJournal } from "./open-journal.js";
 import type { Place } from "./place.js";
@@ -26,6 +27,7 @@ export type Attempt<T> = { readonly done: T; readonly position: Position | null 
 /** Writes to open documents. */
 export class DocumentWriter {
   readonly #disk: Disk;
+  readonly #handles: JournalHandles;
   readonly #report: ReportSink;
   /** Generations whose journal could not be synced: data in the system's cache may never reach the disk. */
   readonly #suspects = new Map<string, number>();
@@ -36,8 +38,9 @@ export class DocumentWriter {
     leastRecentlyUsed: true,
   });
 
-  constructor(disk: Disk, report: ReportSink) {
+  constructor(disk: Disk, handles: JournalHandles, report: ReportSink) {
     this.#disk = disk;
+    this.#handles = handles;
     this.#report = report;
   }
 
@@ -62,7 +65,8 @@ export class DocumentWriter {
       return { done: earlier, position };
     }
     if (chain.state !== "open") return this.#startNextGeneration(place);
-    if (change.expected !== undefined && change.expected !== chain.revision) throw conflict(place);
+    if (change.expected !== undefined && change.expected !== chain.revision)
+      throw conflict(place, chain.revision);
     checkFit(place, change, chain.count);
     if (journal !== null) return this.#append(place, journal, change);
     // Another process may have saved between reading and opening: check again before writing a record that cannot count.
@@ -83,7 +87,8 @@ export class DocumentWriter {
       return { done: true, position: null };
     }
     if (chain.state === "sealed") return this.#startNextGeneration(place);
-    if (expected !== undefined && expected !== chain.revision) throw conflict(place);
+    if (expected !== undefined && expected !== chain.revision)
+      throw conflict(place, chain.revision);
     if (chain.revision === null) return { done: false, position };
     if (journal === null)
       return (await this.#start(place, document))
@@ -110,11 +115,10 @@ export class DocumentWriter {
     const record = { prev, rev, op, at: new Date().toISOString(), messageBytes, keep, unset };
     const texts = { set, replace, append, call, info };
     const line = encodeSave({ ...record, ids }, texts, journal.size);
-    const fields = set.map(([key, json]) => [key, headField(json)] as const);
     const addition = {
       line,
       step: { ...record, kind: "save", append, call, info } as const,
-      applyHead: () => changeHead(chain, unset, fields),
+      applyHead: () => changeHead(chain, { unset, set, call }),
     };
     const verdict = await appendRecord(place, journal, addition, this.#report);
     // A lost record may have lost against an earlier attempt at the very same save.
@@ -124,11 +128,11 @@ export class DocumentWriter {
       return { done, position: await this.#cleanUp(place, journal) };
     }
     if (chain.state !== "open" || change.expected === undefined) return "again";
-    throw conflict(place);
+    throw conflict(place, chain.revision);
   }
 
   #start(place: Place, document: OpenDocument): Promise<boolean> {
-    return startDocument(this.#disk, place, document, this.#report);
+    return startDocument(this.#disk, this.#handles, place, document, this.#report);
   }
 
   async #makeDurable(place: Place, position: Position, journal: OpenJournal | null): Promise<void> {
@@ -221,8 +225,9 @@ export class DocumentWriter {
   }
 }
 
-function conflict(place: Place): StateConflictError {
+function conflict(place: Place, storedRevision: Revision | null): StateConflictError {
   return new StateConflictError(
     `${place.label} was changed by another process since it was loaded; nothing was written: load it again`,
+    { storedRevision },
   );
 }

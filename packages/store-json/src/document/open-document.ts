@@ -5,6 +5,7 @@ import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
 import { emptyChain } from "./chain.js";
 import { type Generation, snapshotName, sweptName } from "./generation.js";
+import type { JournalHandles } from "./journal-handles.js";
 import { type OpenJournal, openJournal, startJournal } from "./open-journal.js";
 import type { Place } from "./place.js";
 import { isCurrent, newPosition, type Position } from "./position.js";
@@ -26,14 +27,14 @@ export interface OpenDocument {
  * @throws StateCorruptError | StoreUnavailableError
  */
 export async function openDocument(
-  disk: Disk,
+  handles: JournalHandles,
   place: Place,
   known: Position | undefined,
   report: ReportSink,
 ): Promise<OpenDocument | null> {
   // An empty journal may be left over from a past generation; one with contents is still the same.
   if (known !== undefined && known.inode !== null && known.offset > 0) {
-    const journal = await openJournal(disk, place, known, report);
+    const journal = await openJournal(handles, place, known, report);
     if (journal !== null)
       return { position: known, journal, generation: generationOf(known, true) };
   }
@@ -48,7 +49,7 @@ export async function openDocument(
     return null;
   }
   if (position.offset === 0) return { position, journal: null, generation };
-  const journal = await openJournal(disk, place, position, report);
+  const journal = await openJournal(handles, place, position, report);
   return journal === null ? null : { position, journal, generation };
 }
 
@@ -59,6 +60,7 @@ export async function openDocument(
  */
 export async function startDocument(
   disk: Disk,
+  handles: JournalHandles,
   place: Place,
   document: OpenDocument,
   report: ReportSink,
@@ -66,7 +68,7 @@ export async function startDocument(
   const { position, generation } = document;
   const root = place.parents.at(-1) ?? place.directory;
   if (generation.number === 1) await disk.makeDirectory(place.directory, root);
-  document.journal = await startJournal(disk, place, generation, position, report);
+  document.journal = await startJournal(handles, place, generation, position, report);
   return document.journal !== null;
 }
 

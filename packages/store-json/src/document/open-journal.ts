@@ -1,11 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
-import { join } from "node:path";
-import type { Disk } from "../io/disk.js";
-import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
-import { type Generation, journalName } from "./generation.js";
+import type { Generation } from "./generation.js";
+import type { JournalHandles } from "./journal-handles.js";
 import type { Place } from "./place.js";
-import { catchUp, type Position } from "./position.js";
+import { adoptJournal, catchUp, type Position } from "./position.js";
 import { isStillCurrent } from "./read-document.js";
 
 /** A journal open for appending, read to its end. */
@@ -23,20 +21,17 @@ export interface OpenJournal {
  * @throws StateCorruptError
  */
 export async function openJournal(
-  disk: Disk,
+  handles: JournalHandles,
   place: Place,
   position: Position,
   report: ReportSink,
 ): Promise<OpenJournal | null> {
-  let handle: FileHandle;
-  try {
-    handle = await disk.openForAppend(journalPath(place, position.generation), false);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  const kept = await handles.kept(place, position);
+  const handle = kept?.handle ?? (await handles.open(place, position.generation, false));
+  if (handle === null) return null;
   return keepOpen(handle, async () => {
-    const size = await catchUp(place, position, handle, report);
+    const seen = kept ?? undefined;
+    const size = await catchUp(place, position, handle, report, undefined, seen);
     return size === null ? null : { position, handle, size };
   });
 }
@@ -48,25 +43,18 @@ export async function openJournal(
  * @returns null when it is not: read the document again
  */
 export async function startJournal(
-  disk: Disk,
+  handles: JournalHandles,
   place: Place,
   generation: Generation,
   position: Position,
   report: ReportSink,
 ): Promise<OpenJournal | null> {
-  let handle: FileHandle;
-  try {
-    handle = await disk.openForAppend(journalPath(place, generation.number), true);
-  } catch (error) {
-    // The directory of a deleted document was removed in between.
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  const handle = await handles.open(place, generation.number, true);
+  if (handle === null) return null;
   return keepOpen(handle, async () => {
     if (!(await isStillCurrent(place, generation))) return null;
-    position.inode = (await handle.stat({ bigint: true })).ino;
-    // The name of the snapshot may be durable; that of this file is not.
-    position.namesSynced = false;
+    position.inode = null;
+    await adoptJournal(position, handle);
     const size = await catchUp(place, position, handle, report);
     return size === null ? null : { position, handle, size };
   });
@@ -83,8 +71,4 @@ async function keepOpen(
   } finally {
     if (opened === null) await handle.close();
   }
-}
-
-function journalPath(place: Place, generation: number): string {
-  return join(place.directory, journalName(generation));
 }

@@ -1,15 +1,38 @@
 import type { BigIntStats } from "node:fs";
 import { type FileHandle, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Revision } from "@holdfast/core";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
-import { type Chain, changeHead, follow, headFields, trimPast, type Verdict } from "./chain.js";
+import {
+  type Chain,
+  changeHead,
+  follow,
+  type HeadChange,
+  headTexts,
+  settle,
+  type Verdict,
+} from "./chain.js";
 import { journalName, listGenerations } from "./generation.js";
 import type { Place } from "./place.js";
 import { readJournal } from "./read-journal.js";
-import type { JournalRecord } from "./record.js";
+import type { JournalRecord, SaveRecord } from "./record.js";
 
-/** Point up to which a document has been read; without its contents, so that many can be cached. */
+/** File and size of a journal. */
+export type FileSize = Pick<BigIntStats, "ino" | "size">;
+
+/** Revision of a document, and where the records that follow it begin in the journal. */
+export interface Mark {
+  readonly revision: Revision;
+  readonly offset: number;
+  /** Number of messages. */
+  readonly count: number;
+}
+
+/** Revisions from which a change can be read. */
+const MARKS_KEPT = 32;
+
+/** Point up to which a document has been read; without its messages, so that many can be cached. */
 export interface Position {
   readonly generation: number;
   /** Size of the file the generation started from. */
@@ -19,6 +42,8 @@ export interface Position {
   /** Offset of the next line. */
   offset: number;
   readonly chain: Chain;
+  /** The last revisions of this generation, newest last. */
+  readonly marks: Mark[];
   /** True when this process has synced the directory, and with it the names of this generation's files. */
   namesSynced: boolean;
   /** Set when a record named a revision the chain has forgotten: the document must be read again. */
@@ -29,15 +54,39 @@ export interface Position {
 
 /** Position at the start of a generation. */
 export function newPosition(generation: number, snapshotBytes: number, chain: Chain): Position {
-  return {
+  const position: Position = {
     generation,
     snapshotBytes,
     inode: null,
     offset: 0,
     chain,
+    marks: [],
     namesSynced: false,
     outdated: false,
     hasLeftovers: false,
+  };
+  markRevision(position, 0);
+  return position;
+}
+
+/** Remembers where the records that follow the current revision begin. */
+export function markRevision({ chain, marks }: Position, offset: number): void {
+  const { revision, count } = chain;
+  if (revision === null || marks.at(-1)?.revision === revision) return;
+  marks.push({ revision, offset, count });
+  if (marks.length > MARKS_KEPT) marks.shift();
+}
+
+/** Returns what a save changed beside the messages. */
+function headChange({ unset, set, call }: SaveRecord): HeadChange {
+  return {
+    unset,
+    set: headTexts(Object.entries(set)),
+    call: call && {
+      keep: call.keep,
+      callId: call.record.callId,
+      json: JSON.stringify(call.record),
+    },
   };
 }
 
@@ -59,8 +108,9 @@ export async function isCurrent(place: Place, position: Position): Promise<boole
 }
 
 /**
- * Reads what other processes added since, if `handle` is on the journal that the position is about.
+ * Reads what other processes added since and passes it to `visit`, if `handle` is on the journal that the position is about.
  *
+ * @param seen - the file as it was just looked at
  * @returns the size of the file, or null when the position is out of date: read the document again
  * @throws StateCorruptError
  */
@@ -69,12 +119,22 @@ export async function catchUp(
   position: Position,
   handle: FileHandle,
   report: ReportSink,
+  visit: (record: JournalRecord, verdict: Verdict) => void = () => {},
+  seen?: FileSize,
 ): Promise<number | null> {
-  const stats = await handle.stat({ bigint: true });
+  const stats = seen ?? (await handle.stat({ bigint: true }));
   const size = Number(stats.size);
   if (!isSame(stats, position) || size < position.offset) return null;
-  if (size > position.offset) await advance(place, position, handle, size, report, () => {});
+  if (size > position.offset) await advance(place, position, handle, size, report, visit);
   return position.outdated ? null : size;
+}
+
+/** Takes the journal that another process began, for a position at the start of a generation. */
+export async function adoptJournal(position: Position, handle: FileHandle): Promise<void> {
+  if (position.inode !== null || position.offset > 0) return;
+  position.inode = (await handle.stat({ bigint: true })).ino;
+  // The name of the snapshot may be durable; that of this file is not.
+  position.namesSynced = false;
 }
 
 /** Moves the position to the last line that has ended before `to`; `visit` gets each record and its verdict. */
@@ -88,18 +148,19 @@ export async function advance(
 ): Promise<void> {
   position.offset = await readJournal(
     { place, handle, from: position.offset, to, report },
-    (record) => {
+    (record, end) => {
       const verdict = follow(position.chain, record);
       if (verdict === "unknown") position.outdated = true;
       if (verdict === "accepted" && record.kind === "save")
-        changeHead(position.chain, record.unset, headFields(Object.entries(record.set)));
+        changeHead(position.chain, headChange(record));
+      if (verdict === "accepted") markRevision(position, end);
       visit(record, verdict);
     },
   );
-  trimPast(position.chain);
+  settle(position.chain);
 }
 
-function isSame(stats: BigIntStats, position: Position): boolean {
+function isSame(stats: FileSize, position: Position): boolean {
   return stats.ino === position.inode;
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StateCorruptError, StoreUnavailableError } from "@holdfast/core";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
-import { type Chain, emptyChain, follow, headFields, trimPast } from "./chain.js";
+import { type Chain, changeHead, emptyChain, follow, headTexts, settle } from "./chain.js";
 import { applyRecord, type Contents, emptyContents } from "./contents.js";
 import {
   type Generation,
@@ -14,7 +14,7 @@ import {
   sweptName,
 } from "./generation.js";
 import { corrupt, isOf, type Place, tooNew } from "./place.js";
-import { newPosition, type Position } from "./position.js";
+import { markRevision, newPosition, type Position } from "./position.js";
 import { readJournal } from "./read-journal.js";
 import type { JournalRecord } from "./record.js";
 import { decodeSnapshot } from "./snapshot.js";
@@ -101,8 +101,12 @@ async function readGeneration(
     const { chain, contents, bytes } = await readStart(place, generation);
     const position = newPosition(number, bytes, chain);
     if (generation.journal) await readOn(place, position, contents, report);
-    chain.head = headFields(contents.head);
-    trimPast(chain);
+    changeHead(chain, { unset: [], set: headTexts(contents.head) });
+    chain.calls = contents.calls.map((record) => ({
+      callId: record.callId,
+      json: JSON.stringify(record),
+    }));
+    settle(chain);
     return { position, contents };
   } catch (error) {
     if (isMissing(error)) return null;
@@ -123,7 +127,10 @@ async function readOn(
     position.inode = ino;
     position.offset = await readJournal(
       { place, handle, from: 0, to: Number(size), report },
-      (record) => applyNext(place, position.chain, contents, record),
+      (record, end) => {
+        applyNext(place, position.chain, contents, record);
+        markRevision(position, end);
+      },
     );
   } finally {
     await handle.close();

@@ -19,28 +19,28 @@ export interface JournalRange {
 }
 
 /**
- * Passes every whole record of a range to `visit`, in file order.
+ * Passes every whole record of a range to `visit`, in file order, and the offset behind it.
  *
  * @returns the offset after the last whole record or ended line; a write under way, or one cut short, may follow
  * @throws StateCorruptError when a line changed after it was written
  */
 export async function readJournal(
   { place, handle, from, to, report }: JournalRange,
-  visit: (record: JournalRecord) => void,
+  visit: (record: JournalRecord, end: number) => void,
 ): Promise<number> {
   const bytes = await readRange(handle, from, to);
-  const takeWhole = (line: Buffer, start: number): void => {
+  const takeWhole = (line: Buffer, start: number, end: number): void => {
     const record = decodeRecord(line);
     if (record === null) throw changed(place, from + start);
     if (record === "too_new") throw tooNew(place);
-    visit(record);
+    visit(record, from + end);
   };
   let start = 0;
   for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, start)) {
     const line = bytes.subarray(start, end);
     const kind = line.length === 0 ? "empty" : lineKind(line);
     if (kind === "changed") throw changed(place, from + start);
-    if (kind === "whole") takeWhole(line, start);
+    if (kind === "whole") takeWhole(line, start, end + 1);
     if (kind === "cut")
       report({
         kind: "torn_record",
@@ -53,7 +53,7 @@ export async function readJournal(
   const kind = lineKind(rest);
   if (kind === "whole") {
     // Only its line end is missing, and every append begins with one: it counts, now or then.
-    takeWhole(rest, start);
+    takeWhole(rest, start, bytes.length);
     return to;
   }
   if (kind === "changed") throw changed(place, from + start);

@@ -1,6 +1,7 @@
 import type { JsonValue, Message, Revision } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
 import type { CallRecord } from "@holdfast/core/store-kit";
+import type { CallText } from "./chain.js";
 import { encodeInfoTail } from "./info-tail.js";
 import { encodeLine } from "./record-line.js";
 
@@ -56,7 +57,7 @@ export interface SaveTexts {
   readonly set: readonly (readonly [key: string, json: string])[];
   readonly replace: readonly (readonly [index: number, json: string])[];
   readonly append: readonly string[];
-  readonly call?: (Omit<CallEntry, "record"> & { readonly json: string }) | undefined;
+  readonly call?: (Omit<CallEntry, "record"> & CallText) | undefined;
   readonly info?: string | undefined;
 }
 

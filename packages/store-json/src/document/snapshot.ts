@@ -20,7 +20,7 @@ export interface SnapshotTitle {
   readonly info: string | undefined;
 }
 
-/** Start of a generation. The chain does not know the head yet. */
+/** Start of a generation. The chain does not know head and calls yet. */
 export interface Snapshot extends SnapshotTitle {
   readonly chain: Chain;
   readonly contents: Contents;
@@ -96,6 +96,7 @@ export function decodeSnapshot(bytes: Buffer): Snapshot | "too_new" | null {
       callBytes: typeof callBytes === "number" ? callBytes : 0,
       info: title.info,
       head: new Map(),
+      calls: [],
       past: new Set([title.revision]),
     },
     contents: {

@@ -4,18 +4,22 @@ import {
   StateCorruptError,
   StoreUnavailableError,
 } from "@holdfast/core";
-import { BoundedMap, KeyedQueue } from "@holdfast/core/plugin-kit";
-import type { LoadedState } from "@holdfast/core/store-kit";
+import { KeyedQueue } from "@holdfast/core/plugin-kit";
+import type { CallRecord, LoadAnswer, LoadedState, StateChange } from "@holdfast/core/store-kit";
 import type { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
+import { type Chain, isForked, keptHead } from "./chain.js";
 import { type Change, prepareChange, type SizeLimits } from "./change.js";
 import { headObject } from "./contents.js";
 import { type Attempt, DocumentWriter } from "./document-writer.js";
 import { discardDamaged } from "./finish-generation.js";
+import { JournalHandles } from "./journal-handles.js";
 import { type OpenDocument, openDocument } from "./open-document.js";
 import type { Place } from "./place.js";
-import { isCurrent, type Position } from "./position.js";
+import type { Position } from "./position.js";
+import { PositionCache } from "./position-cache.js";
+import { readChange } from "./read-change.js";
 import { readDocument } from "./read-document.js";
 
 /** Dependencies and limits of {@link VersionedDocuments}. */
@@ -25,8 +29,6 @@ export interface DocumentsOptions {
   readonly report: ReportSink;
 }
 
-/** Documents whose position is cached: a kilobyte or two each. */
-const POSITIONS_KEPT = 1_000;
 /** Tries before giving up on a document that other processes keep changing under a command. */
 const ATTEMPTS = 100;
 
@@ -36,40 +38,36 @@ const ATTEMPTS = 100;
  */
 export class VersionedDocuments {
   readonly #options: DocumentsOptions;
+  readonly #handles: JournalHandles;
   readonly #writer: DocumentWriter;
   readonly #queue = new KeyedQueue();
-  readonly #positions = new BoundedMap<string, Position>({
-    maxEntries: POSITIONS_KEPT,
-    leastRecentlyUsed: true,
-  });
+  readonly #positions = new PositionCache();
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
-    this.#writer = new DocumentWriter(options.disk, options.report);
+    this.#handles = new JournalHandles(options.disk);
+    this.#writer = new DocumentWriter(options.disk, this.#handles, options.report);
   }
 
   /**
-   * Returns the document, `"unchanged"` when `known` is its revision, null when there is none.
+   * Returns the document; `"unchanged"` when `known` is its revision, what changed since where the journal tells, null when
+   * there is none.
    *
    * @throws StateCorruptError | StoreUnavailableError
    */
-  read(place: Place, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+  read(place: Place, known?: Revision): Promise<LoadAnswer> {
     return this.#exclusively(place, `load ${place.label}`, async () => {
-      const position = this.#positions.get(place.directory);
-      if (position !== undefined && position.chain.revision === known)
-        if (await isCurrent(place, position)) return "unchanged";
-      const read = await readDocument(place, this.#options.report, position);
-      if (read === null) return null;
-      if (position !== undefined && isSameFile(position, read.position))
-        read.position.namesSynced = position.namesSynced;
-      this.#remember(place, read.position);
-      const { revision, info } = read.position.chain;
-      if (revision === null) return null;
-      if (revision === known) return "unchanged";
-      const { messages, calls: callRecords } = read.contents;
-      const loaded = { revision, head: headObject(read.contents), messages, callRecords };
-      return info === undefined ? loaded : { ...loaded, info: JSON.parse(info) as SessionInfo };
+      const position = this.#positions.take(place.directory);
+      const change = position && known && (await this.#readOn(place, position, known));
+      return change || this.#readWhole(place, position, known);
     });
+  }
+
+  /** Returns the facts for listings as of a revision, `"unsure"` when only reading the document tells. */
+  infoAt(place: Place, revision: Revision): SessionInfo | undefined | "unsure" {
+    const chain = this.#positions.peek(place.directory)?.chain;
+    if (chain?.revision !== revision) return "unsure";
+    return chain.info === undefined ? undefined : (JSON.parse(chain.info) as SessionInfo);
   }
 
   /**
@@ -101,10 +99,11 @@ export class VersionedDocuments {
     }
   }
 
-  /** Resolves when every command given so far has ended. */
+  /** Resolves when every command given so far has ended and nothing is open. */
   async idle(): Promise<void> {
     await this.#queue.idle();
     this.#positions.clear();
+    await this.#handles.clear();
   }
 
   #attempt<T>(
@@ -112,21 +111,27 @@ export class VersionedDocuments {
     verb: string,
     work: (document: OpenDocument) => Promise<Attempt<T>>,
   ): Promise<T> {
-    const { disk, report } = this.#options;
+    const { report } = this.#options;
     return this.#exclusively(place, `${verb} ${place.label}`, async () => {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const known = this.#positions.get(place.directory);
-        this.#positions.delete(place.directory);
-        const document = await openDocument(disk, place, known, report);
+        const known = this.#positions.take(place.directory);
+        const document = await openDocument(this.#handles, place, known, report);
         if (document === null) continue;
+        let isKept = false;
         try {
           const outcome = await work(document);
           if (outcome === "again") continue;
-          if (outcome.position !== null) this.#remember(place, outcome.position);
-          return outcome.done;
+          const { position, done } = outcome;
+          if (position !== null) this.#positions.put(place.directory, position);
+          const { journal } = document;
+          if (journal !== null && position === journal.position) {
+            this.#handles.keep(place, position, journal.handle);
+            isKept = true;
+          }
+          return done;
         } finally {
           // Everything that must be durable is synced: closing cannot lose anything.
-          await document.journal?.handle.close().catch(() => undefined);
+          if (!isKept) await document.journal?.handle.close().catch(() => undefined);
         }
       }
       throw new StoreUnavailableError(
@@ -135,8 +140,50 @@ export class VersionedDocuments {
     });
   }
 
-  #remember(place: Place, position: Position): void {
-    if (!position.outdated) this.#positions.set(place.directory, position);
+  /** Reads on from a position; null when that does not lead to an answer. */
+  async #readOn(
+    place: Place,
+    position: Position,
+    known: Revision,
+  ): Promise<StateChange | "unchanged" | null> {
+    const { chain } = position;
+    const isKnown = chain.revision === known;
+    if (!isKnown || !(await this.#handles.isCurrent(place, position))) {
+      const change = await readChange(this.#handles, place, position, known, this.#options.report);
+      const beside = change && besideMessages(chain);
+      if (!change || !beside) return null;
+      this.#positions.put(place.directory, position);
+      const { revision, keep, replace, append } = change;
+      return revision === known
+        ? "unchanged"
+        : { from: known, revision, ...beside, keep, replace, append };
+    }
+    this.#positions.put(place.directory, position);
+    return "unchanged";
+  }
+
+  async #readWhole(
+    place: Place,
+    position: Position | undefined,
+    known: Revision | undefined,
+  ): Promise<LoadedState | "unchanged" | null> {
+    // That the generation of the position has ended may be known by now.
+    const hint = position?.chain.state === "open" ? position : undefined;
+    const read = await readDocument(place, this.#options.report, hint);
+    if (read === null) return null;
+    if (position !== undefined && isSameFile(position, read.position))
+      read.position.namesSynced = position.namesSynced;
+    this.#positions.put(place.directory, read.position);
+    const { chain } = read.position;
+    const { revision, info } = chain;
+    if (revision === null) return null;
+    if (revision === known) return "unchanged";
+    const { messages, calls: callRecords } = read.contents;
+    return {
+      ...{ revision, head: headObject(read.contents), messages, callRecords },
+      ...(info !== undefined && { info: JSON.parse(info) as SessionInfo }),
+      ...(known !== undefined && isForked(chain, known) && { rolledBack: true }),
+    };
   }
 
   #exclusively<T>(place: Place, attempt: string, work: () => Promise<T>): Promise<T> {
@@ -144,11 +191,23 @@ export class VersionedDocuments {
       try {
         return await work();
       } catch (error) {
-        this.#positions.delete(place.directory);
+        this.#positions.take(place.directory);
         throw unavailable(attempt, error);
       }
     });
   }
+}
+
+/** Returns what an answer holds beside the messages; undefined when the chain keeps it not. */
+function besideMessages(
+  chain: Chain,
+): Pick<StateChange, "head" | "callRecords" | "info"> | undefined {
+  const kept = keptHead(chain);
+  if (kept === undefined) return undefined;
+  const head = Object.fromEntries(kept.head.map(([key, json]) => [key, JSON.parse(json)]));
+  const callRecords = kept.calls.map(({ json }) => JSON.parse(json) as CallRecord);
+  if (chain.info === undefined) return { head, callRecords };
+  return { head, callRecords, info: JSON.parse(chain.info) as SessionInfo };
 }
 
 function isSameFile(a: Position, b: Position): boolean {

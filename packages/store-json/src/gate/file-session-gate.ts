@@ -38,6 +38,7 @@ export class FileSessionGate implements SessionGate {
   readonly contract = 1;
   readonly kind = "json";
   readonly reach = "host";
+  readonly #tickets: TicketBackend;
   readonly #gate: LeaseGate;
   readonly #beforeCall: ((slot: Slot) => Promise<void>) | undefined;
 
@@ -45,7 +46,8 @@ export class FileSessionGate implements SessionGate {
   constructor(options: FileSessionGateOptions, beforeCall?: (slot: Slot) => Promise<void>) {
     this.#beforeCall = beforeCall;
     checkOptions("FileSessionGate", options, rules);
-    this.#gate = new LeaseGate(new TicketBackend(resolve(options.root), options.leaseMs ?? 30_000));
+    this.#tickets = new TicketBackend(resolve(options.root), options.leaseMs ?? 30_000);
+    this.#gate = new LeaseGate(this.#tickets);
   }
 
   async acquire(slot: Slot, request: AcquireRequest): Promise<Lease> {
@@ -55,5 +57,10 @@ export class FileSessionGate implements SessionGate {
 
   calls(slot: Slot): Promise<readonly string[]> {
     return this.#gate.calls(slot);
+  }
+
+  /** Closes the files that are kept open for the next call; the gate can still be used. */
+  close(): Promise<void> {
+    return this.#tickets.closeIdle();
   }
 }

@@ -48,6 +48,7 @@ export class SlotQueue {
     let place = this.#claims.findIndex(({ token }) => token === claim.token);
     if (place === -1) {
       place = this.#claims.length;
+      if (place === 0 && (await this.#takeAgain(claim))) return { kind: "granted" };
       const ahead = place > 0 ? place + this.#elsewhere : (await this.tickets()).length;
       if (mode !== "again" && ahead > (mode === "refuse" ? 0 : maxQueue))
         return { kind: "busy", waiting: ahead - 1 };
@@ -87,14 +88,14 @@ export class SlotQueue {
     }
   }
 
-  /** Returns the tickets that count, in order, of this gate and others. */
+  /** Returns the tickets that count, in order, of this gate and others. One that is getting its number may have two. */
   async tickets(): Promise<Ticket[]> {
-    const tickets: Ticket[] = [];
+    const tickets = new Map<string, Ticket>();
     for (const number of await this.#numbers()) {
       const ticket = await this.#readTicket(number);
-      if (ticket !== null) tickets.push(ticket);
+      if (ticket !== null) tickets.set(ticket.token, ticket);
     }
-    return tickets;
+    return [...tickets.values()];
   }
 
   /** Ends the watch for changes. */
@@ -112,11 +113,27 @@ export class SlotQueue {
 
   #dropFirst(): void {
     this.#claims.shift();
+    void this.#directory.forget().catch(() => undefined);
     this.#held = undefined;
     this.#elsewhere = 0;
     this.close();
     const [next] = this.#claims;
     if (next !== undefined) this.#wake(next.token);
+  }
+
+  /** Takes the slot at once, where no other process came since this gate had it last; see `TicketDirectory.takeAgain`. */
+  async #takeAgain(claim: Claim): Promise<boolean> {
+    const { token, callId } = claim;
+    const renewedAt = performance.now();
+    const ticket = await this.#directory.takeAgain({ token, callId, ...this.#terms });
+    if (ticket === null) return false;
+    this.#held = { ticket, renewedAt };
+    if (await this.#keepTicket(renewedAt)) {
+      this.#claims.push({ ...claim, heardAt: performance.now() });
+      return true;
+    }
+    await this.#giveBack();
+    return false;
   }
 
   /** Returns how many tickets that count are before the first claim's, which is taken if it has none. */

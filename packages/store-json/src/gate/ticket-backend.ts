@@ -10,9 +10,11 @@ import {
   type LeaseBackend,
   slotText,
 } from "@holdfast/core/store-kit";
+import { IdlePool } from "../io/idle-pool.js";
 import { ioCode, ioReason, unavailable } from "../io/io-error.js";
 import { slotDirectory } from "../layout.js";
-import { ownIdentity, type ProcessIdentity } from "../process/process-identity.js";
+import { ownIdentity } from "../process/process-identity.js";
+import type { KeptTicket } from "./kept-ticket.js";
 import { SlotQueue } from "./slot-queue.js";
 import { TicketDirectory } from "./ticket-directory.js";
 
@@ -28,8 +30,8 @@ export class TicketBackend implements LeaseBackend {
   readonly #queues = new Map<string, SlotQueue>();
   /** Queues of slots that others hold, as `calls` has seen them. */
   readonly #seen = new BoundedMap<string, SlotQueue>({ maxEntries: 1_000 });
+  readonly #idle = new IdlePool<KeptTicket>((kept) => kept.close());
   readonly #wakes = new Map<string, () => void>();
-  #here: ProcessIdentity | undefined;
 
   constructor(root: string, leaseMs: number) {
     this.#root = root;
@@ -91,6 +93,12 @@ export class TicketBackend implements LeaseBackend {
 
   async close(): Promise<void> {
     for (const queue of this.#queues.values()) queue.close();
+    await this.closeIdle();
+  }
+
+  /** Closes the files of tickets that were given back. */
+  closeIdle(): Promise<void> {
+    return this.#idle.clear();
   }
 
   /** Runs a command on the queue of a slot after those before it. */
@@ -108,10 +116,8 @@ export class TicketBackend implements LeaseBackend {
   }
 
   #queueOf(slot: Slot): SlotQueue {
-    // Read when first needed: constructing a gate does no I/O.
-    this.#here ??= ownIdentity();
-    const directory = new TicketDirectory(slotDirectory(this.#root, slot), this.#root);
-    const terms = { gate: this.#gate, leaseMs: this.leaseMs, ...this.#here };
+    const directory = new TicketDirectory(slotDirectory(this.#root, slot), this.#root, this.#idle);
+    const terms = { gate: this.#gate, leaseMs: this.leaseMs, ...ownIdentity() };
     return new SlotQueue(directory, terms, (token) => this.#wakes.get(token)?.());
   }
 }

@@ -1,13 +1,15 @@
-import { link, readFile, rename, stat } from "node:fs/promises";
+import { link, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Disk, namesIn, removeFile } from "../io/disk.js";
 import { isOlderThan, touchFile } from "../io/file-time.js";
+import type { IdlePool } from "../io/idle-pool.js";
 import { ioCode, isMissing } from "../io/io-error.js";
+import { namesInChanged } from "../io/open-file.js";
 import { removeStaleTemporaries } from "../io/stale-temporaries.js";
+import { KeptTicket } from "./kept-ticket.js";
 import {
   decodeTicket,
   encodeTicket,
-  RELEASED_TICKET,
   TICKET_START,
   type Ticket,
   ticketName,
@@ -30,19 +32,23 @@ export interface SeenTicket {
 export class TicketDirectory {
   readonly path: string;
   readonly #root: string;
+  readonly #idle: IdlePool<KeptTicket>;
+  /** File of the ticket taken with {@link takeAgain}. */
+  #kept: KeptTicket | undefined;
 
-  /** @param root - created with everything below it when the first ticket is taken */
-  constructor(path: string, root: string) {
+  /**
+   * @param root - created with everything below it when the first ticket is taken
+   * @param idle - files of tickets that the gate has given back, by path of their directory
+   */
+  constructor(path: string, root: string, idle: IdlePool<KeptTicket>) {
     this.path = path;
     this.#root = root;
+    this.#idle = idle;
   }
 
   /** Returns the numbers of all tickets, ascending; given back ones among them. */
   async numbers(): Promise<number[]> {
-    return (await namesIn(this.path))
-      .map(ticketNumber)
-      .filter((number) => number !== null)
-      .sort((a, b) => a - b);
+    return numbersIn(await namesIn(this.path));
   }
 
   /** Returns the ticket with this number; null when it was given back or removed. */
@@ -84,6 +90,32 @@ export class TicketDirectory {
     });
   }
 
+  /**
+   * Takes the next number with the file of the gate's last ticket, which is quicker than {@link take}. It counts only if no other
+   * ticket is there when looked at again: one that came in between may have seen this one given back.
+   *
+   * @returns null, and nothing is held, when another process came since, or there is no such file
+   */
+  async takeAgain(ticket: Omit<Ticket, "number">): Promise<Ticket | null> {
+    const idle = this.#idle.take(this.path);
+    if (idle === undefined) return null;
+    let taken: KeptTicket | null = null;
+    try {
+      taken = await idle.renumber(ticket, (number) => this.#pathOf(number));
+      if (taken === null) return null;
+      const { number } = taken;
+      const others = numbersIn(namesInChanged(this.path)).filter((each) => each !== number - 1);
+      if (others.length !== 1 || others[0] !== number) {
+        await this.#releaseKept(taken);
+        return null;
+      }
+      this.#kept = taken;
+      return { ...ticket, number };
+    } finally {
+      if (this.#kept === undefined) await idle.close();
+    }
+  }
+
   /** Renews a ticket; false when it was taken away. */
   async renew({ number }: Ticket): Promise<boolean> {
     try {
@@ -102,16 +134,38 @@ export class TicketDirectory {
 
   /** Gives a ticket back. The highest stays as a mark, so that numbers go on from it. */
   async giveBack({ number }: Ticket): Promise<void> {
-    const numbers = await this.numbers();
-    if (!numbers.includes(number)) return;
-    if (numbers.at(-1) !== number) {
-      await this.remove(number);
-      return;
+    const kept = this.#kept ?? (await KeptTicket.open(number, this.#pathOf(number)));
+    const isNew = this.#kept === undefined;
+    this.#kept = undefined;
+    if (kept === null) return;
+    let isMark = false;
+    try {
+      isMark = await this.#releaseKept(kept, isNew);
+    } finally {
+      if (isMark) this.#idle.put(this.path, kept);
+      else await kept.close();
     }
-    await disk.withTemporary(this.path, RELEASED_TICKET, (temporary) =>
-      rename(temporary, this.#pathOf(number)),
-    );
-    await removeStaleTemporaries(this.path);
+  }
+
+  /** Closes what is open for a ticket that will not be given back. */
+  async forget(): Promise<void> {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    await kept?.close();
+  }
+
+  /**
+   * Tells all who look that a ticket was given back, then wakes those who have looked before by removing it, unless it is the
+   * highest; true when it stays as a mark.
+   */
+  async #releaseKept(kept: KeptTicket, sweep = false): Promise<boolean> {
+    const names = await kept.release(() => namesInChanged(this.path));
+    const numbers = numbersIn(names);
+    if (sweep) await removeStaleTemporaries(this.path, names);
+    if (!numbers.includes(kept.number)) return false;
+    if (numbers.at(-1) === kept.number) return true;
+    await this.remove(kept.number);
+    return false;
   }
 
   /** Removes a ticket that is not the highest. */
@@ -122,4 +176,11 @@ export class TicketDirectory {
   #pathOf(number: number): string {
     return join(this.path, ticketName(number));
   }
+}
+
+function numbersIn(names: readonly string[]): number[] {
+  return names
+    .map(ticketNumber)
+    .filter((number) => number !== null)
+    .sort((a, b) => a - b);
 }

@@ -16,13 +16,21 @@ export class DirectoryChange {
   #changed = false;
   #wake: () => void = () => {};
 
-  constructor(directory: string, poll: PollInterval) {
+  /** @param concerns - tells whether a change of the file with this name matters */
+  constructor(directory: string, poll: PollInterval, concerns: (name: string) => boolean) {
     this.#poll = poll;
     this.#pollMs = poll.firstMs;
-    this.#watcher = watchDirectory(directory, () => {
+    this.#watcher = watchDirectory(directory, (_change, name) => {
+      if (name !== null && !concerns(name)) return;
       this.#changed = true;
       this.#wake();
     });
+  }
+
+  /** Polls again as often as at first, and forgets changes before. */
+  restart(): void {
+    this.#pollMs = this.#poll.firstMs;
+    this.#changed = false;
   }
 
   /** Resolves after a change since the last call, at the next poll, or when `signal` aborts. */

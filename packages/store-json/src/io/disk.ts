@@ -55,12 +55,17 @@ export class Disk {
     }
   }
 
-  /** Creates a directory and its missing parents, and makes their names durable down to `root`. */
-  async makeDirectory(path: string, root: string): Promise<void> {
+  /**
+   * Creates a directory and its missing parents, and makes their names durable down to `root`.
+   *
+   * @returns true when the directory was missing
+   */
+  async makeDirectory(path: string, root: string): Promise<boolean> {
     const first = await makeAll(path);
-    if (first === undefined) return;
+    if (first === undefined) return false;
     for (let made = root; made.length >= first.length; made = dirname(made))
       await this.syncDirectories(dirname(made));
+    return true;
   }
 
   /** Opens a file for reading and appending; `create` creates it when it does not exist. */

@@ -95,6 +95,11 @@ export class FileKeyValueStore implements KeyValueStore {
     return listKeys(this.root, checkNamespace(namespace), { ...query, limit }, this.#report);
   }
 
+  /** Waits for the commands under way and closes the files that are kept open for the next ones; the store can still be used. */
+  async close(): Promise<void> {
+    await this.#documents.idle();
+  }
+
   async #read(namespace: readonly string[], key: string): Promise<VersionedValue | null> {
     const read = await this.#documents.read(valuePlace(this.root, namespace, key));
     if (read === null || read === "unchanged") return null;

@@ -39,7 +39,7 @@ export type JsonlConversationLogOptions = FileOptions;
  * - A record is recognised as a repeat within the last megabyte of its session's file.
  * - A read costs what it returns and that megabyte, whatever the length of the file.
  * - A search reads files in blocks of up to two megabytes, and gives other work a turn between them.
- * - Constructing does no I/O, and nothing stays open between commands.
+ * - Constructing does no I/O. The files of the logs written to last stay open until they were idle for five seconds, at most 256.
  *
  * @example
  * const log = new JsonlConversationLog({ root: "./workspace" });
@@ -109,10 +109,16 @@ export class JsonlConversationLog implements ConversationLog {
 
   async delete(slot: Slot): Promise<boolean> {
     const place = this.#placeOf(slot);
-    return this.#exclusively(place, "delete", () => {
-      this.#writer.forget(place);
+    return this.#exclusively(place, "delete", async () => {
+      await this.#writer.forget(place);
       return deleteLog(this.#disk, place);
     });
+  }
+
+  /** Closes the files that are kept open for the next append; the log can still be used. */
+  async close(): Promise<void> {
+    await this.#queue.idle();
+    await this.#writer.close();
   }
 
   #placeOf(slot: Slot): LogPlace {

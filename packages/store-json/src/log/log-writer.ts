@@ -2,7 +2,9 @@ import type { FileHandle } from "node:fs/promises";
 import { StateTooLargeError, StoreUnavailableError, UnknownOutcomeError } from "@holdfast/core";
 import { BoundedMap } from "@holdfast/core/plugin-kit";
 import type { Disk } from "../io/disk.js";
+import { IdlePool } from "../io/idle-pool.js";
 import { ioReason, isMissing } from "../io/io-error.js";
+import { statName, statOpen } from "../io/open-file.js";
 import { sweepTemporaries } from "../io/stale-temporaries.js";
 import type { ReportSink } from "../report.js";
 import { storeBlobs } from "./blob-files.js";
@@ -31,6 +33,13 @@ interface KnownFile {
   syncFailed: boolean;
 }
 
+/** A log that is kept open. */
+interface KeptLog {
+  readonly handle: FileHandle;
+  readonly inode: bigint;
+  readonly size: number;
+}
+
 /** Appends to log files; one call at a time per file. */
 export class LogWriter {
   readonly #disk: Disk;
@@ -39,6 +48,7 @@ export class LogWriter {
     maxEntries: SEEN_KEPT,
     leastRecentlyUsed: true,
   });
+  readonly #open = new IdlePool<KeptLog>(({ handle }) => handle.close());
   readonly #known = new BoundedMap<string, KnownFile>({
     maxEntries: KNOWN_KEPT,
     leastRecentlyUsed: true,
@@ -59,7 +69,8 @@ export class LogWriter {
    * @throws StateCorruptError | StateTooLargeError | StoreUnavailableError | UnknownOutcomeError
    */
   async append(place: LogPlace, records: readonly EncodedRecord[]): Promise<void> {
-    const handle = await this.#open(place);
+    const handle = await this.#openLog(place);
+    let kept: KeptLog | undefined;
     try {
       const log = await describeLog(place, handle);
       const known = await this.#knownFile(place, log);
@@ -72,21 +83,37 @@ export class LogWriter {
       const end = await this.#write(place, log, fresh);
       // Also when all of them were there: the process that wrote them may have died before they were durable.
       await this.#sync(place, handle, known);
-      if (fresh.length > 0 && (await sizeOf(handle)) === end)
-        seen.wrote(fresh, end - bytesOf(fresh));
+      kept = sizeOf(handle);
+      if (fresh.length > 0 && kept?.size === end) seen.wrote(fresh, end - bytesOf(fresh));
     } finally {
+      if (kept !== undefined) this.#open.put(place.file, kept);
       // Everything that must be durable is synced: closing cannot lose anything.
-      await handle.close().catch(() => undefined);
+      else await handle.close().catch(() => undefined);
     }
   }
 
+  /** Closes the files that are kept open. */
+  close(): Promise<void> {
+    return this.#open.clear();
+  }
+
   /** Forgets a log that was deleted. */
-  forget(place: LogPlace): void {
+  async forget(place: LogPlace): Promise<void> {
+    await this.#open.take(place.file)?.handle.close();
     this.#seen.delete(place.file);
     this.#known.delete(place.file);
   }
 
-  async #open(place: LogPlace): Promise<FileHandle> {
+  /** Opens a log, or takes one that is kept open, if its file has not been replaced. */
+  async #openLog(place: LogPlace): Promise<FileHandle> {
+    const kept = this.#open.take(place.file);
+    if (kept === undefined) return this.#openFile(place);
+    if (statName(place.file)?.ino === kept.inode) return kept.handle;
+    await kept.handle.close().catch(() => undefined);
+    return this.#openFile(place);
+  }
+
+  async #openFile(place: LogPlace): Promise<FileHandle> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#disk.openForAppend(place.file, false);
@@ -177,9 +204,10 @@ function checkSize(place: LogPlace, records: readonly EncodedRecord[]): void {
     );
 }
 
-async function sizeOf(handle: FileHandle): Promise<number | undefined> {
+function sizeOf(handle: FileHandle): KeptLog | undefined {
   try {
-    return (await handle.stat()).size;
+    const { ino, size } = statOpen(handle);
+    return { handle, inode: ino, size: Number(size) };
   } catch {
     // The records are stored; their offsets are read again with the next append.
     return undefined;

@@ -2,6 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { type LogRecord, type Slot, StateCorruptError, StateTooNewError } from "@holdfast/core";
 import { slotText } from "@holdfast/core/store-kit";
 import { isMissing } from "../io/io-error.js";
+import { statOpen } from "../io/open-file.js";
 import type { ReportSink } from "../report.js";
 import { corrupt, isHeaderLine, readHeader } from "./log-header.js";
 import type { LogLine } from "./log-lines.js";
@@ -64,7 +65,7 @@ export async function describeLog(place: LogPlace, handle: FileHandle): Promise<
   const { slot, label } = place;
   const header = await readHeader(handle, label);
   // After the header: a file that was empty then and is not now must not be read as if it had none.
-  const { size } = await handle.stat();
+  const size = Number(statOpen(handle).size);
   if (header === null) return { handle, slot, label, size: 0, start: 0, file: undefined };
   if (slotText(header.slot) !== slotText(slot))
     throw corrupt(label, "its header names another session");

@@ -12,9 +12,12 @@ export interface ProcessIdentity {
   readonly host: string;
 }
 
-/** Identity of this process. */
+let own: ProcessIdentity | undefined;
+
+/** Identity of this process; looked up once. */
 export function ownIdentity(): ProcessIdentity {
-  return { pid: process.pid, start: startIn(readOr("/proc/self/stat", "")), host: ownHost() };
+  own ??= { pid: process.pid, start: startIn(readOr("/proc/self/stat", "")), host: ownHost() };
+  return own;
 }
 
 /** Tells whether a process runs; `unknown` for one whose pid has no meaning here. */

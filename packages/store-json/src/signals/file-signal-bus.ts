@@ -10,6 +10,7 @@ import {
   type Subscription,
   slotText,
 } from "@holdfast/core/store-kit";
+import { IdlePool } from "../io/idle-pool.js";
 import { unavailable } from "../io/io-error.js";
 import { checkOptions, fileOptionRules } from "../options.js";
 import { callMailboxes, Mailbox } from "./mailbox.js";
@@ -27,7 +28,8 @@ type Handler = (signal: Signal) => void;
  * Carries signals between the processes of a host.
  *
  * A listener creates a directory of its own for the call and watches it; a sender leaves a file in each of the call's
- * directories. It goes with the call, so no signal outlives the call it was meant for. What a killed process leaves behind is
+ * directories. It is moved away with the end of the call, so no signal outlives the call it was meant for, and serves a later
+ * call if one comes within seconds. What a killed process leaves behind is
  * removed by the next call of the session, or beside those of other sessions, of any process, within minutes.
  *
  * @example
@@ -39,6 +41,7 @@ export class FileSignalBus implements SignalBus {
   readonly reach = "host";
   readonly #root: string;
   readonly #sweep: MailboxSweep;
+  readonly #idle = new IdlePool<Mailbox>((mailbox) => mailbox.discard());
   /** Listeners of this object, by call and mailbox: they are told directly. */
   readonly #own = new Map<string, Map<string, Handler>>();
 
@@ -66,12 +69,7 @@ export class FileSignalBus implements SignalBus {
   async listen(slot: Slot, callId: string, handler: Handler): Promise<Subscription> {
     const owner = checkSlot(slot);
     const key = callKey(owner, callId);
-    const mailbox = new Mailbox(this.#root, owner, callId, randomUUID());
-    try {
-      await mailbox.open((text) => deliver(handler, text));
-    } catch (error) {
-      throw unavailable(`listen for signals to a call of ${describeSlot(owner)}`, error);
-    }
+    const mailbox = await this.#mailboxFor(owner, callId, (text) => deliver(handler, text));
     const handlers = this.#own.get(key) ?? new Map<string, Handler>();
     this.#own.set(key, handlers.set(mailbox.id, handler));
     this.#sweep.poke();
@@ -79,9 +77,26 @@ export class FileSignalBus implements SignalBus {
       close: async () => {
         handlers.delete(mailbox.id);
         if (handlers.size === 0 && this.#own.get(key) === handlers) this.#own.delete(key);
-        await mailbox.close();
+        if (await mailbox.close()) this.#idle.put(mailbox.id, mailbox);
       },
     };
+  }
+
+  /** Removes the mailboxes kept for calls to come. Without it they go when no call came for seconds. */
+  async close(): Promise<void> {
+    await this.#idle.clear();
+  }
+
+  async #mailboxFor(slot: Slot, callId: string, receive: (text: string) => void): Promise<Mailbox> {
+    try {
+      const idle = this.#idle.takeAny();
+      if (idle !== undefined && (await idle.reopen(slot, callId, receive))) return idle;
+      const mailbox = new Mailbox(this.#root, slot, callId, randomUUID());
+      await mailbox.open(receive);
+      return mailbox;
+    } catch (error) {
+      throw unavailable(`listen for signals to a call of ${describeSlot(slot)}`, error);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, rmdir, stat } from "node:fs/promises";
+import { readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Slot } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
@@ -7,6 +7,7 @@ import { DirectoryChange } from "../io/directory-change.js";
 import { Disk, namesIn, removeFile } from "../io/disk.js";
 import { isOlderThan, modifiedMs, touchFile } from "../io/file-time.js";
 import { isMissing } from "../io/io-error.js";
+import { namesInChanged } from "../io/open-file.js";
 import { slotDirectory } from "../layout.js";
 import { ownIdentity, type ProcessIdentity, processState } from "../process/process-identity.js";
 
@@ -27,36 +28,65 @@ const ATTEMPTS = 20;
 /** Nothing here has to survive a power loss: no call does either. */
 const disk = new Disk("os");
 
+/**
+ * Directory between the calls of a listener, below the root: of a session that cannot be, so that what a killed process leaves
+ * is swept like the mailboxes of calls.
+ */
+const IDLE = join("@idle", "@idle", "@idle");
+
 /** Directory that one listener of one call watches: `<root>/<agent>/<user>/<session>/<call>@<id>`. */
 export class Mailbox {
   readonly id: string;
   readonly #root: string;
-  readonly #directory: string;
-  readonly #closed = new AbortController();
+  #directory: string;
+  /** Absent in a sender's, and once the directory is gone. */
+  #change: DirectoryChange | undefined;
+  #closed = new AbortController();
   #watching: Promise<void> | undefined;
+  #touchedAt = performance.now();
 
   constructor(root: string, slot: Slot, callId: string, id: string) {
     this.id = id;
     this.#root = root;
-    this.#directory = join(slotDirectory(root, slot), `${pathSegment(callId)}@${id}`);
+    this.#directory = this.#pathFor(slot, callId);
   }
 
   /** Creates the directory and passes every signal left in it to `receive`, until closed. */
   async open(receive: (text: string) => void): Promise<void> {
     const owner = Buffer.from(JSON.stringify(ownIdentity()));
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await disk.makeDirectory(this.#directory, this.#root);
-        await disk.publish(this.#directory, OWNER, owner);
-        break;
-      } catch (error) {
-        // Another call of the session ended and took the session's empty directory along.
-        if (!isMissing(error) || attempt === ATTEMPTS) throw error;
-      }
-    }
-    const change = new DirectoryChange(this.#directory, POLL);
-    this.#watching = this.#receiveAll(change, receive);
+    await inSession(async () => {
+      await disk.makeDirectory(this.#directory, this.#root);
+      await disk.publish(this.#directory, OWNER, owner);
+    });
+    // Where it cannot be made, the mailbox serves one call.
+    await disk.makeDirectory(dirname(this.#idlePath), this.#root).catch(() => undefined);
+    this.#change = new DirectoryChange(this.#directory, POLL, (name) => SIGNAL.test(name));
+    this.#watching = this.#receiveAll(this.#change, receive, true);
     await removeAbandonedBeside(this.#directory).catch(() => undefined);
+  }
+
+  /** Moves an idle mailbox to another call, as {@link open} does; false when it is gone. */
+  async reopen(slot: Slot, callId: string, receive: (text: string) => void): Promise<boolean> {
+    const change = this.#change;
+    const directory = this.#pathFor(slot, callId);
+    if (change === undefined) return false;
+    let isAlone = false;
+    try {
+      await inSession(async () => {
+        isAlone = await disk.makeDirectory(dirname(directory), this.#root);
+        await rename(this.#directory, directory);
+      });
+    } catch (error) {
+      await this.discard();
+      if (isMissing(error)) return false;
+      throw error;
+    }
+    this.#directory = directory;
+    this.#closed = new AbortController();
+    change.restart();
+    this.#watching = this.#receiveAll(change, receive, false);
+    if (!isAlone) await removeAbandonedBeside(directory).catch(() => undefined);
+    return true;
   }
 
   /** Leaves a signal; false when the listener is gone. */
@@ -74,31 +104,69 @@ export class Mailbox {
     }
   }
 
-  /** Ends listening and removes the directory, with signals that came too late. */
-  async close(): Promise<void> {
+  /**
+   * Ends listening and moves the directory away, without the signals that came too late; false when the mailbox cannot be used
+   * again.
+   */
+  async close(): Promise<boolean> {
     this.#closed.abort();
     await this.#watching;
-    await removeDirectory(this.#directory).catch(() => undefined);
-    await rmdir(dirname(this.#directory)).catch(() => undefined);
+    const session = dirname(this.#directory);
+    const isIdle = await this.#makeIdle().catch(() => false);
+    if (!isIdle) await this.discard();
+    await rmdir(session).catch(() => undefined);
+    return isIdle;
   }
 
-  async #receiveAll(change: DirectoryChange, receive: (text: string) => void): Promise<void> {
+  /** Removes the directory. */
+  async discard(): Promise<void> {
+    this.#change?.close();
+    this.#change = undefined;
+    await removeDirectory(this.#directory).catch(() => undefined);
+  }
+
+  /** No signal to the call arrives once its name is gone; what did before is removed. */
+  async #makeIdle(): Promise<boolean> {
+    if (this.#change === undefined) return false;
+    await rename(this.#directory, this.#idlePath);
+    this.#directory = this.#idlePath;
+    const names = namesInChanged(this.#directory);
+    for (const name of names) if (name !== OWNER) await removeFile(join(this.#directory, name));
+    return names.includes(OWNER);
+  }
+
+  get #idlePath(): string {
+    return join(this.#root, IDLE, this.id);
+  }
+
+  #pathFor(slot: Slot, callId: string): string {
+    return join(slotDirectory(this.#root, slot), `${pathSegment(callId)}@${this.id}`);
+  }
+
+  /** @param isNew - signals may have been left before the directory was watched */
+  async #receiveAll(
+    change: DirectoryChange,
+    receive: (text: string) => void,
+    isNew: boolean,
+  ): Promise<void> {
     const { signal } = this.#closed;
-    let touchedAt = performance.now();
     try {
+      await this.#touch();
+      if (!isNew) await change.next(signal);
       while (!signal.aborted) {
-        if (performance.now() - touchedAt > TOUCH_MS) {
-          touchedAt = performance.now();
-          await touchFile(join(this.#directory, OWNER), OWNER_START);
-        }
+        await this.#touch();
         for (const text of await this.#take()) if (!signal.aborted) receive(text);
         await change.next(signal);
       }
     } catch {
       // The directory is gone or cannot be read: no signal can come through it any more.
-    } finally {
-      change.close();
     }
+  }
+
+  async #touch(): Promise<void> {
+    if (performance.now() - this.#touchedAt <= TOUCH_MS) return;
+    this.#touchedAt = performance.now();
+    await touchFile(join(this.#directory, OWNER), OWNER_START);
   }
 
   /** Returns the signals left so far, in order, and removes them. */
@@ -111,6 +179,17 @@ export class Mailbox {
       await removeFile(path);
     }
     return texts;
+  }
+}
+
+/** Repeats what fails because another call of the session ended and took the session's empty directory along. */
+async function inSession(work: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isMissing(error) || attempt === ATTEMPTS) throw error;
+    }
   }
 }
 

@@ -11,6 +11,8 @@ const IDLE_CONNECTION_SECONDS = 30;
 
 /** The caller's pool, used with a deadline. */
 export class Connections {
+  /** The server knows compound statements, as MariaDB does; false once it has refused one as unknown. */
+  knowsCompounds = true;
   readonly #pool: DriverPool;
   readonly #queue: PoolQueue;
   readonly #settings: string;

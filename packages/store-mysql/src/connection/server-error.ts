@@ -6,7 +6,9 @@ export type Verdict =
   | "lost"
   | "unavailable"
   | "too-large"
-  | "duplicate";
+  | "duplicate"
+  /** The server does not know such a statement. */
+  | "unsupported";
 
 /** Classification of a driver's error. */
 export interface ServerError {
@@ -39,6 +41,11 @@ const rules: readonly Rule[] = [
   // Deadlock (Galera: also at COMMIT), lock wait, snapshot overtaken (MariaDB 11.6), rolled back by group replication.
   { errnos: [1213, 1205, 1020, 3101], verdict: "retry", advice: busy },
   { errnos: [1062], verdict: "duplicate", advice: "the row exists already" },
+  {
+    errnos: [1064, 1295],
+    verdict: "unsupported",
+    advice: "the server does not know this statement; use MySQL 8 or MariaDB 10.6 and later",
+  },
   { errnos: [1153, 1301, 1118, 1406], verdict: "too-large", advice: tooLarge },
   // A replica, or a primary that was taken out of service: only a new connection can lead to the new primary.
   { errnos: [1290, 1792, 1836], verdict: "unavailable", advice: readOnly, keepsConnection: false },

@@ -1,5 +1,5 @@
 import type { Revision } from "@holdfast/core";
-import { describeSlot } from "@holdfast/core/store-kit";
+import { describeSlot, type SeenClaim } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
@@ -18,6 +18,9 @@ const FREE = "(lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(6))";
 const ENDED = `lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL, used_at = ${NOW}`;
 const LEASED = `lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL, used_at = ${NOW}`;
 
+/** Column `lease_until` as the version of a lease. */
+export const LEASE_VERSION = "CAST(lease_until AS CHAR)";
+
 /** Slot that was taken, as its statement reports it. */
 export interface Taken {
   /** The row holds the revision that is known. */
@@ -35,6 +38,8 @@ const REPORT = `LAST_INSERT_ID(${REPORTED} + IF(rev = ?, ${CURRENT}, 0) + IF(rev
 export interface TakeTerms {
   readonly known: Revision | undefined;
   readonly put: PreparedEntry | undefined;
+  /** Holder whose process is dead. */
+  readonly replaces?: SeenClaim | undefined;
 }
 
 /**
@@ -72,7 +77,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
   }
 
   /**
-   * Takes a free slot for the first in the queue, whose place goes with it.
+   * Takes a slot that is free, or whose holder is to be replaced, for the first in the queue, whose place goes with it.
    *
    * @param clears - value of `waiting` when nobody waited behind; if it is still that, newcomers need not queue
    * @returns null when the slot is not free; otherwise with the signals that lay beside the place
@@ -85,13 +90,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
   ): Promise<(Taken & { readonly signals: Buffer | undefined }) | null> {
     const { slots, waiters } = database.tables;
     const ticket = claim.ticket ?? 0;
+    const { replaces } = terms;
     return database.transaction(queueing(claim), async (tx) => {
       const { affectedRows, insertId } = await tx.write(
         `UPDATE ${slots} SET ${LEASED}, waiting = IF(waiting = ?, 0, waiting) + 0 * ${REPORT}${terms.put ? `, ${PUTTING}` : ""}
-WHERE k = ? AND (lease_token = ? OR ${FREE})`,
+WHERE k = ? AND (lease_token = ? OR ${FREE} OR (lease_token = ? AND ${LEASE_VERSION} = ?))`,
         [
           ...[...this.#leased(claim), clears ?? -1, ...takeValues(terms)],
           ...[claim.k, claim.tokenBytes],
+          ...(replaces ? [Buffer.from(replaces.token, "utf8"), replaces.version] : [null, null]),
         ],
       );
       if (affectedRows === 0) return null;

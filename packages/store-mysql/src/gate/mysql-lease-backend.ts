@@ -7,7 +7,8 @@ import {
   type InboxEntry,
   inboxFull,
   type LeaseBackend,
-  type LoadedState,
+  type LoadAnswer,
+  type SeenClaim,
 } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
 import { removeExpired } from "../expiry/expired-sessions.js";
@@ -17,10 +18,11 @@ import { loadWithInbox } from "../state/load-state.js";
 import { Claims } from "./claims.js";
 import { LeaseRow, type Taken } from "./lease-row.js";
 import { LocalClaim } from "./local-claim.js";
+import { NodeRows } from "./node-rows.js";
 import { type Joined, QueueFull, SlotExpired, WaitingQueue } from "./waiting-queue.js";
 
 /** Terms of a claim, with its entry encoded and its deadline running. */
-interface Entering extends Pick<EnterTerms, "mode" | "maxQueue" | "known"> {
+interface Entering extends Pick<EnterTerms, "mode" | "maxQueue" | "known" | "replaces"> {
   readonly put: PreparedEntry | undefined;
   readonly database: Database;
 }
@@ -38,6 +40,7 @@ export class MysqlLeaseBackend implements LeaseBackend {
   readonly reach = "distributed";
   readonly leaseMs: number;
   readonly commandTimeoutMs: number;
+  readonly nodes: NodeRows | undefined;
   readonly claims: Claims = new Claims();
   readonly #database: Database;
   /** For what calls that run need: a node with more calls than connections must end some before it begins others. */
@@ -51,12 +54,15 @@ export class MysqlLeaseBackend implements LeaseBackend {
   readonly #arrivals = new KeyedQueue();
   #sweptAt = 0;
 
-  constructor(database: Database, leaseMs: number) {
+  /** @param nodeTimeoutMs - undefined for claims without heartbeats of their process */
+  constructor(database: Database, leaseMs: number, nodeTimeoutMs: number | undefined) {
     this.leaseMs = leaseMs;
     this.commandTimeoutMs = database.commandTimeoutMs;
     this.#database = database;
     this.#renewing = database.going("renewing");
     this.#ending = database.going("ending");
+    this.nodes =
+      nodeTimeoutMs === undefined ? undefined : new NodeRows(this.#renewing, nodeTimeoutMs);
     this.#rows = new LeaseRow(leaseMs);
     this.#queue = new WaitingQueue(leaseMs);
     this.#inbox = new MysqlInbox(database);
@@ -182,15 +188,21 @@ export class MysqlLeaseBackend implements LeaseBackend {
       return null;
     }
     if (standing.hasTurn) return this.#grant(claim, entering, undefined);
-    const { isHeld, ahead, behind, joins } = standing;
-    if (!isHeld && ahead === 0) {
+    const { isHeld, ahead, behind, joins, before } = standing;
+    const dead = isSame(before, entering.replaces) ? before : undefined;
+    if (dead !== undefined && ahead > 0) {
+      await this.#queue.remove(database, claim, dead);
+      return { kind: "wait", ahead, dueMs: 0 };
+    }
+    if (ahead === 0 && (!isHeld || dead !== undefined)) {
+      const terms = { ...entering, replaces: dead };
       const taken = await this.#take(claim, () =>
-        this.#rows.takeTurn(database, claim, entering, behind === 0 ? joins : null),
+        this.#rows.takeTurn(database, claim, terms, behind === 0 ? joins : null),
       );
       if (taken?.signals !== undefined) this.claims.onSignals?.(claim, taken.signals);
       if (taken !== null) return this.#grant(claim, entering, taken);
     }
-    return { kind: "wait", ahead: ahead + 1, dueMs: claim.pauses.next(ahead) };
+    return { kind: "wait", ahead: ahead + 1, dueMs: claim.pauses.next(ahead), before };
   }
 
   /** Renews a place when that is due; false when it is gone. */
@@ -217,14 +229,11 @@ export class MysqlLeaseBackend implements LeaseBackend {
   }
 
   /** @param taken - undefined when the slot was taken and the answer was lost */
-  async #grant(
-    claim: LocalClaim,
-    { database, put }: Entering,
-    taken: Taken | undefined,
-  ): Promise<Granted> {
+  async #grant(claim: LocalClaim, entering: Entering, taken: Taken | undefined): Promise<Granted> {
+    const { database, put } = entering;
     claim.mayHold = true;
     this.claims.held(claim);
-    const { loaded, inbox } = await this.#read(database.going("ending"), claim, put, taken);
+    const { loaded, inbox } = await this.#read(database.going("ending"), claim, entering, taken);
     claim.mayBeEmpty = loaded === null;
     if (put !== undefined && !inbox.some(({ id }) => id === put.id)) throw inboxFull(claim.slot);
     return { kind: "granted", loaded, inbox };
@@ -234,11 +243,11 @@ export class MysqlLeaseBackend implements LeaseBackend {
   async #read(
     database: Database,
     { slot }: LocalClaim,
-    put: PreparedEntry | undefined,
+    { put, known }: Pick<Entering, "put" | "known">,
     taken: Taken | undefined,
-  ): Promise<{ loaded: LoadedState | "unchanged" | null; inbox: readonly InboxEntry[] }> {
+  ): Promise<{ loaded: LoadAnswer; inbox: readonly InboxEntry[] }> {
     if (taken === undefined || (taken.hasState && !taken.isCurrent)) {
-      const { state, inbox } = await loadWithInbox(database, slot);
+      const { state, inbox } = await loadWithInbox(database, slot, known);
       if (state !== null) return { loaded: state, inbox: readInbox(slot, inbox) };
     }
     const loaded = taken?.isCurrent ? "unchanged" : null;
@@ -253,7 +262,12 @@ export class MysqlLeaseBackend implements LeaseBackend {
     if (this.#sweptAt > 0 && now - this.#sweptAt < this.leaseMs) return;
     this.#sweptAt = now;
     this.#queue.sweep(this.#database).catch(() => undefined);
+    this.nodes?.sweep().catch(() => undefined);
   }
+}
+
+function isSame(seen: SeenClaim | undefined, other: SeenClaim | undefined): boolean {
+  return seen?.token === other?.token && seen?.version === other?.version;
 }
 
 /** Report on a slot that had no row. */

@@ -20,7 +20,7 @@ import { MysqlLeaseBackend } from "./mysql-lease-backend.js";
 /** Options of {@link MysqlSessionGate}. */
 export interface MysqlSessionGateOptions
   extends MysqlPartOptions,
-    Pick<MysqlLeaseOptions, "leaseMs"> {}
+    Pick<MysqlLeaseOptions, "leaseMs" | "nodeTimeoutMs"> {}
 
 /** Size of the columns for call ids. */
 const MAX_CALL_ID_BYTES = 3_072;
@@ -32,7 +32,7 @@ const MAX_CALL_ID_BYTES = 3_072;
  * - The lease is in the slot's row and lasts `leaseMs` by the server's clock, renewed every third of it. A holder that
  *   could not renew it for that long by its own clocks counts it as lost.
  * - Calls of all nodes are served in the order in which they joined the queue; those not heard of for `leaseMs` are passed
- *   over.
+ *   over. A process not heard of for `nodeTimeoutMs` gives way to those that wait behind it, by the clocks of these.
  * - A free slot takes one statement, which also puts the inbox entry and says whether the known revision is current, and one
  *   more to load the state or entries of others.
  * - Constructing does no I/O. After `close` nothing is renewed any more and leases end by themselves.
@@ -57,7 +57,12 @@ export class MysqlSessionGate implements SessionGate {
     const accepted = leaseOptions.filter((name) => name !== "signalPollMs");
     const resolved = readOptions("MysqlSessionGate", options, accepted);
     this.leaseMs = resolved.leaseMs;
-    const backend = new MysqlLeaseBackend(database ?? openDatabase(resolved), this.leaseMs);
+    const { leaseMs, nodeTimeoutMs } = resolved;
+    const backend = new MysqlLeaseBackend(
+      database ?? openDatabase(resolved),
+      leaseMs,
+      nodeTimeoutMs,
+    );
     this.claims = backend.claims;
     this.#gate = new LeaseGate(backend);
   }

@@ -1,10 +1,11 @@
 import type { Slot } from "@holdfast/core";
-import { describeSlot } from "@holdfast/core/store-kit";
-import { asNumber, asNumberOrZero, asText } from "../connection/cells.js";
+import { describeSlot, type SeenClaim } from "@holdfast/core/store-kit";
+import { asNumber, asNumberOrZero, asText, asTextOrNull, type Cell } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { isExpired, lifeOf } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
 import { deleteEmptyRow } from "../state/state-row.js";
+import { LEASE_VERSION } from "./lease-row.js";
 import type { LocalClaim } from "./local-claim.js";
 
 /** Place in a queue. */
@@ -39,10 +40,14 @@ export interface Standing {
   readonly behind: number;
   /** Number of calls that have joined since the queue was empty. */
   readonly joins: number;
+  /** The claim just before it: one that waits, or the holder. */
+  readonly before: SeenClaim | undefined;
 }
 
 const ALIVE = "kind = 'waiter' AND alive_until > UTC_TIMESTAMP(6)";
 const HELD = "COALESCE(lease_until > UTC_TIMESTAMP(6), 0)";
+/** Column `alive_until` as the version of a claim that waits. */
+const VERSION = "CAST(alive_until AS CHAR)";
 /** Rows of processes that died are passed over at once, and removed when that is long ago. */
 const SWEEP_AFTER_SECONDS = 60;
 const SWEPT_AT_ONCE = 100;
@@ -97,13 +102,29 @@ export class WaitingQueue {
     const [row] = await database.read(
       queueing(claim),
       `SELECT ${HELD}, COALESCE(lease_token = ?, 0), waiting, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE}),
-(SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id > ? AND ${ALIVE}), (SELECT COUNT(*) FROM ${waiters} WHERE id = ?)
+(SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id > ? AND ${ALIVE}), (SELECT COUNT(*) FROM ${waiters} WHERE id = ?),
+(SELECT CONCAT(token, ' ', ${VERSION}) FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE} ORDER BY id DESC LIMIT 1), CONCAT(lease_token, ' ', ${LEASE_VERSION})
 FROM ${slots} WHERE k = ?`,
-      [claim.tokenBytes, claim.k, ticket, claim.k, ticket, ticket, claim.k],
+      [
+        ...[claim.tokenBytes, claim.k, ticket, claim.k, ticket, ticket],
+        ...[claim.k, ticket, claim.k],
+      ],
     );
-    const [held, mine, joins = 0, ahead = 0, behind = 0, own] = (row ?? []).map(asNumberOrZero);
-    const hasTurn = mine === 1;
-    return hasTurn || own === 1 ? { isHeld: held === 1, hasTurn, joins, ahead, behind } : null;
+    const counts = (row ?? []).slice(0, 6).map(asNumberOrZero);
+    const [held, mine, joins = 0, ahead = 0, behind = 0, own] = counts;
+    const [hasTurn, isHeld] = [mine === 1, held === 1];
+    if (!hasTurn && own !== 1) return null;
+    const before = seenClaim(ahead > 0 ? row?.[6] : isHeld ? row?.[7] : null);
+    return { isHeld, hasTurn, joins, ahead, behind, before };
+  }
+
+  /** Removes the place of a claim whose process is dead, unless it was kept since it was seen. */
+  async remove(database: Database, claim: LocalClaim, dead: SeenClaim): Promise<void> {
+    await database.write(
+      queueing(claim),
+      `DELETE FROM ${database.tables.waiters} WHERE k = ? AND token = ? AND ${VERSION} = ?`,
+      [claim.k, Buffer.from(dead.token, "utf8"), dead.version],
+    );
   }
 
   /** Keeps the place of a claim for as long as a lease; false when it is gone. */
@@ -158,6 +179,11 @@ UNION ALL SELECT id, call_id FROM ${waiters} WHERE k = ? AND ${ALIVE}`,
       `DELETE FROM ${database.tables.waiters} WHERE alive_until < UTC_TIMESTAMP(6) - INTERVAL ${SWEEP_AFTER_SECONDS} SECOND ORDER BY alive_until, id LIMIT ${SWEPT_AT_ONCE}`,
     );
   }
+}
+
+function seenClaim(cell: Cell | undefined): SeenClaim | undefined {
+  const [token, ...version] = asTextOrNull(cell ?? null)?.split(" ") ?? [];
+  return token === undefined ? undefined : { token, version: version.join(" ") };
 }
 
 function queueing(claim: LocalClaim): string {

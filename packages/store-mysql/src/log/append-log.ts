@@ -8,6 +8,7 @@ import {
 } from "@holdfast/core/store-kit";
 import type { Transaction } from "../connection/database.js";
 import { rowBatches } from "../connection/row-batches.js";
+import type { Value } from "../connection/session.js";
 import type { Tables } from "../keys.js";
 import { hasBlob, insertBlob } from "./log-blobs.js";
 
@@ -128,19 +129,46 @@ export async function insertLog(
   });
   for (const batch of rowBatches(rows, ({ body }) => body.length + ROW_OVERHEAD))
     await tx.write(
-      insertStatement(tables, batch.length),
-      batch.flatMap(({ seq, record, body }) => [
-        ...[k, seq, record.id, record.callId, record.at, record.kind, record.hasBlobs ? 1 : 0],
-        ...[record.inputTokens, record.outputTokens, record.cachedTokens, body],
-      ]),
+      inserting(
+        tables.log,
+        batch.map(() => ROW),
+      ),
+      batch.flatMap(({ seq, record, body }) => [k, seq, ...besideSeq(record), body]),
     );
+}
+
+/**
+ * Returns one INSERT of records, which must have no blobs, for a statement that knows their last seq.
+ *
+ * @param lastSeq - expression for `log_seq` of the slot after it was raised by the number of records
+ */
+export function insertingLog(
+  { log }: Tables,
+  k: Buffer,
+  lastSeq: string,
+  { records }: PreparedLog,
+): { readonly sql: string; readonly values: readonly Value[] } {
+  const rows = records.map((_, index) => {
+    const seq = `${lastSeq} - ${records.length - 1 - index}`;
+    return `(?, ${seq}, ?, ?, ?, ?, ?, ?, ?, ?, CONCAT(${START_BYTES}, ${seq}, ?))`;
+  });
+  const values = records.flatMap((record) => [k, ...besideSeq(record), Buffer.from(record.rest)]);
+  return { sql: inserting(log, rows), values };
+}
+
+/** As bytes, so that no character set applies to what follows. */
+const START_BYTES = `X'${Buffer.from(RECORD_START, "utf8").toString("hex")}'`;
+
+/** Values of the columns between the seq and the body. */
+function besideSeq(record: PreparedRecord): readonly Value[] {
+  const { id, callId, at, kind, inputTokens, outputTokens, cachedTokens } = record;
+  return [id, callId, at, kind, record.hasBlobs ? 1 : 0, inputTokens, outputTokens, cachedTokens];
 }
 
 /**
  * Builds an INSERT that leaves a row with the same id as it is. One with the same seq and another id, which no store of this
  * package leaves behind, fails the statement (a number out of range, in every SQL mode) instead of losing a record.
  */
-function insertStatement(tables: Tables, rows: number): string {
-  const values = Array.from({ length: rows }, () => ROW).join(", ");
-  return `INSERT INTO ${tables.log} (${COLUMNS}) VALUES ${values} ON DUPLICATE KEY UPDATE id = IF(id = VALUES(id), id, ~0 + seq)`;
+function inserting(log: string, rows: readonly string[]): string {
+  return `INSERT INTO ${log} (${COLUMNS}) VALUES ${rows.join(", ")} ON DUPLICATE KEY UPDATE id = IF(id = VALUES(id), id, ~0 + seq)`;
 }

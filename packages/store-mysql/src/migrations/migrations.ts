@@ -7,13 +7,23 @@ import { reports } from "./0002-report-views.js";
 import { inbox } from "./0003-inbox.js";
 import { lastUse } from "./0004-last-use.js";
 import { waiting } from "./0005-waiting.js";
+import { nodes } from "./0006-nodes.js";
+import { changes } from "./0007-changes.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
-export const migrations: readonly Migration[] = [tables, reports, inbox, lastUse, waiting];
+export const migrations: readonly Migration[] = [
+  tables,
+  reports,
+  inbox,
+  lastUse,
+  waiting,
+  nodes,
+  changes,
+];
 
 /** The number of the newest migration this release knows. */
-export const newestMigration: number = migrations.length;
+export const newestMigration: number = Math.max(...migrations.map(({ number }) => number));
 
 /** Statement that creates the table of applied migrations. */
 export function migrationsTable(table: string): string {

@@ -25,7 +25,9 @@ import { type Address, Mailboxes } from "./mailboxes.js";
 import { decodeEntries, encodeEntry } from "./signal-entry.js";
 
 /** Options of {@link MysqlSignalBus}. */
-export interface MysqlSignalBusOptions extends MysqlPartOptions, MysqlLeaseOptions {
+export interface MysqlSignalBusOptions
+  extends MysqlPartOptions,
+    Omit<MysqlLeaseOptions, "nodeTimeoutMs"> {
   /** Calls that enter this gate are found there and need no registration of their own. */
   readonly gate?: MysqlSessionGate | undefined;
 }
@@ -60,7 +62,8 @@ export class MysqlSignalBus implements SignalBus {
    */
   constructor(options: MysqlSignalBusOptions, database?: Database) {
     const { gate, ...rest } = options;
-    const resolved = readOptions("MysqlSignalBus", rest, leaseOptions);
+    const accepted = leaseOptions.filter((name) => name !== "nodeTimeoutMs");
+    const resolved = readOptions("MysqlSignalBus", rest, accepted);
     this.#gate = gate;
     this.#pollMs = resolved.signalPollMs;
     this.#mailboxes = new Mailboxes(database ?? openDatabase(resolved), resolved.leaseMs);

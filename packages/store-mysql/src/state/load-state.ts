@@ -1,75 +1,135 @@
+import type { Revision, Slot } from "@holdfast/core";
 import {
-  type JsonObject,
-  type Message,
-  type Revision,
-  type SessionInfo,
-  type Slot,
-  StateCorruptError,
-} from "@holdfast/core";
-import { isRecord } from "@holdfast/core/plugin-kit";
-import { type CallRecord, describeSlot, type LoadedState } from "@holdfast/core/store-kit";
-import {
-  asBytesOrNone,
-  asNumber,
-  asText,
-  asTextOrNull,
-  type Cell,
-  type Row,
-  readingOf,
-} from "../connection/cells.js";
+  describeSlot,
+  type LoadAnswer,
+  type LoadedState,
+  MAX_REPLACED,
+  type SavedChange,
+  type StateChange,
+} from "@holdfast/core/store-kit";
+import { asTextOrNull, type Cell, readingOf } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
+import type { Value } from "../connection/session.js";
 import { isExpired, keepUsed, lifeOf } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
-import { callRecordTexts } from "./call-records.js";
+import { MESSAGE_COLUMNS, rowColumns, StoredRows } from "./stored-rows.js";
 
-/** Loads the stored state of a slot, from one snapshot. */
+/** Loads the stored state of a slot, or what changed of it since the known revision. */
 export async function loadState(
   database: Database,
   slot: Slot,
   known?: Revision,
-): Promise<LoadedState | "unchanged" | null> {
+): Promise<LoadAnswer> {
   if (known !== undefined) {
     const [row] = await database.read(
       loading(slot),
       `SELECT rev, ${lifeOf(database)} FROM ${database.tables.slots} WHERE k = ?`,
       [slotHash(slot)],
     );
-    const what = `the stored state of ${describeSlot(slot)}`;
-    const stored = readingOf(what, () => asTextOrNull(row?.[0]));
+    const stored = readingOf(stateOf(slot), () => asTextOrNull(row?.[0]));
     if (stored === null || isExpired(row?.[1])) return null;
     if (stored === known) {
       await keepUsed(database, slot, row?.[1]);
       return "unchanged";
     }
   }
-  const { state, life } = await loadWithInbox(database, slot);
+  const { state, life } = await loadWithInbox(database, slot, known);
   if (state !== null) await keepUsed(database, slot, life);
   return state;
 }
 
-/** Loads the stored state of a slot and, if there is one, its inbox and its {@link lifeOf}, from one snapshot. */
+/** Stored state of a slot with its inbox and its {@link lifeOf}, from one snapshot. */
+interface LoadedSlot<Answer = LoadAnswer> {
+  readonly state: Answer;
+  readonly inbox: Buffer;
+  readonly life: Cell | undefined;
+}
+
+/** Loads the stored state of a slot, or what changed of it since the known revision, and, if there is one, its inbox. */
 export async function loadWithInbox(
   database: Database,
   slot: Slot,
-): Promise<{
-  readonly state: LoadedState | null;
-  readonly inbox: Buffer;
-  readonly life: Cell | undefined;
-}> {
-  const k = slotHash(slot);
+  known?: Revision,
+): Promise<LoadedSlot> {
+  const recent = known === undefined ? null : await loadRecent(database, slot, known);
+  if (recent !== null) return recent;
+  const rows = await readRows(database, slot, `FROM ${database.tables.messages} WHERE k = ?`, [
+    slotHash(slot),
+  ]);
+  return answerOf(slot, rows, () => rows.whole(known));
+}
+
+/** Messages read at once with the row: more than most turns add. Those of a change that goes further back take a statement more. */
+const RECENT_MESSAGES = 8;
+
+/** Loads what changed since the known revision; null when the whole state has to be loaded. */
+async function loadRecent(
+  database: Database,
+  slot: Slot,
+  known: Revision,
+): Promise<LoadedSlot<StateChange | "unchanged" | null> | null> {
   const { slots, messages } = database.tables;
-  // One statement reads one snapshot; the head comes as position -1.
+  const rows = await readRows(
+    database,
+    slot,
+    `FROM ${slots} AS s JOIN ${messages} AS m ON m.k = s.k AND m.pos >= IF(s.n > ${RECENT_MESSAGES}, s.n - ${RECENT_MESSAGES}, 0) WHERE s.k = ? AND s.rev <> ?`,
+    [slotHash(slot), Buffer.from(known, "utf8")],
+  );
+  if (rows.revision === known) return answerOf(slot, rows, () => "unchanged");
+  const since = readingOf(stateOf(slot), () => rows.since(known));
+  if (since === undefined || since.replaced.length > MAX_REPLACED) return null;
+  const covering = readingOf(stateOf(slot), () => rows.covers(since))
+    ? rows
+    : await readChanged(database, slot, since);
+  // One statement reads one snapshot: another node may have saved between two.
+  if (covering.revision !== rows.revision) return null;
+  return answerOf(slot, covering, () => covering.change(known, since));
+}
+
+/** Reads the messages that a change names. */
+function readChanged(
+  database: Database,
+  slot: Slot,
+  { keep, replaced }: Pick<SavedChange, "keep" | "replaced">,
+): Promise<StoredRows> {
+  const k = slotHash(slot);
+  const { messages } = database.tables;
+  // As many marks every time, so that there is one statement to prepare.
+  const places = Array.from({ length: MAX_REPLACED }, (_, index) => replaced[index] ?? keep);
+  return readRows(
+    database,
+    slot,
+    `FROM ${messages} WHERE k = ? AND pos >= ?
+UNION ALL SELECT ${MESSAGE_COLUMNS} FROM ${messages} WHERE k = ? AND pos IN (${places.map(() => "?").join(", ")})`,
+    [k, keep, k, ...places],
+  );
+}
+
+/** Reads the row of a slot and messages with one statement, which reads one snapshot. */
+async function readRows(
+  database: Database,
+  slot: Slot,
+  messages: string,
+  values: readonly Value[],
+): Promise<StoredRows> {
   const rows = await database.read(
     loading(slot),
-    `SELECT -1, head, rev, n, agent_id, user_id, session_id, calls, inbox, info, ${lifeOf(database)} FROM ${slots} WHERE k = ? AND rev IS NOT NULL
-UNION ALL SELECT pos, body, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${messages} WHERE k = ?`,
-    [k, k],
+    `SELECT ${rowColumns(lifeOf(database))} FROM ${database.tables.slots} WHERE k = ? AND rev IS NOT NULL
+UNION ALL SELECT ${MESSAGE_COLUMNS} ${messages}`,
+    [slotHash(slot), ...values],
   );
-  return readingOf(`the stored state of ${describeSlot(slot)}`, () => {
-    const head = rows.find(([pos]) => asNumber(pos) === -1);
-    const life = head?.[10];
+  return readingOf(stateOf(slot), () => new StoredRows(slot, rows));
+}
+
+function answerOf<Answer extends LoadedState | StateChange | "unchanged" | null>(
+  slot: Slot,
+  rows: StoredRows,
+  read: () => Answer,
+): LoadedSlot<Answer | null> {
+  return readingOf(stateOf(slot), () => {
+    const { life } = rows;
     if (isExpired(life)) return { state: null, inbox: Buffer.alloc(0), life };
-    return { state: readRows(slot, head, rows), inbox: asBytesOrNone(head?.[8]), life };
+    return { state: read(), inbox: rows.inbox, life };
   });
 }
 
@@ -77,55 +137,6 @@ function loading(slot: Slot): string {
   return `loading ${describeSlot(slot)}`;
 }
 
-function readRows(slot: Slot, head: Row | undefined, rows: readonly Row[]): LoadedState | null {
-  if (head === undefined) {
-    if (rows.length === 0) return null;
-    throw corrupt(slot, "it has messages but no head");
-  }
-  checkIds(slot, head);
-  const messages = rows.filter((row) => row !== head);
-  const count = asNumber(head[3]);
-  if (messages.length !== count)
-    throw corrupt(slot, `${count} messages were saved, ${messages.length} are stored`);
-  const ordered = messages
-    .map(([pos, body]) => ({ pos: asNumber(pos), text: asText(body) }))
-    .sort((a, b) => a.pos - b.pos);
-  const info = asTextOrNull(head[9]);
-  return {
-    revision: asText(head[2]),
-    head: parse(slot, asText(head[1]), "the head") as JsonObject,
-    messages: ordered.map(({ pos, text }, index) => {
-      if (pos !== index) throw corrupt(slot, `message ${index} is missing`);
-      return parse(slot, text, `message ${index}`) as unknown as Message;
-    }),
-    callRecords: callRecordTexts(asBytesOrNone(head[7])).map(
-      (text) => parse(slot, text, "a call record") as unknown as CallRecord,
-    ),
-    ...(info !== null && { info: parse(slot, info, "the info") as SessionInfo }),
-  };
-}
-
-/** Checks that the row has the ids of the slot: its key is only a hash of them. */
-function checkIds(slot: Slot, [, , , , agentId, userId, sessionId]: Row): void {
-  if (
-    asText(agentId) !== slot.agentId ||
-    asTextOrNull(userId) !== slot.userId ||
-    asText(sessionId) !== slot.sessionId
-  )
-    throw corrupt(slot, "it belongs to another session");
-}
-
-function parse(slot: Slot, text: string, what: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's own message quotes the text, and contents stay out of errors.
-  }
-  if (isRecord(value)) return value;
-  throw corrupt(slot, `${what} is not a JSON object`);
-}
-
-function corrupt(slot: Slot, problem: string): StateCorruptError {
-  return new StateCorruptError(`the stored state of ${describeSlot(slot)} is damaged: ${problem}`);
+function stateOf(slot: Slot): string {
+  return `the stored state of ${describeSlot(slot)}`;
 }

@@ -11,7 +11,7 @@ import {
   describeSlot,
   ExpirySweep,
   type Inbox,
-  type LoadedState,
+  type LoadAnswer,
   type SessionExpiry,
   type StateWrite,
 } from "@holdfast/core/store-kit";
@@ -83,12 +83,12 @@ export class MysqlAgentStateStore implements AgentStateStore {
   /** @throws ConfigurationError */
   constructor(options: MysqlStoreOptions) {
     const resolved = readOptions("MysqlAgentStateStore", options, storeOptions);
-    const { pool, leaseMs, signalPollMs, ttlMs } = resolved;
+    const { pool, leaseMs, nodeTimeoutMs, signalPollMs, ttlMs } = resolved;
     this.#database = openDatabase(resolved, () => this.#sweep?.start());
     this.expiry = ttlMs === undefined ? undefined : { ttlMs };
     this.#sweep = ttlMs === undefined ? undefined : sweepOf(this.#database, ttlMs);
     this.inbox = new MysqlInbox(this.#database);
-    this.#gate = new MysqlSessionGate({ pool, leaseMs }, this.#database);
+    this.#gate = new MysqlSessionGate({ pool, leaseMs, nodeTimeoutMs }, this.#database);
     this.#signals = new MysqlSignalBus(
       { pool, leaseMs, signalPollMs, gate: this.#gate },
       this.#database,
@@ -103,7 +103,7 @@ export class MysqlAgentStateStore implements AgentStateStore {
     this.fuses = { gate: this.#gate, log: this.#companions.log };
   }
 
-  async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+  async load(slot: Slot, known?: Revision): Promise<LoadAnswer> {
     return loadState(this.#database, checkSlot(slot), known);
   }
 

@@ -11,6 +11,12 @@ export const RING_BYTES: number = ENTRY_BYTES * REMEMBERED_OPS;
 
 const form = /^(0|[1-9]\d{0,15})\.([0-9a-f]{32})$/;
 
+/** Returns the number of a revision and its random bits in hexadecimal; undefined for one not made by `nextRevision`. */
+export function revisionParts(revision: Revision): { seq: bigint; token: string } | undefined {
+  const [, seq = "", token = ""] = form.exec(revision) ?? [];
+  return seq === "" ? undefined : { seq: BigInt(seq), token };
+}
+
 /** Hash of an op in the ring: entries have a fixed width, so that one statement can add and search them. */
 export function opHash(op: string): Buffer {
   return digest(op).subarray(0, OP_BYTES);
@@ -22,13 +28,13 @@ export function opHash(op: string): Buffer {
  * @throws InvalidInputError for a revision that was not made by `nextRevision`
  */
 export function opEntry(op: string, revision: Revision): Buffer {
-  const [, seq = "", token = ""] = form.exec(revision) ?? [];
-  if (seq === "")
+  const parts = revisionParts(revision);
+  if (parts === undefined)
     throw new InvalidInputError("the revision of a save must be made with nextRevision()");
   const entry = Buffer.alloc(ENTRY_BYTES);
   opHash(op).copy(entry);
-  entry.writeBigUInt64BE(BigInt(seq), OP_BYTES);
-  entry.write(token, OP_BYTES + 8, "hex");
+  entry.writeBigUInt64BE(parts.seq, OP_BYTES);
+  entry.write(parts.token, OP_BYTES + 8, "hex");
   return entry;
 }
 

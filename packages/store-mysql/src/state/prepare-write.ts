@@ -18,6 +18,8 @@ export interface PreparedWrite {
   readonly opEntry: Buffer;
   readonly head: Buffer;
   readonly keep: number;
+  /** Positions below `keep` whose message is replaced. */
+  readonly replaced: readonly number[];
   /** Messages after this write. */
   readonly count: number;
   /** Replaced and appended messages. */
@@ -69,6 +71,7 @@ export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
     opEntry: opEntry(op, revision),
     head: encode(write.head),
     keep,
+    replaced: replace.map(([index]) => index),
     count: keep + append.length,
     rows: [
       ...replace.map(([pos, message]) => ({ pos, body: encode(message) })),

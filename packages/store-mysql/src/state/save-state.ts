@@ -1,19 +1,20 @@
 import type { Revision, Slot } from "@holdfast/core";
 import { describeSlot, leaseLost, stateConflict } from "@holdfast/core/store-kit";
 import { asBytesOrNone, asNumberOrZero, asTextOrNull } from "../connection/cells.js";
-import type { Database, Transaction } from "../connection/database.js";
-import { rowBatches } from "../connection/row-batches.js";
+import { compound, type Database, type Transaction } from "../connection/database.js";
 import type { Value, WriteResult } from "../connection/session.js";
 import { removeExpired } from "../expiry/expired-sessions.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
 import { inboxAfter, removeEntries } from "../inbox/inbox-column.js";
 import { slotHash, type Tables } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
-import { insertLog } from "../log/append-log.js";
+import { insertingLog, insertLog } from "../log/append-log.js";
 import { writeBlobs } from "../log/log-blobs.js";
 import { keepingRecord, onlyRecord } from "./call-records.js";
+import { changesAfter } from "./change-column.js";
+import { deleteMessages, insertingMessages, writeMessages } from "./message-rows.js";
 import { opHash, RING_BYTES, revisionInRing } from "./op-ring.js";
-import type { MessageRow, PreparedWrite } from "./prepare-write.js";
+import type { PreparedWrite } from "./prepare-write.js";
 import { SLOT_COLUMNS, slotValues } from "./state-row.js";
 
 /**
@@ -34,7 +35,9 @@ export async function saveState(
   // With a lease the session was there, or removed, when the lease began, and does not expire while it is held.
   if (write.expected === null && write.lease === undefined) await removeExpired(database, slot);
   await writeBlobs(database, slot, write.log.blobs);
-  return database.transaction(what, async (tx) => {
+  const timed = database.within(database.commandTimeoutMs);
+  if (fitsCompound(write) && (await saveAtOnce(timed, what, k, write))) return write.revision;
+  return timed.transaction(what, async (tx) => {
     // With a lease the row exists. Without one, an UPDATE of a missing row would lock the gap for other sessions.
     if (write.expected === null && write.lease === undefined) await makeRow(tx, tables, slot);
     let stored = write.keep;
@@ -61,6 +64,40 @@ export async function saveState(
   });
 }
 
+/** Most messages and log records of a save that is one statement: each number of them is a text to prepare. */
+const [MESSAGES_AT_ONCE, RECORDS_AT_ONCE, BYTES_AT_ONCE] = [4, 5, 32_768];
+
+/** Tells whether a write is an ordinary one: that of a session that exists, with few and short messages and records. */
+function fitsCompound({ expected, lease, takes, head, rows, log }: PreparedWrite): boolean {
+  const bytes = rows.reduce((sum, { body }) => sum + body.length, head.length);
+  return (
+    (expected !== null || lease !== undefined) &&
+    takes.length <= 1 &&
+    rows.length <= MESSAGES_AT_ONCE &&
+    log.records.length <= RECORDS_AT_ONCE &&
+    log.blobs.size === 0 &&
+    log.records.reduce((sum, { rest }) => sum + rest.length, bytes) <= BYTES_AT_ONCE
+  );
+}
+
+/** Saves with one statement, where the server can; false when the transaction has to find out why it could not. */
+function saveAtOnce(
+  database: Database,
+  what: string,
+  k: Buffer,
+  write: PreparedWrite,
+): Promise<boolean> {
+  const { tables } = database;
+  const first = updatingRow(database, k, write, write.keep);
+  const rest = [
+    ...(write.rows.length > 0 ? [insertingMessages(tables, k, write.rows)] : []),
+    ...(write.log.records.length > 0 ? [insertingLog(tables, k, "last_id", write.log)] : []),
+  ];
+  const sql = rest.map((statement) => statement.sql);
+  const values = [first, ...rest].flatMap((statement) => statement.values);
+  return database.compound(what, compound(first.sql, sql), values);
+}
+
 function makeRow(tx: Transaction, { slots }: Tables, slot: Slot): Promise<WriteResult> {
   return tx.write(
     `INSERT INTO ${slots} (${SLOT_COLUMNS}, used_at) VALUES (?, ?, ?, ?, ?, ?, ${NOW}) ON DUPLICATE KEY UPDATE k = k`,
@@ -70,27 +107,36 @@ function makeRow(tx: Transaction, { slots }: Tables, slot: Slot): Promise<WriteR
 
 function updateRow(
   tx: Transaction,
+  ...row: [database: Database, k: Buffer, write: PreparedWrite, stored: number]
+): Promise<WriteResult> {
+  const { sql, values } = updatingRow(...row);
+  return tx.write(sql, values);
+}
+
+function updatingRow(
   database: Database,
   k: Buffer,
   write: PreparedWrite,
   stored: number,
-): Promise<WriteResult> {
+): { sql: string; values: readonly Value[] } {
   const ending = write.release
     ? ", lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL"
     : "";
   const beside = besideHead(write);
+  const changes = changesAfter(write);
   const holding =
     write.lease === undefined ? "" : " AND lease_token = ? AND lease_until > UTC_TIMESTAMP(6)";
-  return tx.write(
-    `UPDATE ${database.tables.slots} SET rev = ?, head = ?, n = ?, ops = LEFT(CONCAT(?, ops), ${RING_BYTES}), updated_at = UTC_TIMESTAMP(6), used_at = ${NOW},
+  return {
+    sql: `UPDATE ${database.tables.slots} SET rev = ?, head = ?, n = ?, ops = LEFT(CONCAT(?, ops), ${RING_BYTES}), ${changes.sql}, updated_at = UTC_TIMESTAMP(6), used_at = ${NOW},
 listed_at = ${LISTED_NOW},
 log_seq = LAST_INSERT_ID(log_seq + ?)${beside.sql}${ending}
 WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}${andUnexpired(database)}`,
-    [
+    values: [
       Buffer.from(write.revision, "utf8"),
       write.head,
       write.count,
       write.opEntry,
+      ...changes.values,
       write.log.records.length,
       ...beside.values,
       k,
@@ -100,7 +146,7 @@ WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}${and
       opHash(write.op).toString("hex"),
       ...(write.lease === undefined ? [] : [Buffer.from(write.lease, "utf8")]),
     ],
-  );
+  };
 }
 
 /**
@@ -147,45 +193,4 @@ async function readRow(tx: Transaction, database: Database, k: Buffer): Promise<
     ops: asBytesOrNone(ops),
     lease: asTextOrNull(lease),
   };
-}
-
-/** Positions per DELETE. */
-const POSITIONS_PER_DELETE = 64;
-
-/** Writes messages at their positions, over existing ones. */
-async function writeMessages(
-  tx: Transaction,
-  { messages }: Tables,
-  k: Buffer,
-  rows: readonly MessageRow[],
-): Promise<void> {
-  for (const batch of rowBatches(rows, ({ body }) => body.length)) {
-    const places = batch.map(() => "(?, ?, ?)").join(", ");
-    await tx.write(
-      `INSERT INTO ${messages} (k, pos, body) VALUES ${places} ON DUPLICATE KEY UPDATE body = VALUES(body)`,
-      batch.flatMap(({ pos, body }) => [k, pos, body]),
-    );
-  }
-}
-
-/**
- * Deletes the messages from position `from` up to but excluding `to`.
- *
- * Names each position instead of a range: a range would also lock the gap behind it, where the next slot's messages go, and two
- * such saves would block each other.
- */
-async function deleteMessages(
-  tx: Transaction,
-  { messages }: Tables,
-  k: Buffer,
-  from: number,
-  to: number,
-): Promise<void> {
-  const marks = Array.from({ length: POSITIONS_PER_DELETE }, () => "?").join(", ");
-  for (let start = from; start < to; start += POSITIONS_PER_DELETE) {
-    const places = Array.from({ length: POSITIONS_PER_DELETE }, (_, index) =>
-      Math.min(start + index, to - 1),
-    );
-    await tx.write(`DELETE FROM ${messages} WHERE k = ? AND pos IN (${marks})`, [k, ...places]);
-  }
 }

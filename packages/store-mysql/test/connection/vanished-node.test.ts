@@ -1,4 +1,4 @@
-import { StoreError } from "@holdfast/core";
+import { StoreError, userMessage } from "@holdfast/core";
 import { MysqlDistributedStore } from "@holdfast/store-mysql";
 import { eventually } from "@holdfast/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -37,7 +37,9 @@ function vanishBehind(text: string, time: number): void {
 
 test("a node that vanishes between its update and its commit does not lock the session", async () => {
   const revision = await vanishing.stateStore.save(slot, turnWrite(slot, null, 0));
-  const write = turnWrite(slot, revision, 1);
+  // More messages than a save of one statement has.
+  const append = Array.from({ length: 5 }, () => userMessage("m"));
+  const write = turnWrite(slot, revision, 1, { append });
   // Its first statement writes the head, the second this message.
   vanishBehind(write.append[0]?.id ?? "", 1);
   const failure = await vanishing.stateStore.save(slot, write).catch((error: unknown) => error);

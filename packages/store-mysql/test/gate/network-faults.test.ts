@@ -10,6 +10,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { dropTables, freshPrefix, proxiedPool, rowsOf, testPool } from "../log/fresh-tables.js";
 import { slotNamed, turnWrite } from "../state/turns.js";
 
+/** Command of the protocol that runs a prepared statement. */
+const EXECUTE = 0x17;
+
 const pool = testPool();
 const slot = slotNamed("held");
 let prefix: string;
@@ -158,9 +161,13 @@ test("a lease that a save gave back is not taken for lost, although the answer t
   const parts = MysqlDistributedStore.from(network.pool, { tablePrefix: prefix, leaseMs: 6_000 });
   const lease = await parts.gate.acquire(slot, { callId: "c-1" });
   const write = turnWrite(slot, null, 0, { lease: lease.token, release: true });
-  loseReplies("COMMIT");
+  let lost = 0;
+  // Executed, not only prepared.
+  network.proxy.losesReply = (request) =>
+    request[4] === EXECUTE && request.includes("message 0") && lost++ === 0;
   const failure = await parts.stateStore.save(slot, write).catch((error) => error);
   expect(UnknownOutcomeError.is(failure)).toBe(true);
+  expect(await near.calls(slot), "it was applied").toEqual([]);
   await renewalAnswered(lease.token);
   expect(lease.lost.aborted).toBe(false);
   await parts.stateStore.save(slot, write);

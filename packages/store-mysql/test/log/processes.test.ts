@@ -1,13 +1,12 @@
 import type { LogRecord } from "@holdfast/core";
 import { withBlobs } from "@holdfast/core/store-kit";
 import { MysqlConversationLog } from "@holdfast/store-mysql";
-import { eventually, type SpawnedScript, spawnScript } from "@holdfast/testing";
+import { eventually, type SpawnedScript, scaled, spawnScript } from "@holdfast/testing";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { dropTables, freshPrefix, testPool } from "./fresh-tables.js";
 import { idsOf, loggedSlot as slot } from "./log-records.js";
 
 const slow = { timeout: 600_000 };
-const isLong = process.env["HOLDFAST_LONG"] === "1";
 const pool = testPool();
 let prefix: string;
 let log: MysqlConversationLog;
@@ -23,7 +22,7 @@ test(
   slow,
   async () => {
     const names = ["left", "middle", "right"];
-    const batches = isLong ? 1_000 : 100;
+    const batches = scaled(40, 1_000);
     const writers = names.map((name) => appender(name, 0, batches));
     await Promise.all(writers.map((writer) => writer.line("ready")));
     for (const writer of writers) writer.send("go");
@@ -57,7 +56,7 @@ test(
   "a process killed at any moment leaves whole appends, and all it acknowledged",
   slow,
   async () => {
-    const rounds = isLong ? 100 : 8;
+    const rounds = scaled(6, 100);
     let acknowledged = 0;
     for (let round = 0; round < rounds; round++) {
       const writer = appender("only", acknowledged, 1_000_000, round % 2 === 0 ? 40_000 : 100);

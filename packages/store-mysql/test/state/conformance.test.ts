@@ -21,6 +21,7 @@ describeAgentStateStore("MysqlAgentStateStore", {
   fuses: ["gate", "log"],
   inbox: true,
   callRecords: true,
+  deltaLoads: true,
   create: () => open(),
   expiring: {
     create: open,

@@ -57,9 +57,9 @@ test.each(["nothing", "its input, call record and facts"])(
     };
     const short = await costOf(10);
     const long = await costOf(2_000);
-    const [query, execute] = [0x03, 0x17];
-    const turn = [execute, query, execute, execute, execute, query];
-    expect(short.commands, "UPDATE; BEGIN, UPDATE, INSERT, INSERT, COMMIT").toEqual(turn);
+    const execute = 0x17;
+    const turn = [execute, execute];
+    expect(short.commands, "one to take the lease, one to save").toEqual(turn);
     expect(long.commands).toEqual(turn);
     // Numbers of messages have more digits, and ids may hold more that UTF-8 or JSON lengthens.
     expect(Math.abs(long.bytes - short.bytes)).toBeLessThan(64);

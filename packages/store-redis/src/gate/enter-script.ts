@@ -8,19 +8,21 @@ import { refreshLua } from "./refresh-lua.js";
 /**
  * Takes the lease or a place in the queue; with the lease it puts an entry into the inbox and loads state and inbox.
  *
- * KEYS `slotKeys`. ARGV: token, call, node, listens, leaseMs, mode, maxQueue, slot (empty: neither state nor inbox), known,
- * ttlMs, and the arguments of `put_entry` (an empty id: no entry).
+ * KEYS `loadKeys`. ARGV: token, call, node, one text of listens, leaseMs, renewed, mode, maxQueue and ttlMs, slot (empty: neither
+ * state nor inbox), known, the arguments of `put_entry` (an empty id: no entry), and, if a claim is dead, the token and
+ * version that `claim_before` had.
  *
- * Returns `granted` with signals, the loaded state and the inbox, `wait` with signals, the number ahead and when to ask again,
- * `busy` with the number that wait, or `full` when the inbox has no room for the entry.
+ * Returns `granted` with signals, the loaded state and the inbox, `wait` with signals, the number ahead, when to ask again and
+ * `claim_before`, `busy` with the number that wait, or `full` when the inbox has no room for the entry.
  */
 export const enterScript: Script = defineScript(
   "enter",
   true,
   `${gateLua}${refreshLua}${stateLua}${inboxLua}
-local token, call, node, listens = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local lease_ms, mode, max_queue = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
-local slot, ttl_ms, id = ARGV[8], tonumber(ARGV[10]), ARGV[11]
+local token, call, node, slot, id = ARGV[1], ARGV[2], ARGV[3], ARGV[5], ARGV[7]
+local listens, lease_ms, renewed, mode, max_queue, ttl_ms =
+  string.match(ARGV[4], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+lease_ms, max_queue, ttl_ms = tonumber(lease_ms), tonumber(max_queue), tonumber(ttl_ms)
 local crowded = is_crowded()
 local now = crowded and now_ms()
 
@@ -46,16 +48,21 @@ local function sweep()
 end
 
 if crowded and mode ~= 'again' then sweep() end
+local own_place = ARGV[10] and redis.call('LPOS', QUEUE, token)
+if own_place then
+  local before, version = claim_before(own_place)
+  if before == ARGV[10] and version == ARGV[11] then replace_before(own_place, now) end
+end
 local holder = redis.call('HGET', LEASE, 'token')
 local first = crowded and first_waiting(now)
 if holder == token or (not holder and (not first or first == token)) then
   local inbox = {}
   if slot ~= '' then
-    if id == '' or is_gone(STATE, id) then inbox = read_entries(KEYS[9])
-    else inbox = put_entry(KEYS[9], id, ARGV[12], ARGV[13]) end
+    if id == '' or is_gone(STATE, id) then inbox = read_entries(INBOX)
+    else inbox = put_entry(INBOX, id, ARGV[8], ARGV[9]) end
     if not inbox then return {'full'} end
   end
-  take_lease(token, lease_ms, listens, node, call)
+  take_lease(token, lease_ms, listens, node, call, renewed)
   refresh(ttl_ms, 4)
   local signals = {}
   if crowded then
@@ -64,7 +71,7 @@ if holder == token or (not holder and (not first or first == token)) then
     keep_at_least(CALLS, lease_ms)
     signals = signals_to(token)
   end
-  local loaded = slot == '' and {'none'} or load_state(slot, ARGV[9], 0)
+  local loaded = slot == '' and {'none'} or load_state(slot, ARGV[6], 0)
   return {'granted', signals, loaded, inbox}
 end
 now = now or now_ms()
@@ -87,11 +94,11 @@ else
   local before = redis.call('LINDEX', QUEUE, place - 1)
   due = (read_entry('w:' .. before, now) or now) - now
 end
-return {'wait', signals_to(token), place + (holder and 1 or 0), due}
+return {'wait', signals_to(token), place + (holder and 1 or 0), due, claim_before(place)}
 `,
   either(
     verdict("granted", listOf(isText), either(loadReply, verdict("none")), listOf(isText)),
-    verdict("wait", listOf(isText), isNumber, isNumber),
+    verdict("wait", listOf(isText), isNumber, isNumber, isText, isText),
     verdict("busy", isNumber),
     verdict("full"),
   ),

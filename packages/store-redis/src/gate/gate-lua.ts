@@ -1,10 +1,11 @@
 /**
  * Lua functions over the gate of a slot: its holder, its queue, its listeners, and the signals to each of them.
  *
- * - `lease`: a hash `token`, `call`, `node`, `listens`; expires by itself.
+ * - `lease`: a hash `token`, `call`, `node`, `listens`, `renewed`; expires by itself. `renewed` is another text after each renewal.
  * - `queue`: the tokens that wait, in order.
  * - `calls`: a hash. `w:<token>` is a waiter and `l:<token>` a listener outside the gate, each as
- *   `<until>\n<listens>\n<node>\n<call>`; `s:<token>:<id>` is a signal to one of them or to the holder.
+ *   `<until>\n<listens>\n<node>\n<call>`; `s:<token>:<id>` is a signal to one of them or to the holder. `d:<token>` is a holder
+ *   that was replaced, in the form of a waiter, until its lease would have run out.
  *
  * `until` is in the server's time. A waiter or listener not heard of until then counts no more, and once that is true of all
  * the keys expire as well. `node` is the channel of the process; it gets `wake\n<token>` when a turn comes, and
@@ -65,6 +66,16 @@ local function signals_to(token)
   return found
 end
 
+-- Token and version of the claim before a place in the queue: the holder's for the first.
+local function claim_before(place)
+  if place == 0 then
+    local holder = redis.call('HMGET', LEASE, 'token', 'renewed')
+    return holder[1] or '', holder[2] or ''
+  end
+  local token = redis.call('LINDEX', QUEUE, place - 1)
+  return token, string.match(redis.call('HGET', CALLS, 'w:' .. token) or '', '^%d*')
+end
+
 local function forget(token)
   redis.call('HDEL', CALLS, 'w:' .. token, 'l:' .. token)
   for _, field in ipairs(signal_fields(token)) do redis.call('HDEL', CALLS, field) end
@@ -82,8 +93,21 @@ local function first_waiting(now)
   end
 end
 
-local function take_lease(token, lease_ms, listens, node, call)
-  redis.call('HSET', LEASE, 'token', token, 'call', call, 'node', node, 'listens', listens)
+-- Takes the place of the claim before one's own from a process that is dead.
+local function replace_before(place, now)
+  local dead = claim_before(place)
+  forget(dead)
+  if place > 0 then
+    redis.call('LREM', QUEUE, 0, dead)
+    return
+  end
+  -- Should it live after all, it must learn of this also when the slot is free again.
+  write_entry('d:' .. dead, now, redis.call('PTTL', LEASE), '0', '', '')
+  redis.call('DEL', LEASE)
+end
+
+local function take_lease(token, lease_ms, listens, node, call, renewed)
+  redis.call('HSET', LEASE, 'token', token, 'call', call, 'node', node, 'listens', listens, 'renewed', renewed)
   redis.call('PEXPIRE', LEASE, lease_ms)
 end
 

@@ -7,10 +7,10 @@ import { refreshLua } from "./refresh-lua.js";
 /**
  * Renews a lease, and with it the time for which everything stored of the slot is kept: a call may run longer than `ttlMs`.
  *
- * KEYS `slotKeys`. ARGV: token, call, node, listens, leaseMs, ttlMs.
+ * KEYS `slotKeys`. ARGV: token, call, node, and one text of listens, leaseMs, renewed and ttlMs.
  *
- * Returns `kept` with the signals to the holder, or `lost`. A lease that is gone although no other call wants the slot was
- * forgotten by a failover and is taken again: had it run out, its holder would not ask any more.
+ * Returns `kept` with the signals to the holder, or `lost`. A lease that is gone although no other call wants the slot and none
+ * has replaced it was forgotten by a failover and is taken again: had it run out, its holder would not ask any more.
  */
 export const renewScript: Script = defineScript(
   "renew",
@@ -19,10 +19,11 @@ export const renewScript: Script = defineScript(
 local token = ARGV[1]
 local holder = redis.call('HGET', LEASE, 'token')
 if holder and holder ~= token then return {'lost'} end
-if not holder and first_waiting(now_ms()) then return {'lost'} end
-take_lease(token, tonumber(ARGV[5]), ARGV[4], ARGV[3], ARGV[2])
-keep_at_least(CALLS, tonumber(ARGV[5]))
-refresh(tonumber(ARGV[6]), 4)
+if not holder and (redis.call('HEXISTS', CALLS, 'd:' .. token) == 1 or first_waiting(now_ms())) then return {'lost'} end
+local listens, lease_ms, renewed, ttl_ms = string.match(ARGV[4], '^(%S+) (%S+) (%S+) (%S+)$')
+take_lease(token, tonumber(lease_ms), listens, ARGV[3], ARGV[2], renewed)
+keep_at_least(CALLS, tonumber(lease_ms))
+refresh(tonumber(ttl_ms), 4)
 return {'kept', signals_to(token)}
 `,
   either(verdict("kept", listOf(isText)), verdict("lost")),
@@ -39,7 +40,7 @@ export const leaveScript: Script = defineScript(
   true,
   `${gateLua}${refreshLua}${inboxLua}
 local held = holds_lease(ARGV[1])
-if #ARGV > 2 and held then remove_entries(KEYS[9], KEYS[4], 3, #ARGV) end
+if #ARGV > 2 and held then remove_entries(KEYS[6], KEYS[4], 3, #ARGV) end
 leave(ARGV[1])
 if held then refresh(tonumber(ARGV[2]), 4) end
 return 'left'

@@ -6,10 +6,13 @@ import {
   type EnterTerms,
   inboxFull,
   type LeaseBackend,
+  type NodeBeats,
 } from "@holdfast/core/store-kit";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
+import { isTextOrNull } from "../connection/reply-shape.js";
+import type { CarriedEntries } from "../inbox/carried-entries.js";
 import { entryArgs, idArgs, RedisInbox, readEntries } from "../inbox/redis-inbox.js";
-import { gateKeys, slotKeys } from "../keys.js";
+import { beatKey, gateKeys, loadKeys, slotKeys } from "../keys.js";
 import type { SlotIndex } from "../listing/slot-index.js";
 import { CallListeners, readSignals } from "../signals/call-listeners.js";
 import { readStoredState, slotField } from "../state/stored-state.js";
@@ -24,6 +27,7 @@ const MAX_CARRIED_BYTES = 65_536;
 export interface LeaseBackendOptions {
   readonly keyPrefix: string;
   readonly leaseMs: number;
+  readonly nodeTimeoutMs: number | undefined;
   readonly commandTimeoutMs: number;
   /** Options of the store whose states and inboxes come with the lease. @default none come */
   readonly store?:
@@ -31,6 +35,7 @@ export interface LeaseBackendOptions {
         readonly ttlMs: number | undefined;
         readonly minReplicas: number;
         readonly index: SlotIndex;
+        readonly carried: CarriedEntries;
       }
     | undefined;
 }
@@ -46,6 +51,7 @@ export class RedisLeaseBackend implements LeaseBackend {
   readonly reach = "distributed";
   readonly leaseMs: number;
   readonly commandTimeoutMs: number;
+  readonly nodes: NodeBeats | undefined;
   /** Listeners for calls that enter here. */
   readonly listeners: CallListeners = new CallListeners();
   readonly node: NodeChannel;
@@ -53,6 +59,8 @@ export class RedisLeaseBackend implements LeaseBackend {
   readonly #options: LeaseBackendOptions;
   readonly #inbox: RedisInbox | undefined;
   readonly #onClose: () => Promise<void>;
+  /** Number of commands that took or kept a claim: each of them makes another version of it. */
+  #renewals = 0;
 
   /** @param onClose - releases what was opened for the backend */
   constructor(
@@ -60,9 +68,11 @@ export class RedisLeaseBackend implements LeaseBackend {
     options: LeaseBackendOptions,
     onClose: () => Promise<void>,
   ) {
-    const { keyPrefix, store, leaseMs, commandTimeoutMs } = options;
+    const { keyPrefix, store, leaseMs, nodeTimeoutMs, commandTimeoutMs } = options;
     this.leaseMs = leaseMs;
     this.commandTimeoutMs = commandTimeoutMs;
+    this.nodes =
+      nodeTimeoutMs === undefined ? undefined : redisNodes(connection, options, nodeTimeoutMs);
     this.node = new NodeChannel(connection, keyPrefix);
     this.#connection = connection;
     this.#options = options;
@@ -76,17 +86,21 @@ export class RedisLeaseBackend implements LeaseBackend {
     const [id, kind, json] = put === undefined ? ["", "", ""] : entryArgs(put);
     const isCarried = put !== undefined && Buffer.byteLength(json, "utf8") <= MAX_CARRIED_BYTES;
     const reply = await this.#enter(claim, terms, isCarried ? [id, kind, json] : ["", "", ""]);
-    const [verdict, first, second, third] = reply as readonly RedisReply[];
+    const [verdict, first, second, third, token, version] = reply as readonly RedisReply[];
     if (verdict === "full") throw inboxFull(claim.slot);
     if (verdict === "busy") return { kind: "busy", waiting: Number(first) };
     this.#hear(claim, first);
-    if (verdict !== "granted") return { kind: "wait", ahead: Number(second), dueMs: Number(third) };
+    if (verdict !== "granted") {
+      const before = { token: String(token), version: String(version) };
+      return { kind: "wait", ahead: Number(second), dueMs: Number(third), before };
+    }
     if (this.#inbox === undefined) return { kind: "granted" };
     const leftMs = (): number => Math.max(terms.deadlineMs - (performance.now() - sentAt), 1);
     const inbox =
       put === undefined || isCarried
         ? readable(() => readEntries(claim.slot, third, json))
         : await this.#inbox.putOfClaim(claim.slot, put, leftMs());
+    if (put !== undefined) this.#options.store?.carried.put(claim.slot, put.id, json);
     const loaded = readable(() => readStoredState(claim.slot, second ?? null));
     if (loaded !== null) this.#options.store?.index.keep(claim.slot);
     // Before the call begins: should it die, a listing of unfinished sessions is how it is found.
@@ -101,7 +115,7 @@ export class RedisLeaseBackend implements LeaseBackend {
       `holding ${describeSlot(claim.slot)}`,
       renewScript,
       slotKeys(keyPrefix, claim.slot),
-      [...this.#identity(claim), store?.ttlMs ?? 0],
+      this.#identity(claim, store?.ttlMs ?? 0),
       { deadlineMs },
     );
     const [verdict, signals] = reply as readonly RedisReply[];
@@ -138,22 +152,23 @@ export class RedisLeaseBackend implements LeaseBackend {
 
   #enter(
     claim: Claim,
-    { mode, maxQueue, known, deadlineMs }: EnterTerms,
+    { mode, maxQueue, known, replaces, deadlineMs }: EnterTerms,
     entry: readonly [id: string, kind: string, json: string],
   ): Promise<RedisReply> {
     const { keyPrefix, store } = this.#options;
     return this.#connection.run(
       `queueing for ${describeSlot(claim.slot)}`,
       enterScript,
-      slotKeys(keyPrefix, claim.slot),
+      loadKeys(keyPrefix, claim.slot, store?.ttlMs),
       [
-        ...this.#identity(claim),
-        mode,
-        Math.min(maxQueue, Number.MAX_SAFE_INTEGER),
+        ...this.#identity(
+          claim,
+          ...[mode, Math.min(maxQueue, Number.MAX_SAFE_INTEGER), store?.ttlMs ?? 0],
+        ),
         store === undefined ? "" : slotField(claim.slot),
         known === undefined ? "" : `r${known}`,
-        store?.ttlMs ?? 0,
         ...entry,
+        ...(replaces === undefined ? [] : [replaces.token, replaces.version]),
       ],
       {
         deadlineMs,
@@ -163,13 +178,39 @@ export class RedisLeaseBackend implements LeaseBackend {
     );
   }
 
-  #identity({ slot, token, callId }: Claim): (string | number)[] {
-    return [token, callId, this.node.name, this.listeners.has(slot, callId) ? 1 : 0, this.leaseMs];
+  /** @param terms - short words and numbers that follow in the same argument: each argument of its own costs bytes */
+  #identity({ slot, token, callId }: Claim, ...terms: (string | number)[]): string[] {
+    const listens = this.listeners.has(slot, callId) ? 1 : 0;
+    const all = [listens, this.leaseMs, ++this.#renewals, ...terms];
+    return [token, callId, this.node.name, all.join(" ")];
   }
 
   #hear({ slot, callId }: Claim, reply: RedisReply | undefined): void {
     this.listeners.hear(slot, callId, readSignals(reply));
   }
+}
+
+/** Heartbeats of processes, each under a key of its own. */
+function redisNodes(
+  connection: RedisConnection,
+  { keyPrefix, leaseMs }: LeaseBackendOptions,
+  timeoutMs: number,
+): NodeBeats {
+  return {
+    timeoutMs,
+    async beat(nodeId, count, deadlineMs) {
+      const args = [beatKey(keyPrefix, nodeId), count, "PX", leaseMs];
+      await connection.send("sending a heartbeat", "SET", args, { writes: true, deadlineMs });
+    },
+    async lastBeat(nodeId, deadlineMs) {
+      const key = beatKey(keyPrefix, nodeId);
+      const reply = isTextOrNull;
+      const options = { deadlineMs, reply };
+      return (await connection.send("looking for a heartbeat", "GET", [key], options)) as
+        | string
+        | null;
+    },
+  };
 }
 
 /** Leaves out what came with a lease but cannot be read: reading it by itself tells why, and it can be deleted. */

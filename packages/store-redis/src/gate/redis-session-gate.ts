@@ -16,7 +16,8 @@ export interface SharedGate {
  * Serialises calls on a slot among all nodes, first come, first served.
  *
  * Contract, beyond that of `SessionGate` and `LeaseGate`:
- * - Time is the server's: leases expire there, and a waiter not heard of for `leaseMs` is passed over.
+ * - Time is the server's: leases expire there, and a waiter not heard of for `leaseMs` is passed over. A process not heard of for
+ *   `nodeTimeoutMs` gives way to those that wait behind it, by the clocks of these.
  * - The next waiter is woken by a message; a lost one costs at most a third of `leaseMs`.
  * - A slot leaves no key behind.
  * - The gate of a `RedisAgentStateStore` loads state and inbox along with the lease; one made on its own does not.
@@ -39,6 +40,7 @@ export class RedisSessionGate extends LeaseGate {
       "client",
       "keyPrefix",
       "leaseMs",
+      "nodeTimeoutMs",
       "commandTimeoutMs",
     ]);
     const connection = shared?.connection ?? connect(resolved.client, resolved);

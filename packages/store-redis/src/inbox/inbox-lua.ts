@@ -62,6 +62,14 @@ local function remove_entries(key, state_key, first, last)
   end
 end
 
+-- JSON of the entry with this id; nil when it is not there, or is not of this length.
+local function entry_json(key, id, length)
+  for _, text in ipairs(redis.call('LRANGE', key, 0, -1)) do
+    local own_id, _, json = split_entry(text)
+    if own_id == id and #json == length then return json end
+  end
+end
+
 local function has_input(key)
   for _, text in ipairs(redis.call('LRANGE', key, 0, -1)) do
     local _, kind = split_entry(text)

@@ -14,21 +14,30 @@ const MAX_RECORD_BYTES = 16_777_216;
 /** Start of every record's text, up to its seq. */
 const RECORD_START = '{"v":1,"seq":';
 
+/** Text of a record between its head, which ends with `at`, and its message, when it has nothing else. */
+const MESSAGE_ALONE = ',"kind":"message","message":';
+
 /**
- * Lua function for scripts that append to a log: `append_log(log_key, ids_key, first, messages_at)`.
+ * Lua function for scripts that append to a log: `append_log(log_key, ids_key, first, saved)`.
  *
- * It reads the arguments made by {@link prepareLog} from `ARGV[first]` on, skips records whose id is known, and returns the
- * index of the first argument behind them. A record's seq is its position in the list, counted from 1. The n-th message saved in
- * the same step is `ARGV[messages_at + n]`.
+ * It reads the arguments made by {@link prepareLog} from `ARGV[first]` on and skips records whose id is known. A record's seq is
+ * its position in the list, counted from 1. `saved` is the texts of the messages saved in the same step.
  */
 export const appendLogLua: string = `
-local function append_log(log_key, ids_key, first, messages_at)
-  local last = first + 3 * tonumber(ARGV[first])
+local function append_log(log_key, ids_key, first, saved)
+  local count, id_start = string.match(ARGV[first], '^(%d+) (.*)$')
+  if count == '0' then return end
+  local call, time = ',"callId":' .. ARGV[first + 1], ',"at":' .. ARGV[first + 2]
   local seq, texts = nil, {}
-  for at = first + 1, last, 3 do
-    if redis.call('SADD', ids_key, ARGV[at]) == 1 then
-      local text = ARGV[at + 1]
-      if ARGV[at + 2] ~= '' then text = text .. ARGV[messages_at + ARGV[at + 2]] .. '}' end
+  for at = first + 3, first + 1 + 2 * count, 2 do
+    local id = id_start .. ARGV[at]
+    if redis.call('SADD', ids_key, id) == 1 then
+      local place, text = string.match(ARGV[at + 1], '^(%d*)(.*)$')
+      if text == '' then text = '${MESSAGE_ALONE}' end
+      local start = string.sub(text, 1, 7)
+      if start == ',"kind"' then text = time .. text end
+      if string.sub(start, 1, 5) ~= ',"id"' then text = ',"id":"' .. id .. '"' .. call .. text end
+      if place ~= '' then text = text .. saved[place + 1] .. '}' end
       seq = (seq or redis.call('LLEN', log_key)) + 1
       texts[#texts + 1] = '${RECORD_START}' .. seq .. text
     end
@@ -37,15 +46,16 @@ local function append_log(log_key, ids_key, first, messages_at)
   for at = 1, #texts, 1000 do
     redis.call('RPUSH', log_key, unpack(texts, at, math.min(at + 999, #texts)))
   end
-  return last + 1
 end
 `;
 
 /** Records ready to be sent. */
 export interface PreparedLog {
   /**
-   * Arguments of `append_log`: the number of records, then for each its id, its text behind the seq, and, where that text ends
-   * before the message, the index of the message among those saved in the same step.
+   * Arguments of `append_log`: the number of records and the start that all ids share, `callId` and `at` of the first as JSON,
+   * then for each record the rest of its id and its text behind the seq. A text that ends before its message begins with the
+   * index of the message among those saved in the same step. It leaves out id, `callId` and `at` as far as they are those of the
+   * first record, and all when it is nothing but a message.
    */
   readonly args: readonly (string | number)[];
   /** Long texts by their `ref`; they must be stored before the records. */
@@ -64,7 +74,9 @@ export function prepareLog(
   saved: readonly Message[] = [],
 ): PreparedLog {
   for (const draft of drafts) checkLogDraft(draft);
-  const args: (string | number)[] = [drafts.length];
+  const shared = sharedParts(drafts);
+  const args: (string | number)[] = [`${drafts.length} ${shared.id}`];
+  if (drafts.length > 0) args.push(shared.call, shared.time);
   const blobs = new Map<string, string>();
   for (const original of drafts) {
     const { draft, references, blobs: extracted } = extractBlobs(original);
@@ -79,7 +91,8 @@ export function prepareLog(
       throw new StateTooLargeError(
         `a log record of ${describeSlot(slot)} is over ${MAX_RECORD_BYTES} bytes without its long texts; split the message`,
       );
-    args.push(draft.id, text, place < 0 ? "" : place);
+    const sent = withoutShared(text, draft.id, shared);
+    args.push(draft.id.slice(shared.id.length), place < 0 ? sent : `${place}${sent}`);
   }
   return { args, blobs };
 }
@@ -99,4 +112,33 @@ function recordText(record: Omit<LogRecord, "seq">): string {
 /** Text of a record behind its seq, up to its message. */
 function recordBefore({ id, callId, at, kind }: LogDraft): string {
   return `,${JSON.stringify({ id, callId, at, kind }).slice(1, -1)},"message":`;
+}
+
+/** Parts that records have in common with the first of them. */
+interface SharedParts {
+  /** Longest start that all ids have, in whole characters. */
+  readonly id: string;
+  /** `callId` of the first, as JSON. */
+  readonly call: string;
+  /** `at` of the first, as JSON. */
+  readonly time: string;
+}
+
+function sharedParts(drafts: readonly LogDraft[]): SharedParts {
+  const { id: start = "", callId = "", at = "" } = drafts[0] ?? {};
+  let id = start;
+  for (const draft of drafts) while (!draft.id.startsWith(id)) id = id.slice(0, -1);
+  id = id.replace(/[\ud800-\udbff]$/, "");
+  return { id, call: JSON.stringify(callId), time: JSON.stringify(at) };
+}
+
+/** Leaves out of a record's text, from its start, what the script puts there. */
+function withoutShared(text: string, id: string, { call, time }: SharedParts): string {
+  const beforeTime = `,"id":"${id}","callId":${call}`;
+  if (!text.startsWith(beforeTime)) return text;
+  const rest = text.slice(beforeTime.length);
+  const timeText = `,"at":${time}`;
+  if (!rest.startsWith(timeText)) return rest;
+  const last = rest.slice(timeText.length);
+  return last === MESSAGE_ALONE ? "" : last;
 }

@@ -24,7 +24,9 @@ import { CallRegistration } from "./call-registration.js";
 import { sendScript } from "./signal-scripts.js";
 
 /** Options of {@link RedisSignalBus}. A listener not heard of for `leaseMs` counts no more. */
-export interface RedisSignalBusOptions extends RedisPartOptions, RedisLeaseOptions {}
+export interface RedisSignalBusOptions
+  extends RedisPartOptions,
+    Pick<RedisLeaseOptions, "leaseMs"> {}
 
 /** Parts of a store that its bus uses. */
 export interface SharedBus {

@@ -10,7 +10,7 @@ import {
   checkSlot,
   describeSlot,
   type Inbox,
-  type LoadedState,
+  type LoadAnswer,
   type SessionExpiry,
   type StateWrite,
 } from "@holdfast/core/store-kit";
@@ -20,7 +20,7 @@ import { defineScript } from "../connection/script.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";
 import { RedisInbox } from "../inbox/redis-inbox.js";
 import { RedisKeyValueStore } from "../key-value/redis-key-value-store.js";
-import { partKey, slotKeys } from "../keys.js";
+import { loadKeys, partKey } from "../keys.js";
 import { SlotIndex } from "../listing/slot-index.js";
 import { RedisConversationLog } from "../log/redis-conversation-log.js";
 import {
@@ -31,7 +31,8 @@ import {
 } from "../options.js";
 import { RedisSignalBus } from "../signals/redis-signal-bus.js";
 import { saveArgs } from "./save-args.js";
-import { savedRevision, saveScript } from "./save-script.js";
+import { savedRevision } from "./save-script.js";
+import { SaveSender } from "./save-sender.js";
 import { loadScript, readStoredState, slotField } from "./stored-state.js";
 
 /**
@@ -86,6 +87,7 @@ export class RedisAgentStateStore implements AgentStateStore {
   readonly #options: ResolvedOptions;
   readonly #connection: RedisConnection;
   readonly #index: SlotIndex;
+  readonly #sender: SaveSender;
   readonly #companions: Companions;
   #closed: Promise<void> | undefined;
 
@@ -97,14 +99,18 @@ export class RedisAgentStateStore implements AgentStateStore {
       "ttlMs",
       "minReplicas",
       "leaseMs",
+      "nodeTimeoutMs",
       "commandTimeoutMs",
     ]);
-    const { client, keyPrefix, commandTimeoutMs, ttlMs, minReplicas, leaseMs } = resolved;
+    const { client, keyPrefix, commandTimeoutMs, ttlMs, minReplicas, leaseMs, nodeTimeoutMs } =
+      resolved;
     const connection = connect(client, resolved);
     const part = { client, keyPrefix, commandTimeoutMs };
     this.#index = new SlotIndex(connection, resolved);
-    const store = { ttlMs, minReplicas, index: this.#index };
-    const gate = new RedisSessionGate({ ...part, leaseMs }, { connection, store });
+    this.#sender = new SaveSender(connection, resolved);
+    const store = { ttlMs, minReplicas, index: this.#index, carried: this.#sender.carried };
+    const leases = { leaseMs, nodeTimeoutMs };
+    const gate = new RedisSessionGate({ ...part, ...leases }, { connection, store });
     const log = new RedisConversationLog({ ...part, ttlMs, minReplicas }, connection);
     this.#options = resolved;
     this.expiry = ttlMs === undefined ? undefined : { ttlMs };
@@ -120,14 +126,14 @@ export class RedisAgentStateStore implements AgentStateStore {
     };
   }
 
-  async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
+  async load(slot: Slot, known?: Revision): Promise<LoadAnswer> {
     const owner = checkSlot(slot);
-    const { keyPrefix, ttlMs = 0 } = this.#options;
+    const { keyPrefix, ttlMs } = this.#options;
     const reply = await this.#connection.run(
       `loading ${describeSlot(owner)}`,
       loadScript,
-      slotKeys(keyPrefix, owner),
-      [slotField(owner), known === undefined ? "" : `r${known}`, ttlMs],
+      loadKeys(keyPrefix, owner, ttlMs),
+      [slotField(owner), known === undefined ? "" : `r${known}`, ttlMs ?? 0],
     );
     const loaded = readStoredState(owner, reply);
     if (loaded !== null) this.#index.keep(owner);
@@ -136,24 +142,16 @@ export class RedisAgentStateStore implements AgentStateStore {
 
   async save(slot: Slot, write: StateWrite): Promise<Revision> {
     const owner = checkSlot(slot);
-    const { keyPrefix, ttlMs, minReplicas } = this.#options;
-    const args = saveArgs(owner, write, ttlMs);
-    const { log = [] } = write;
-    const staging = this.fuses.log.stage(owner, log, write.append, write.expected === null);
-    const { op, info } = write;
+    const args = saveArgs(owner, write, this.#options.ttlMs);
+    const { op, log = [], append, info, expected } = write;
+    const staging = this.fuses.log.stage(owner, log, append, expected === null);
     const indexed = [this.#updateIndex(owner, write)];
     if (info?.waiting === true) indexed.push(this.#index.waiting.add(owner, op));
     await Promise.all([staging, ...indexed]);
     const logArgs = await staging;
     const send = async (): Promise<Revision> => {
-      const reply = await this.#connection.run(
-        `saving ${describeSlot(owner)}`,
-        saveScript,
-        slotKeys(keyPrefix, owner),
-        [...args, ...logArgs],
-        { minReplicas, wrote: (answer) => Array.isArray(answer) && answer[0] === "saved" },
-      );
-      const revision = savedRevision(owner, write, reply as readonly RedisReply[]);
+      const reply = await this.#sender.send(owner, write, args, logArgs);
+      const revision = savedRevision(owner, write, reply);
       this.#endWait(owner, reply, 2);
       return revision;
     };

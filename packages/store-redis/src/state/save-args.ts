@@ -1,4 +1,10 @@
-import { InvalidInputError, type Message, type Slot, StateTooLargeError } from "@holdfast/core";
+import {
+  InvalidInputError,
+  type Message,
+  type Revision,
+  type Slot,
+  StateTooLargeError,
+} from "@holdfast/core";
 import {
   type CallRecordWrite,
   checkWrite,
@@ -19,25 +25,27 @@ const MAX_MESSAGE_BYTES = 16 * 1_024 * 1_024;
 /** The server is blocked while it reads and applies a save. */
 const MAX_SAVE_BYTES = 64 * 1_024 * 1_024;
 
+/** Values of a save, encoded, without the log records. */
+export interface SaveArgs {
+  readonly revision: Revision;
+  readonly head: string;
+  /** Texts of the appended messages. */
+  readonly append: readonly string[];
+  /** Returns the arguments of the save script, with the head and the messages as they are to be sent. */
+  sent(
+    head: string,
+    append: readonly string[],
+    log: readonly (string | number)[],
+  ): (string | number)[];
+}
+
 /**
  * Builds the arguments of the save script, without the log records: only what changed, whatever the length of the session.
  *
  * @throws StateTooLargeError | StateCorruptError | InvalidInputError before anything is sent
  */
-export function saveArgs(
-  slot: Slot,
-  write: StateWrite,
-  ttlMs: number | undefined,
-): (string | number)[] {
-  const {
-    op,
-    expected,
-    revision = nextRevision(expected),
-    lease,
-    release,
-    keep,
-    takes = [],
-  } = write;
+export function saveArgs(slot: Slot, write: StateWrite, ttlMs: number | undefined): SaveArgs {
+  const { op, expected, revision = nextRevision(expected), lease, keep, takes = [] } = write;
   if (typeof op !== "string" || !REVISION.test(revision))
     throw new InvalidInputError(
       `${describeSlot(slot)} was not saved: a save needs an op, and a revision made with nextRevision`,
@@ -45,27 +53,31 @@ export function saveArgs(
   // The script compares `keep` with what is stored.
   checkWrite(write, keep, slot);
   const encoder = new SaveEncoder(slot);
-  return [
-    slotField(slot),
-    JSON.stringify(op),
-    expected === null ? "" : `r${expected}`,
+  const { info, replace } = write;
+  // One argument, as each has more bytes around it than in it.
+  const numbers = [
+    ...[write.release === true ? 1 : 0, keep, ttlMs ?? 0, Date.now()],
+    ...[info?.waiting === true ? 1 : 0, takes.length, replace.length, write.append.length],
+  ].join(" ");
+  const before = [
+    ...(expected === null
+      ? [slotField(slot), JSON.stringify(op), ""]
+      : ["", JSON.stringify(op), `r${expected}`]),
     revision,
-    lease === undefined ? "" : `t${lease}`,
-    release === true ? 1 : 0,
-    keep,
-    encoder.text(write.head, "its head", MAX_HEAD_BYTES),
-    ttlMs ?? 0,
-    Date.now(),
-    write.info === undefined ? "" : encoder.text(write.info, "its info", MAX_HEAD_BYTES),
-    write.info?.waiting === true ? 1 : 0,
-    ...encoder.callRecord(write.callRecord),
-    takes.length,
-    ...idArgs(takes),
-    write.replace.length,
-    ...write.replace.flatMap(([index, message]) => [index, encoder.message(message)]),
-    write.append.length,
-    ...write.append.map((message) => encoder.message(message)),
+    ...[lease === undefined ? "" : `t${lease}`, numbers],
   ];
+  const head = encoder.text(write.head, "its head", MAX_HEAD_BYTES);
+  const between = [
+    info === undefined ? "" : encoder.text(info, "its info", MAX_HEAD_BYTES),
+    encoder.callRecord(write.callRecord),
+    ...idArgs(takes),
+    ...replace.flatMap(([index, message]) => [index, encoder.message(message)]),
+  ];
+  const append = write.append.map((message) => encoder.message(message));
+  return {
+    ...{ revision, head, append },
+    sent: (head, append, log) => [...before, head, ...between, ...append, ...log],
+  };
 }
 
 /** Encodes the values of one save as JSON, within the limits. */
@@ -81,14 +93,11 @@ class SaveEncoder {
     return this.text(message, "a message", MAX_MESSAGE_BYTES);
   }
 
-  callRecord(write: CallRecordWrite | undefined): [callId: string, record: string, keep: number] {
-    if (write === undefined) return ["", "", 0];
+  callRecord(write: CallRecordWrite | undefined): string {
+    if (write === undefined) return "";
     const { record, keep } = write;
-    return [
-      JSON.stringify(record.callId),
-      this.text(record, "a call record", MAX_HEAD_BYTES),
-      keep,
-    ];
+    const text = this.text(record, "a call record", MAX_HEAD_BYTES);
+    return `${Math.max(keep, 0)}\t${JSON.stringify(record.callId)}\t${text}`;
   }
 
   text(value: object, what: string, limit: number): string {

@@ -20,7 +20,7 @@ import { gateLua } from "../gate/gate-lua.js";
 import { refreshLua } from "../gate/refresh-lua.js";
 import { inboxLua } from "../inbox/inbox-lua.js";
 import { appendLogLua } from "../log/append-log.js";
-import { corruptState, stateLua } from "./stored-state.js";
+import { corruptState, storedStateLua } from "./stored-state.js";
 
 /** Form of revisions made with `nextRevision`. */
 export const REVISION: RegExp = /^\d+\.[0-9a-f]+$/;
@@ -32,27 +32,31 @@ const opFields = Array.from({ length: REMEMBERED_OPS }, (_, place) => `, 'o${pla
  * Saves state and log records, takes entries out of the inbox and releases the lease, atomically. Every check comes before the
  * first write; after that nothing can fail.
  *
- * KEYS `slotKeys`. ARGV: slot, op as JSON, expected (`r<revision>`, or empty for none), revision, lease (`t<token>`, or empty
- * for none), 1 to release it, keep, head, ttlMs, the time, info (or empty for that of the save before), 1 when info says that
- * the session waits, callId of the call record as JSON (or empty for none), the record, the number of records to keep, number of
- * inbox entries to take and their ids as JSON, number of replacements and for each its index and text, number of appended messages and their texts, and the
- * arguments of `append_log`.
+ * KEYS `saveKeys`. ARGV: slot (or empty with `expected`, which no other slot has), op as JSON, expected (`r<revision>`, or empty
+ * for none), revision, lease (`t<token>`, or empty for none), the numbers that `saveArgs` joins, head (or empty for that of
+ * `expected`), info (or empty for that of the save before), call record (`<number to keep>\t<callId as JSON>\t<record>`, or
+ * empty for none), ids of the inbox entries to take as JSON, index and text of each replacement, the appended messages, each as
+ * its text or its place in an entry to take, and the arguments of `append_log`.
  *
- * Returns `saved`, the revision and the wait that the save has ended or replaced, if any, `lease`, `conflict` and the stored revision, `corrupt` and why, or `misfit` and the
- * number of messages stored.
+ * Returns `saved`, the revision and the wait that the save has ended or replaced, if any, `lease`, `conflict` and the stored
+ * revision, `corrupt` and why, `misfit` and the number of messages stored, or `more` when it needs all
+ * keys, the head and the texts.
  */
 export const saveScript: Script = defineScript(
   "save",
   true,
-  `${gateLua}${refreshLua}${stateLua}${inboxLua}${appendLogLua}
+  `${gateLua}${refreshLua}${storedStateLua}${inboxLua}${appendLogLua}
+local LOG, LOG_IDS, INBOX, RECORDS, BLOBS = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local slot, op, expected, rev = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local token, releases = string.sub(ARGV[5], 2), ARGV[6] == '1'
-local keep, head, ttl_ms, at_ms = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), ARGV[10]
+local token, head, info, record = string.sub(ARGV[5], 2), ARGV[7], ARGV[8], ARGV[9]
+local releases, keep, ttl, at_ms, waits, taken, replacing, appended =
+  string.match(ARGV[6], '^(%d) (%d+) (%d+) (%d+) (%d) (%d+) (%d+) (%d+)$')
+releases, keep, taken, appended = releases == '1', tonumber(keep), tonumber(taken), tonumber(appended)
 
-local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n', 'ttl', 'wait'${opFields})
+local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n', 'ttl', 'wait', 'change'${opFields})
 local stored_rev = stored[2]
 local done = op .. '\\t'
-for at = 6, #stored do
+for at = 7, #stored do
   if stored[at] and string.sub(stored[at], 1, #done) == done then
     -- Its holder may have taken the lease again meanwhile, not knowing that it was released.
     if releases and holds_lease(token) then leave(token) end
@@ -61,51 +65,74 @@ for at = 6, #stored do
 end
 if ARGV[5] ~= '' and not holds_lease(token) then return {'lease'} end
 if expected ~= (stored_rev and 'r' .. stored_rev or '') then return {'conflict', stored_rev} end
+if slot == '' then slot = stored[1] end
 local problem = damage(slot, stored[1], stored_rev, stored[3])
 if problem then return {'corrupt', problem} end
 local count = tonumber(stored[3] or 0)
 if keep > count then return {'misfit', count} end
+-- The keys may have been stored with a ttlMs.
+local persists = ttl == '0' and stored[4] ~= '0'
+if persists and not BLOBS then return {'more'} end
+if head == '' and redis.call('HEXISTS', STATE, 'head') == 0 then return {'more'} end
+local texts, texts_at, jsons = {}, 10 + taken + 2 * replacing, {}
+for at = texts_at, texts_at + appended - 1 do
+  local text = ARGV[at]
+  local entry, length, start, size = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  if entry then
+    jsons[entry] = jsons[entry] or entry_json(INBOX, ARGV[10 + entry], tonumber(length))
+    if not jsons[entry] then return {'more'} end
+    text = string.sub(jsons[entry], start + 1, start + size)
+  end
+  texts[#texts + 1] = text
+end
 
 if keep == 0 then redis.call('DEL', MESSAGES)
 elseif keep < count then redis.call('LTRIM', MESSAGES, 0, keep - 1) end
-local taken = tonumber(ARGV[16])
-local at = 18 + taken
-for _ = 1, tonumber(ARGV[at - 1]) do
+local replaced = {}
+for at = 10 + taken, texts_at - 1, 2 do
   redis.call('LSET', MESSAGES, ARGV[at], ARGV[at + 1])
-  at = at + 2
+  replaced[#replaced + 1] = ARGV[at]
 end
-local appended, messages_at = tonumber(ARGV[at]), at + 1
 -- In batches: the arguments of a Lua call are limited.
-for first = at + 1, at + appended, 1000 do
-  redis.call('RPUSH', MESSAGES, unpack(ARGV, first, math.min(first + 999, at + appended)))
+for first = 1, appended, 1000 do
+  redis.call('RPUSH', MESSAGES, unpack(texts, first, math.min(first + 999, appended)))
 end
-at = at + appended + 1
 
 local place = 'o' .. tonumber(string.match(rev, '^%d+')) % ${REMEMBERED_OPS}
-local fields = {'rev', rev, 'n', keep + appended, 'head', head, 'at', at_ms, place, done .. rev}
-if ARGV[11] ~= '' then
-  fields[11], fields[12] = 'info', ARGV[11]
+local fields = {'rev', rev, 'n', keep + appended, 'at', at_ms, place, done .. rev}
+local function set(field, value)
+  fields[#fields + 1] = field
+  fields[#fields + 1] = value
+end
+if head ~= '' then set('head', head) end
+if info ~= '' then set('info', info) end
+if stored_rev then
+  local change = {from = stored_rev, to = rev, keep = keep, replaced = table.concat(replaced, ',')}
+  note_change(set, stored[6], change, token)
+end
+if waits == '1' then set('wait', op) end
+if stored[1] ~= slot or stored[4] ~= ttl then
+  set('slot', slot)
+  set('ttl', ttl)
 end
 redis.call('HSET', STATE, unpack(fields))
-local ended = ARGV[11] ~= '' and stored[5]
-if ARGV[12] == '1' then redis.call('HSET', STATE, 'wait', op)
-elseif ended then redis.call('HDEL', STATE, 'wait') end
-if taken > 0 then remove_entries(KEYS[9], STATE, 17, 16 + taken) end
-if stored[1] ~= slot or stored[4] ~= ARGV[9] then redis.call('HSET', STATE, 'slot', slot, 'ttl', ARGV[9]) end
+local ended = info ~= '' and stored[5]
+if ended and waits ~= '1' then redis.call('HDEL', STATE, 'wait') end
+if taken > 0 then remove_entries(INBOX, STATE, 10, 9 + taken) end
 -- Without a state they belong to one that was deleted by a release that does not know them.
 if not stored_rev then redis.call('DEL', RECORDS) end
-if ARGV[13] ~= '' then
-  local start, newest = ARGV[13] .. '\t', redis.call('LINDEX', RECORDS, 0)
+if record ~= '' then
+  local kept, start, text = string.match(record, '^(%d+)\t([^\t]*\t)(.*)$')
+  local newest = redis.call('LINDEX', RECORDS, 0)
   if newest and string.sub(newest, 1, #start) == start then redis.call('LPOP', RECORDS) end
-  local kept = tonumber(ARGV[15])
+  kept = tonumber(kept)
   if kept < 1 then redis.call('DEL', RECORDS)
-  elseif redis.call('LPUSH', RECORDS, start .. ARGV[14]) > kept then redis.call('LTRIM', RECORDS, 0, kept - 1) end
+  elseif redis.call('LPUSH', RECORDS, start .. text) > kept then redis.call('LTRIM', RECORDS, 0, kept - 1) end
 end
-append_log(KEYS[6], KEYS[7], at, messages_at)
+append_log(LOG, LOG_IDS, texts_at + appended, texts)
 if releases and ARGV[5] ~= '' then leave(token) end
-if ttl_ms > 0 then refresh(ttl_ms, 4)
-elseif stored[4] ~= '0' then
-  -- The keys may have been stored with a ttlMs.
+refresh(tonumber(ttl), 4)
+if persists then
   for key = 4, #KEYS do redis.call('PERSIST', KEYS[key]) end
 end
 return {'saved', rev, ended}
@@ -116,6 +143,7 @@ return {'saved', rev, ended}
     verdict("conflict", isTextOrNull),
     verdict("corrupt", isText),
     verdict("misfit", isNumber),
+    verdict("more"),
   ),
 );
 

@@ -6,10 +6,11 @@ import {
   StateCorruptError,
 } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
-import { type CallRecord, describeSlot, type LoadedState } from "@holdfast/core/store-kit";
+import { type CallRecord, describeSlot, type LoadAnswer } from "@holdfast/core/store-kit";
 import type { RedisReply } from "../connection/redis-connection.js";
 import {
   either,
+  isNumber,
   isText,
   isTextOrNull,
   listOf,
@@ -18,21 +19,22 @@ import {
 } from "../connection/reply-shape.js";
 import { defineScript, type Script } from "../connection/script.js";
 import { refreshLua } from "../gate/refresh-lua.js";
+import { changeLua } from "./change-lua.js";
 
 /**
- * Lua functions that read a stored state; for scripts that begin with `refreshLua`.
+ * Lua functions over a stored state, and its keys.
  *
  * - `state`: a hash. `slot` is the ids as JSON, `rev` the revision, `n` the number of messages, `head` its JSON, `at` the
  *   time of the last save in milliseconds, `ttl` its `ttlMs`, and `o0`, `o1`, … the ring buffer of the last saves, each as
  *   `<op as JSON>\t<revision>` at the number of its revision modulo the size of the ring.
  *   `info` is the JSON of the facts for listings, `gone` ids of entries that the inbox had, `wait` the op, as
- *   JSON, of the save from which the session waits for an answer.
+ *   JSON, of the save from which the session waits for an answer; `change`, `c0`, `c1`, … are the ledger of `changeLua`.
  * - `messages`: a list of JSON texts.
  * - `call-records`: a list, newest first, of `<callId as JSON>\t<record as JSON>`.
  */
-export const stateLua: string = `
-local STATE, MESSAGES, RECORDS = KEYS[4], KEYS[5], KEYS[10]
-
+export const storedStateLua: string = `
+local STATE, MESSAGES = KEYS[4], KEYS[5]
+${changeLua}
 -- Describes how the stored state is damaged; nil when it is not.
 local function damage(slot, stored_slot, rev, n)
   local count = redis.call('LLEN', MESSAGES)
@@ -45,9 +47,24 @@ local function damage(slot, stored_slot, rev, n)
     return n .. ' messages were saved, ' .. count .. ' are stored'
   end
 end
+`;
+
+/** Lua functions that load a state; for scripts that begin with `refreshLua`, with keys as `loadKeys` has them. */
+export const stateLua: string = `${storedStateLua}
+local INBOX, RECORDS = KEYS[6], KEYS[7]
+
+-- Indexes and texts of messages.
+local function texts_at(indexes)
+  local found = {}
+  for _, index in ipairs(indexes) do
+    found[#found + 1] = tostring(index)
+    found[#found + 1] = redis.call('LINDEX', MESSAGES, index)
+  end
+  return found
+end
 
 local function load_state(slot, known, ttl_ms)
-  local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n')
+  local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n', 'change')
   local rev = stored[2]
   local problem = damage(slot, stored[1], rev, stored[3])
   if problem then return {'corrupt', problem} end
@@ -56,21 +73,32 @@ local function load_state(slot, known, ttl_ms)
   if known == 'r' .. rev then return {'unchanged'} end
   local body = redis.call('HMGET', STATE, 'head', 'info')
   if not body[1] then return {'corrupt', 'its head is incomplete'} end
-  local messages, records = redis.call('LRANGE', MESSAGES, 0, -1), redis.call('LRANGE', RECORDS, 0, -1)
-  return {'state', rev, body[1], messages, records, body[2]}
+  local records = redis.call('LRANGE', RECORDS, 0, -1)
+  local from, since, is_forked = string.sub(known, 2), nil, false
+  if known ~= '' then since, is_forked = changes_since(stored[4], rev, from) end
+  if since then
+    local appended = redis.call('LRANGE', MESSAGES, since.keep, -1)
+    return {'change', rev, body[1], appended, records, body[2], from, since.keep, texts_at(kept_indexes(since))}
+  end
+  local messages = redis.call('LRANGE', MESSAGES, 0, -1)
+  return {'state', rev, body[1], messages, records, body[2], is_forked and 1 or 0}
 end
 `;
 
+/** Revision, head, messages, call records and info. */
+const storedParts = [isText, isText, listOf(isText), listOf(isText), isTextOrNull] as const;
+
 /** Replies of `load_state`. */
 export const loadReply: ReplyShape = either(
-  verdict("state", isText, isText, listOf(isText), listOf(isText), isTextOrNull),
+  verdict("state", ...storedParts, isNumber),
+  verdict("change", ...storedParts, isText, isNumber, listOf(isText)),
   verdict("unchanged"),
   verdict("absent"),
   verdict("corrupt", isText),
 );
 
 /**
- * Loads a state. KEYS `slotKeys`. ARGV: slot, known, ttlMs.
+ * Loads a state. KEYS `loadKeys`. ARGV: slot, known, ttlMs.
  *
  * Counts as a read: it writes nothing but expiry times, so a lost answer leaves no unknown outcome.
  */
@@ -91,19 +119,39 @@ export function slotField({ agentId, userId, sessionId }: Slot): string {
  *
  * @throws StateCorruptError
  */
-export function readStoredState(slot: Slot, reply: RedisReply): LoadedState | "unchanged" | null {
-  const [kind, first, head, messages, records, info] = Array.isArray(reply) ? reply : [];
+export function readStoredState(slot: Slot, reply: RedisReply): LoadAnswer {
+  const [kind, first, head, texts, records, info, ...rest] = Array.isArray(reply) ? reply : [];
   if (kind === "absent") return null;
   if (kind === "unchanged") return kind;
-  if (kind !== "state" || !Array.isArray(messages) || !Array.isArray(records))
+  if ((kind !== "state" && kind !== "change") || !Array.isArray(texts) || !Array.isArray(records))
     throw corruptState(slot, String(first));
-  return {
+  const stored = {
     revision: String(first),
     head: parse(slot, head, "its head") as JsonObject,
-    messages: messages.map((text, index) => parse(slot, text, `message ${index}`) as Message),
     callRecords: records.map((text) => readCallRecord(slot, text)),
     ...(typeof info === "string" && { info: parse(slot, info, "its info") as SessionInfo }),
   };
+  if (kind === "state") {
+    const messages = texts.map((text, index) => readMessage(slot, text, index));
+    return { ...stored, messages, ...(rest[0] === 1 && { rolledBack: true }) };
+  }
+  const [from, kept, replaced] = rest;
+  const keep = Number(kept);
+  const append = texts.map((text, index) => readMessage(slot, text, keep + index));
+  const replace = readReplaced(slot, Array.isArray(replaced) ? replaced : []);
+  return { ...stored, from: String(from), keep, replace, append };
+}
+
+/** Reads indexes and messages that follow each other. */
+function readReplaced(slot: Slot, parts: readonly RedisReply[]): [number, Message][] {
+  return Array.from({ length: parts.length / 2 }, (_, pair) => {
+    const index = Number(parts[2 * pair]);
+    return [index, readMessage(slot, parts[2 * pair + 1] ?? null, index)];
+  });
+}
+
+function readMessage(slot: Slot, text: RedisReply, index: number): Message {
+  return parse(slot, text, `message ${index}`) as Message;
 }
 
 function readCallRecord(slot: Slot, text: RedisReply): CallRecord {
@@ -116,7 +164,7 @@ export function corruptState(slot: Slot, problem: string): StateCorruptError {
   return new StateCorruptError(`the stored state of ${describeSlot(slot)} is damaged: ${problem}`);
 }
 
-function parse(slot: Slot, text: RedisReply, what: string): unknown {
+function parse(slot: Slot, text: RedisReply | undefined, what: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(String(text));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { RedisSessionGate } from "../../src/gate/redis-session-gate.js";
 import { ownPrefix, type TestClient, type TestRedis, topologies } from "../state/servers.js";
 
-for (const [name, start] of Object.entries(topologies))
+for (const [name, start] of topologies)
   describe(name, () => {
     let redis: TestRedis;
     beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { StateCorruptError, StateTooLargeError, StoreUnavailableError } from "@holdfast/core";
 import { MAX_INBOX_BYTES } from "@holdfast/core/store-kit";
 import { eventually } from "@holdfast/testing";
+import { roundTripsOf } from "@holdfast/testing/servers";
 import { expect, test } from "vitest";
 import { userIndexKey } from "../../src/keys.js";
 import { firstWrite, loadState, nextWrite, Stores, slot } from "../state/stores.js";
@@ -10,22 +11,15 @@ const stores = new Stores();
 const LARGE = "x".repeat(70_000);
 
 /** A store behind a proxy that counts the round trips of `run`, after one run that loads scripts. */
-async function roundTripsOf(
+async function averageRoundTrips(
   run: (store: ReturnType<Stores["open"]>, turn: number) => Promise<void>,
 ): Promise<number> {
   await using proxy = await stores.proxy();
   const store = stores.open({ url: `redis://${proxy.host}:${proxy.port}` });
   await run(store, 0);
-  let roundTrips = 0;
-  let answered = -1;
-  proxy.losesReply = () => {
-    // A further piece of a request comes before any answer.
-    if (proxy.bytesDown !== answered) roundTrips++;
-    answered = proxy.bytesDown;
-    return false;
-  };
-  for (let turn = 1; turn <= 5; turn++) await run(store, turn);
-  proxy.losesReply = undefined;
+  const roundTrips = await roundTripsOf(proxy, async () => {
+    for (let turn = 1; turn <= 5; turn++) await run(store, turn);
+  });
   await store.close();
   return roundTrips / 5;
 }
@@ -54,17 +48,17 @@ async function turn(
 
 test("a warm turn takes two round trips with its input, call record and info; large input takes one more", async () => {
   const [small, large] = [{ count: 0 }, { count: 0 }];
-  expect(await roundTripsOf((store) => turn(store, small, "hello"))).toBe(2);
+  expect(await averageRoundTrips((store) => turn(store, small, "hello"))).toBe(2);
   expect(await stores.client.exists(stores.key("inbox"))).toBe(0);
   expect(await stores.client.llen(stores.key("call-records"))).toBe(6);
   await stores.open().delete(slot);
-  expect(await roundTripsOf((store) => turn(store, large, LARGE))).toBe(3);
+  expect(await averageRoundTrips((store) => turn(store, large, LARGE))).toBe(3);
   expect(await stores.client.exists(stores.key("inbox"))).toBe(0);
 });
 
 test("the first call of a session takes one round trip more, which indexes it", async () => {
   const first = (put: boolean) =>
-    roundTripsOf(async (store, turn) => {
+    averageRoundTrips(async (store, turn) => {
       const where = { ...slot, sessionId: `first-${turn}-${put}` };
       const entry = put ? { put: inputEntry(`e-${turn}`) } : {};
       await (await store.fuses.gate.acquire(where, { callId: "c", ...entry })).release();

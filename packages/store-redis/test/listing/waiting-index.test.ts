@@ -1,5 +1,5 @@
 import type { SessionInfo, Slot, SlotQuery } from "@holdfast/core";
-import { slotText } from "@holdfast/core/store-kit";
+import { loadWhole, slotText } from "@holdfast/core/store-kit";
 import { eventually } from "@holdfast/testing";
 import { privateRedis } from "@holdfast/testing/servers";
 import fc from "fast-check";
@@ -219,11 +219,8 @@ test("whatever dies, comes late or is repeated, a listing has exactly those that
         const slot = slotOf(`s${session}`, session % 2 === 0 ? "user" : null);
         const name = slotText(slot);
         const put = async (fields: object): Promise<string> => {
-          const loaded = await store.load(slot);
-          const write =
-            loaded === null || loaded === "unchanged"
-              ? firstWrite([], fields)
-              : nextWrite(loaded, [], fields);
+          const loaded = await loadWhole(store, slot);
+          const write = loaded === null ? firstWrite([], fields) : nextWrite(loaded, [], fields);
           await store.save(slot, write);
           writes.push({ slot, write });
           return write.op;

@@ -1,13 +1,12 @@
 import type { LogRecord } from "@holdfast/core";
 import { withBlobs } from "@holdfast/core/store-kit";
-import { spawnScript } from "@holdfast/testing";
+import { scaled, spawnScript } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { ownPrefix, redisLogs } from "./redis-logs.js";
 import { slot } from "./sample-records.js";
 
 const redis = redisLogs();
 const script = new URL("./children/appender.mjs", import.meta.url);
-const long = process.env["HOLDFAST_LONG"] === "1";
 const slow = { timeout: 600_000 };
 
 /** Every record of the slot, page by page. */
@@ -30,7 +29,7 @@ test(
   slow,
   async () => {
     const keyPrefix = ownPrefix();
-    const batches = long ? 5_000 : 200;
+    const batches = scaled(80, 5_000);
     const names = ["a", "b", "c"];
     const processes = names.map((name) =>
       spawnScript(script, [redis.url, keyPrefix, name, "0", `${batches}`, "200"]),
@@ -56,7 +55,7 @@ test(
     const keyPrefix = ownPrefix();
     const log = redis.open({ keyPrefix });
     let done = 0;
-    for (let round = 0; round < (long ? 100 : 8); round++) {
+    for (let round = 0; round < scaled(4, 100); round++) {
       // Every other round the texts are long, so that the kill may come while they are stored.
       const bytes = round % 2 === 0 ? "300" : "1500000";
       const args = [redis.url, keyPrefix, "a", `${done}`, `${done + 10_000}`, bytes];

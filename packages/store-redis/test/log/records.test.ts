@@ -10,11 +10,18 @@ const redis = redisLogs();
 
 test("a stored record has the bytes every log gives it, its seq included", async () => {
   const text = fc.string({ unit: "binary", maxLength: 200 });
-  const records: fc.Arbitrary<LogDraft> = fc.oneof(
+  const ids = fc.constantFrom("run.1", "run.2", "run", 'run."3"', "run.🌤", "run.🌥", "run.\n");
+  const bodies: fc.Arbitrary<LogDraft> = fc.oneof(
     text.map((content) => messageRecord(content)),
+    ids.map((id) => messageRecord("of a run", id)),
     fc.json().map((json) => markRecord({ name: "note", details: { value: JSON.parse(json) } })),
     fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).map((id) => messageRecord("", id)),
   );
+  const heads = fc.record({
+    callId: fc.constantFrom("call", 'ca"ll', "漢"),
+    at: fc.constantFrom("2026-11-17T20:00:00.000Z", "2026-11-17T20:00:00.001Z"),
+  });
+  const records = fc.tuple(bodies, heads).map(([body, head]) => ({ ...body, ...head }));
   const drafts = fc.uniqueArray(records, { minLength: 1, maxLength: 8, selector: ({ id }) => id });
   await fc.assert(
     fc.asyncProperty(drafts, async (appended) => {
@@ -25,7 +32,7 @@ test("a stored record has the bytes every log gives it, its seq included", async
         appended.map((draft, index) => logRecordText({ ...draft, seq: index + 1 })),
       );
     }),
-    { numRuns: 30 },
+    { numRuns: 100, examples: [[["run.🌤", "run.🌥"].map((id) => messageRecord("", id))]] },
   );
 });
 

@@ -1,11 +1,11 @@
 import { describeSignalBus } from "@holdfast/testing";
 import { afterAll, beforeAll } from "vitest";
 import { RedisSignalBus } from "../../src/signals/redis-signal-bus.js";
-import { ownPrefix, type TestClient, type TestRedis, topologies } from "../state/servers.js";
+import { everyTopology, ownPrefix, type TestClient, type TestRedis } from "../state/servers.js";
 
 let redis: TestRedis;
 beforeAll(async () => {
-  redis = (await topologies["ioredis"]?.()) as TestRedis;
+  redis = (await everyTopology["ioredis"]?.()) as TestRedis;
 });
 afterAll(() => redis.stop());
 

@@ -15,7 +15,7 @@ interface Setting extends TestClient {
 
 const commandTimeoutMs = 4_000;
 
-for (const [name, start] of Object.entries(topologies))
+for (const [name, start] of topologies)
   describe(name, () => {
     let redis: TestRedis;
     beforeAll(async () => {
@@ -47,6 +47,7 @@ for (const [name, start] of Object.entries(topologies))
       fuses: ["gate", "log"],
       inbox: true,
       callRecords: true,
+      deltaLoads: true,
       create: () => open(),
       expiring: {
         create: (ttlMs) => open(undefined, ttlMs),

@@ -63,5 +63,5 @@ test("after a failover that lost saves, a node that saw them cannot overwrite wh
   await expect(store.save(slot, nextWrite(stale, ["late"]))).rejects.toSatisfy(
     StateConflictError.is,
   );
-  expect(await store.load(slot, stale.revision)).toEqual(current);
+  expect(await store.load(slot, stale.revision)).toEqual({ ...current, rolledBack: true });
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { scaled } from "@holdfast/testing";
 import { type Address, privateRedisCluster } from "@holdfast/testing/servers";
 import { Cluster, Redis } from "ioredis";
 import { createClient } from "redis";
@@ -51,7 +52,7 @@ async function single(connect: (url: string) => TestClient): Promise<TestRedis> 
 }
 
 /** Every client and topology this package supports, by name. */
-export const topologies: { readonly [name: string]: () => Promise<TestRedis> } = {
+export const everyTopology: { readonly [name: string]: () => Promise<TestRedis> } = {
   ioredis: () => single(ioredis),
   "node-redis": () => single(nodeRedis),
   async "ioredis Cluster"() {
@@ -67,3 +68,9 @@ export const topologies: { readonly [name: string]: () => Promise<TestRedis> } =
     };
   },
 };
+
+/** Those that the suites run on: in everyday runs each client once, one of them on a cluster. */
+export const topologies: readonly (readonly [string, () => Promise<TestRedis>])[] = scaled(
+  ["node-redis", "ioredis Cluster"],
+  Object.keys(everyTopology),
+).map((name) => [name, everyTopology[name] as () => Promise<TestRedis>]);

@@ -1,7 +1,7 @@
 import type { Message, Slot } from "@holdfast/core";
 import { AgentState, userMessage } from "@holdfast/core";
 import type { LoadedState, StateWrite } from "@holdfast/core/store-kit";
-import { uuidv7 } from "@holdfast/core/store-kit";
+import { loadWhole, uuidv7 } from "@holdfast/core/store-kit";
 import { type RedisServer, type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
 import type { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, inject } from "vitest";
@@ -39,8 +39,8 @@ export function messages(texts: readonly string[]): Message[] {
 
 /** What is stored for a slot that must be there. */
 export async function loadState(store: RedisAgentStateStore, where = slot): Promise<LoadedState> {
-  const loaded = await store.load(where);
-  if (loaded === null || loaded === "unchanged") throw new Error("nothing is stored");
+  const loaded = await loadWhole(store, where);
+  if (loaded === null) throw new Error("nothing is stored");
   return loaded;
 }
 

@@ -1,12 +1,16 @@
-import { ReActAgent, textOf } from "@holdfast/core";
+import { type AgentEvent, ReActAgent, textOf } from "@holdfast/core";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
-import { Stores } from "./stores.js";
+import { messages, Stores } from "./stores.js";
 
 const stores = new Stores();
 
 /** An agent on a node of its own, whose model answers when it is let, or stops when the call does. */
-function node(label: string, answers: Promise<unknown> = Promise.resolve()) {
+function node(
+  label: string,
+  answers: Promise<unknown> = Promise.resolve(),
+  options: Partial<ConstructorParameters<typeof ReActAgent>[0]> = {},
+) {
   const model = scriptedModel(async (request) => {
     const stopped = new Promise((_, reject) => {
       request.signal.addEventListener("abort", () => reject(request.signal.reason));
@@ -14,7 +18,7 @@ function node(label: string, answers: Promise<unknown> = Promise.resolve()) {
     await Promise.race([answers, stopped]);
     return `${label} heard ${request.messages.length}`;
   });
-  return new ReActAgent({ name: "agent", model, stateStore: stores.open() });
+  return new ReActAgent({ name: "agent", model, stateStore: stores.open(), ...options });
 }
 
 const session = { userId: "user", sessionId: "session" };
@@ -30,6 +34,23 @@ test("a conversation goes on from node to node, turn by turn", async () => {
     expect(text).toBe(`${"abc"[turn % 3]} heard ${2 * turn + 1}`);
   }
   for (const agent of nodes) expect(await said(agent)).toHaveLength(18);
+});
+
+test("nodes that take turns load what the others changed, however long the session", async () => {
+  const loads: { readonly source: string; readonly bytes: number }[] = [];
+  const onEvent = (event: AgentEvent) => {
+    if (event.type === "state_loaded") loads.push(event);
+  };
+  const nodes = ["a", "b"].map((label) => node(label, undefined, { onEvent }));
+  await nodes[0]?.updateAgentState(session, (state) => {
+    state
+      .contextMutable()
+      .push(...messages(Array.from({ length: 2_000 }, (_, at) => `text ${at}`)));
+  });
+  loads.length = 0;
+  for (let turn = 0; turn < 8; turn++) await nodes[turn % 2]?.call(`turn ${turn}`, session);
+  expect(loads.map(({ source }) => source)).toEqual(["cache", "store", ...Array(6).fill("delta")]);
+  for (const { bytes } of loads.slice(2)) expect(bytes).toBeLessThan(5_000);
 });
 
 test("calls made on three nodes at once run one after the other, none is lost", async () => {

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { type AgentStateStore, textOf, userMessage } from "@holdfast/core";
 import { revisionSeq } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
-import { type ConformanceCase, scaled } from "../conformance/conformance-case.js";
+import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
+import { scaled } from "../conformance/scaled.js";
 import {
   appendWithRetry,
   assertStored,

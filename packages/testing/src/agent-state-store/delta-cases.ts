@@ -3,9 +3,10 @@ import { AgentState, StoreError, userMessage } from "@holdfast/core";
 import { type StateWrite, uuidv7 } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { rejectionOf } from "../conformance/assert-rejects.js";
-import { type ConformanceCase, scaled } from "../conformance/conformance-case.js";
+import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
 import { sampleSlot } from "../conformance/sample-slots.js";
+import { scaled } from "../conformance/scaled.js";
 import { applyEdit, contextEdits } from "./context-edits.js";
 import { assertStored, firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";
@@ -31,7 +32,7 @@ export function deltaCases(check: StoreCase): ConformanceCase[] {
             expected = revision;
           }
         });
-        await fc.assert(property, { numRuns: scaled(40, 1_000) });
+        await fc.assert(property, { numRuns: scaled(20, 1_000) });
       },
     ),
     check("a loaded state goes on saving deltas", async (store) => {

@@ -5,6 +5,7 @@ import {
   registerCases,
 } from "../conformance/conformance-case.js";
 import { callRecordCases } from "./call-record-cases.js";
+import { changeCases } from "./change-cases.js";
 import { conflictCases } from "./conflict-cases.js";
 import { deleteCases } from "./delete-cases.js";
 import { deltaCases } from "./delta-cases.js";
@@ -57,6 +58,7 @@ export function agentStateStoreCases(options: AgentStateStoreOptions): Conforman
     ...conflictCases(check),
     ...opCases(check),
     ...deltaCases(check),
+    ...changeCases(check, options),
     ...idCases(check),
     ...deleteCases(check),
     ...listCases(check),

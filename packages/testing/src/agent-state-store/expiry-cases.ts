@@ -7,6 +7,7 @@ import { inboxEntry } from "../conformance/sample-entries.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
 import { messageRecord } from "../conformance/sample-records.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
+import { scaled } from "../conformance/scaled.js";
 import { eventually } from "../crash/eventually.js";
 import { firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { AgentStateStoreOptions, ExpiringStoreOptions } from "./store-case.js";
@@ -124,7 +125,7 @@ export function expiryCases(
           lease = await gate.acquire(slot, { callId: "c-1" });
         }
         const waiting = gate.acquire(slot, { callId: "c-2" });
-        for (let time = 0; time < 3; time++) {
+        for (let time = 0; time < scaled(2, 3); time++) {
           if (expiring.hasClock) await pass(store, SHORT_MS * 2);
           else await sleep(SHORT_MS * 2);
           assert.equal((await store.list()).slots.length, 1, "listed while its call runs");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { AgentStateStore, SessionGate } from "@holdfast/core";
-import type { LoadedState } from "@holdfast/core/store-kit";
+import { isWhole, type Lease } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
@@ -123,13 +123,9 @@ async function assertBusy(gate: SessionGate, what: string): Promise<void> {
   await assertRejects(acquire, "SessionBusyError", `${what}: another acquire`);
 }
 
-function assertLoaded(
-  loaded: LoadedState | "unchanged" | null | undefined,
-  revision: string,
-  messages: number,
-): void {
+function assertLoaded(loaded: Lease["loaded"], revision: string, messages: number): void {
   assert.ok(
-    typeof loaded === "object" && loaded !== null,
+    loaded !== undefined && isWhole(loaded),
     `the lease must bring the state, it brought ${JSON.stringify(loaded)}`,
   );
   assert.equal(loaded.revision, revision);

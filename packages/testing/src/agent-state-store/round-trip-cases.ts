@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Message, userMessage } from "@holdfast/core";
-import { revisionSeq } from "@holdfast/core/store-kit";
+import { isWhole, revisionSeq } from "@holdfast/core/store-kit";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import {
   awkwardMessages,
@@ -79,9 +79,12 @@ export function roundTripCases(check: StoreCase): ConformanceCase[] {
         nextWrite(await loadState(store, slot), numberedMessages(1)),
       );
       const sameNumber = `${revisionSeq(second)}.${"0".repeat(32)}`;
-      for (const known of [first, sameNumber, "", "0"]) {
+      const changed = await store.load(slot, first);
+      assert.ok(changed !== null && changed !== "unchanged", "what changed, or the full state");
+      assert.equal(changed.revision, second);
+      for (const known of [sameNumber, "", "0"]) {
         const loaded = await store.load(slot, known);
-        assert.ok(loaded !== null && loaded !== "unchanged", "the full state for another revision");
+        assert.ok(isWhole(loaded), "the full state for a revision that was never stored");
         assert.equal(loaded.revision, second);
         assert.equal(loaded.messages.length, 2);
       }

@@ -13,6 +13,8 @@ export interface AgentStateStoreOptions extends ReopenableOptions<AgentStateStor
   readonly inbox?: boolean | undefined;
   /** The store keeps records of calls; must equal its `keepsCallRecords`. @default false */
   readonly callRecords?: boolean | undefined;
+  /** A load or a fused lease that names an earlier revision is answered with a `StateChange`. @default false */
+  readonly deltaLoads?: boolean | undefined;
   /**
    * The store serves `StateWrite.info` in its listings and returns it with the state; `false` for one that was written before
    * there was any.

@@ -14,9 +14,9 @@ import {
   caseFactory,
   registerCases,
   type SubjectOptions,
-  scaled,
 } from "../conformance/conformance-case.js";
 import { sampleSlot } from "../conformance/sample-slots.js";
+import { scaled } from "../conformance/scaled.js";
 import { scriptedModel } from "../model/scripted-model.js";
 import { conversations, longConversation, stateOf } from "./sample-conversations.js";
 

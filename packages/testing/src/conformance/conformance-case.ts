@@ -1,4 +1,5 @@
 import { runner } from "../runner.js";
+import { scaled } from "./scaled.js";
 
 /** One sentence of a contract and the code that checks it. */
 export interface ConformanceCase {
@@ -77,9 +78,4 @@ export function registerCases(
     for (const { title: sentence, run } of cases)
       runner.test(sentence, options.timeoutMs ?? scaled(60_000, 1_800_000), run);
   });
-}
-
-/** Returns a count for a case: `usual` in everyday runs, `long` when the environment has `HOLDFAST_LONG=1`. */
-export function scaled(usual: number, long: number): number {
-  return process.env["HOLDFAST_LONG"] === "1" ? long : usual;
 }

@@ -7,7 +7,13 @@ import {
   registerCases,
 } from "../conformance/conformance-case.js";
 import { fileCases } from "./file-cases.js";
-import { type FilesystemCase, sampleNamespace as mine, readText, text } from "./filesystem-case.js";
+import {
+  type FilesystemCase,
+  sampleNamespace as mine,
+  readCachedText,
+  readText,
+  text,
+} from "./filesystem-case.js";
 import { namespaceCases } from "./namespace-cases.js";
 
 /** Options of {@link describeFilesystem}. */
@@ -35,6 +41,20 @@ export function filesystemCases(options: FilesystemOptions): ConformanceCase[] {
 
 function reopenCases(check: FilesystemCase): ConformanceCase[] {
   return [
+    check(
+      "a cached read shows a second instance's change once it was refreshed",
+      async (files, reopen) => {
+        const second = await reopen();
+        for (const content of ["one", "two", "six"]) {
+          await second.write(mine, "a.txt", text(content));
+          await files.refresh?.(mine, "a.txt");
+          assert.equal(await readCachedText(files, mine, "a.txt"), content);
+        }
+        await second.delete(mine, "a.txt");
+        await files.refresh?.(mine, "a.txt");
+        assert.equal(await readCachedText(files, mine, "a.txt"), null);
+      },
+    ),
     check(
       "a written file is read, listed and deleted through a second instance",
       async (files, reopen) => {

@@ -5,6 +5,7 @@ import {
   type FilesystemCase,
   filePaths,
   sampleNamespace as mine,
+  readCachedText,
   readText,
   text,
 } from "./filesystem-case.js";
@@ -59,6 +60,18 @@ export function fileCases(check: FilesystemCase): ConformanceCase[] {
       bytes.fill(0);
       (await files.read(mine, "a.txt"))?.fill(0);
       assert.equal(await readText(files, mine, "a.txt"), "kept");
+    }),
+    check("a cached read shows every change through the same instance", async (files) => {
+      assert.equal(await readCachedText(files, mine, "a.txt"), null);
+      for (const content of ["one", "two", "six"]) {
+        await files.write(mine, "a.txt", text(content));
+        assert.equal(await readCachedText(files, mine, "a.txt"), content);
+        assert.equal(await readCachedText(files, { ...mine, userId: "other" }, "a.txt"), null);
+      }
+      await files.append(mine, "a.txt", text("teen"));
+      assert.equal(await readCachedText(files, mine, "a.txt"), "sixteen");
+      await files.delete(mine, "a.txt");
+      assert.equal(await readCachedText(files, mine, "a.txt"), null);
     }),
     check("a deleted file is gone, its neighbours stay", async (files) => {
       await files.write(mine, "a.txt", text("a"));

@@ -27,6 +27,17 @@ export async function readText(
   return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
+/** As {@link readText}, by the filesystem's cached read where it has one. */
+export async function readCachedText(
+  files: Filesystem,
+  namespace: FileNamespace,
+  path: string,
+): Promise<string | null> {
+  if (!files.readCached) return readText(files, namespace, path);
+  const bytes = await files.readCached(namespace, path);
+  return bytes === null ? null : new TextDecoder().decode(bytes);
+}
+
 /** The paths of the files below `path`, in the order of the listing. */
 export async function filePaths(
   files: Filesystem,

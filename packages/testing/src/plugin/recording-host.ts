@@ -53,6 +53,7 @@ export class RecordingHost implements FakePluginHost {
   readonly #tools: Tool[] = [];
   readonly #sources: (() => readonly Tool[])[] = [];
   readonly #observers: ((event: AgentEvent) => void)[] = [];
+  readonly #prefetches: NonNullable<Parameters<PluginHost["promptSection"]>[1]>[] = [];
   readonly #onBuild: Parameters<PluginHost["onBuild"]>[0][] = [];
   readonly #onStart: (() => Promise<void>)[] = [];
   readonly #onClose: (() => void | Promise<void>)[] = [];
@@ -104,8 +105,9 @@ export class RecordingHost implements FakePluginHost {
     this.toolGroups.push(group);
   }
 
-  promptSection(append: NonNullable<Middleware["onSystemPrompt"]>): void {
+  promptSection(...[append, prefetch]: Parameters<PluginHost["promptSection"]>): void {
     this.promptSections.push(append);
+    if (prefetch) this.#prefetches.push(prefetch);
   }
 
   provide<P extends PortName>(port: P, implementation: Ports[P]): void {
@@ -238,6 +240,7 @@ export class RecordingHost implements FakePluginHost {
   async systemPrompt(prompt: string, step: Step = this.step()): Promise<string> {
     const hooks = this.middleware.flatMap((one) => one.onSystemPrompt?.bind(one) ?? []);
     let text = prompt;
+    await Promise.all(this.#prefetches.map((prefetch) => prefetch(step)));
     for (const append of [...this.promptSections, ...hooks]) text = await append(text, step);
     return text;
   }

@@ -3,9 +3,10 @@ import type { SessionGate, Slot } from "@holdfast/core";
 import { type Lease, slotText } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { assertRejects } from "../conformance/assert-rejects.js";
-import { type ConformanceCase, scaled } from "../conformance/conformance-case.js";
+import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
 import { badSlots, nastySlots, sampleSlot as slot } from "../conformance/sample-slots.js";
+import { scaled } from "../conformance/scaled.js";
 import { eventually } from "../crash/eventually.js";
 import { type GateCase, yieldToOthers } from "./gate-case.js";
 
@@ -109,7 +110,7 @@ export async function assertNeverTwoHolders(gates: readonly SessionGate[]): Prom
           { what: "nothing being left behind" },
         );
   });
-  await fc.assert(property, { numRuns: scaled(25, 500) });
+  await fc.assert(property, { numRuns: scaled(12, 500) });
 }
 
 const givingUp = new Error("gave up waiting");

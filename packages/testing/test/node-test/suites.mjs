@@ -11,6 +11,7 @@ class Overwrites extends InMemoryAgentStateStore {
 
 const Store = process.env.STORE === "broken" ? Overwrites : InMemoryAgentStateStore;
 describeAgentStateStore("in memory", {
+  deltaLoads: true,
   create: () => new Store(),
   fuses: ["gate", "log"],
   inbox: true,

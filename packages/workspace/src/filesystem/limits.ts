@@ -9,6 +9,11 @@ export const MAX_PATH_DEPTH = 100;
 /** Size limit of a file by default: 64 MB. Whole files pass through memory. */
 export const DEFAULT_MAX_FILE_BYTES = 67_108_864;
 
+/** Most files of all users that a filesystem keeps in memory for `readCached`, least recently read first out. */
+export const MAX_CACHED_FILES = 500;
+/** Size above which a file is not kept in memory: a prompt has no room for more. */
+export const MAX_CACHED_BYTES = 65_536;
+
 /** Schema of the option `maxFileBytes` of every filesystem: at most 1 GB, because whole files pass through memory. */
 export const maxFileBytesSchema: z.ZodDefault<z.ZodInt> = z
   .int()

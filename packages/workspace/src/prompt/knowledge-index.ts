@@ -1,4 +1,4 @@
-import type { FileCache, FileInfo, SharedFiles } from "@holdfast/core/plugin-kit";
+import { FileCache, type FileInfo, type SharedFiles } from "@holdfast/core/plugin-kit";
 import { oneLine } from "./skill.js";
 
 /** Files whose first lines are read; a prompt has no room for more. */
@@ -17,19 +17,34 @@ export interface KnowledgeIndex {
 }
 
 /** Lists `knowledge/` with the first heading, or else the first line, of each file. */
-export async function knowledgeIndex(
-  shared: SharedFiles,
-  titles: FileCache<string>,
-): Promise<KnowledgeIndex> {
-  const files = (await shared.list("knowledge")).filter(({ kind }) => kind === "file");
-  const indexed = files.slice(0, MAX_INDEXED_FILES);
-  const entries: string[] = [];
-  for (const info of indexed) {
-    // A file that cannot be read now is listed without a title.
-    const title = await titles.get(info, () => readTitle(shared, info)).catch(() => "");
-    entries.push(`- ${oneLine(info.path)}${title === "" ? "" : `: ${title}`}`);
+export class KnowledgeReader {
+  readonly #titles = new FileCache<string>();
+  #last: { readonly list: readonly FileInfo[]; readonly index: KnowledgeIndex } | undefined;
+
+  /** Returns the index of the files in a list of `knowledge/`; the same one for the same frozen list. */
+  read(shared: SharedFiles, list: readonly FileInfo[]): KnowledgeIndex | Promise<KnowledgeIndex> {
+    return this.#last?.list === list ? this.#last.index : this.#index(shared, list);
   }
-  return { entries, more: files.length - indexed.length };
+
+  async #index(shared: SharedFiles, list: readonly FileInfo[]): Promise<KnowledgeIndex> {
+    const files = list.filter(({ kind }) => kind === "file");
+    const indexed = files.slice(0, MAX_INDEXED_FILES);
+    const entries: string[] = [];
+    let isWhole = true;
+    for (const info of indexed) {
+      const title = await this.#titles
+        .get(info, () => readTitle(shared, info))
+        .catch(() => {
+          // A file that cannot be read now is listed without a title.
+          isWhole = false;
+          return "";
+        });
+      entries.push(`- ${oneLine(info.path)}${title === "" ? "" : `: ${title}`}`);
+    }
+    const index = { entries, more: files.length - indexed.length };
+    this.#last = isWhole && Object.isFrozen(list) ? { list, index } : undefined;
+    return index;
+  }
 }
 
 async function readTitle(shared: SharedFiles, { path, bytes }: FileInfo): Promise<string> {

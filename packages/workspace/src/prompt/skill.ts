@@ -1,4 +1,4 @@
-import { cutText, type FileCache, type SharedFiles } from "@holdfast/core/plugin-kit";
+import { cutText, FileCache, type FileInfo, type SharedFiles } from "@holdfast/core/plugin-kit";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
 
@@ -61,26 +61,48 @@ export function skillEntry({ name, description, group }: Skill): SkillEntry {
 }
 
 /** Lists the skills of a workspace, those given as options first; the first of a name wins. Malformed ones are left out. */
-export async function skillIndex(
-  shared: SharedFiles | undefined,
-  given: readonly SkillEntry[],
-  cache: FileCache<SkillEntry | null>,
-): Promise<readonly SkillEntry[]> {
-  const skills = new Map(given.map((skill) => [skill.name, skill]));
-  const taken = new Set(given.map(({ path }) => path));
-  for (const info of (await shared?.list("skills")) ?? []) {
-    if (skills.size >= MAX_SKILLS) break;
-    const { path, kind, bytes } = info;
-    if (kind !== "file" || !isSkillPath(path) || taken.has(path) || bytes > MAX_SKILL_BYTES)
-      continue;
-    const read = async (): Promise<SkillEntry | null> => {
-      const content = await shared?.read(path);
-      return content ? parseSkill(path, new TextDecoder().decode(content)) : null;
-    };
-    const skill = await cache.get(info, read).catch(() => null);
-    if (skill !== null && !skills.has(skill.name)) skills.set(skill.name, skill);
+export class SkillReader {
+  readonly #given: readonly SkillEntry[];
+  readonly #parsed = new FileCache<SkillEntry | null>();
+  #last: { readonly list: readonly FileInfo[]; readonly skills: readonly SkillEntry[] } | undefined;
+
+  constructor(given: readonly SkillEntry[]) {
+    this.#given = given;
   }
-  return [...skills.values()];
+
+  /** Returns the skills with those in a list of `skills/`; the same ones for the same frozen list. */
+  read(
+    shared: SharedFiles,
+    list: readonly FileInfo[],
+  ): readonly SkillEntry[] | Promise<readonly SkillEntry[]> {
+    return this.#last?.list === list ? this.#last.skills : this.#parse(shared, list);
+  }
+
+  async #parse(shared: SharedFiles, list: readonly FileInfo[]): Promise<readonly SkillEntry[]> {
+    const skills = new Map(this.#given.map((skill) => [skill.name, skill]));
+    const taken = new Set(this.#given.map(({ path }) => path));
+    let isWhole = true;
+    for (const info of list) {
+      if (skills.size >= MAX_SKILLS) break;
+      if (info.kind !== "file" || !isSkillPath(info.path)) continue;
+      if (taken.has(info.path) || info.bytes > MAX_SKILL_BYTES) continue;
+      const skill = await this.#parsed
+        .get(info, () => readSkill(shared, info.path))
+        .catch(() => {
+          isWhole = false;
+          return null;
+        });
+      if (skill !== null && !skills.has(skill.name)) skills.set(skill.name, skill);
+    }
+    const found = [...skills.values()];
+    this.#last = isWhole && Object.isFrozen(list) ? { list, skills: found } : undefined;
+    return found;
+  }
+}
+
+async function readSkill(shared: SharedFiles, path: string): Promise<SkillEntry | null> {
+  const content = await shared.read(path);
+  return content ? parseSkill(path, new TextDecoder().decode(content)) : null;
 }
 
 function isSkillPath(path: string): boolean {

@@ -1,11 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { spawnScript, tempDirectory } from "@holdfast/testing";
+import { scaled, spawnScript, tempDirectory } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { LocalFilesystem } from "../../src/filesystem/index.js";
 import { listed, readText } from "./sample-files.js";
-import { scaled } from "./scaled.js";
 
 const script = new URL("./children/local-writer.mjs", import.meta.url);
 const slow = { timeout: 600_000 };

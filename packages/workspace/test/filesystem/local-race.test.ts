@@ -1,13 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidInputError } from "@holdfast/core";
-import { spawnScript, tempDirectory } from "@holdfast/testing";
+import { scaled, spawnScript, tempDirectory } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { LocalFilesystem } from "../../src/filesystem/index.js";
 import { DirectoryTree } from "../../src/filesystem/local/directory-tree.js";
 import { fileTreePath } from "../../src/filesystem/local/tree-path.js";
 import { bytesOf, mine, textOf } from "./sample-files.js";
-import { scaled } from "./scaled.js";
 
 const swapper = new URL("./children/swapper.mjs", import.meta.url);
 const slow = { timeout: 600_000 };

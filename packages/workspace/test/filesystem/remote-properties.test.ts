@@ -1,5 +1,6 @@
 import { InMemoryKeyValueStore, type KeyValueStore } from "@holdfast/core";
 import { isWellFormed } from "@holdfast/core/plugin-kit";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RemoteFilesystem } from "../../src/filesystem/index.js";
@@ -8,7 +9,6 @@ import { fileKey, keyPrefix } from "../../src/filesystem/remote/file-key.js";
 import { CHUNK_BYTES, joinBytes, splitBytes } from "../../src/filesystem/remote/split-bytes.js";
 import { everyKey, leftovers } from "./remote-cases.js";
 import { bytesOf, mine, textOf } from "./sample-files.js";
-import { scaled } from "./scaled.js";
 
 /** A store whose commands take turns of random length, from a seed: others' commands get in between. */
 function unsteady(inner: KeyValueStore, random: () => number): KeyValueStore {

@@ -132,8 +132,10 @@ describe("a search", () => {
     expect(report.stopped).toBe(stopped);
     const tool = grepFilesTool(fileTools("agent"), bench.view, { ...searchLimits, ...limits });
     const ctx = { userId: "ada", sessionId: "one" };
-    expect(await tool.execute?.({ pattern: "x" } as never, ctx as never)).toContain(
-      "stopped after",
+    const answer = await tool.execute?.({ pattern: "x" } as never, ctx as never);
+    // On a busy machine no time at all may be over while the files are still being chosen.
+    expect(typeof answer === "string" ? answer : JSON.stringify(answer)).toMatch(
+      "timeoutMs" in limits ? /stopped after|took more than 0 ms/ : /stopped after/,
     );
   });
 

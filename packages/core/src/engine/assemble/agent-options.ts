@@ -82,6 +82,12 @@ export interface ReActAgentOptions extends PortOptions {
   readonly persistence?: Persistence | undefined;
   /** @default "fail" */
   readonly conflictPolicy?: ConflictPolicy | undefined;
+  /**
+   * What a call does on a session whose store has lost acknowledged saves, as a restored backup or a failover may: it goes on
+   * with what is stored and emits `store_rolled_back`, or it is also refused with `StateConflictError`.
+   * @default "report"
+   */
+  readonly onStoreRolledBack?: "report" | "refuse" | undefined;
   /** Rounds of reasoning in one call. @default 10 */
   readonly maxIterations?: number | undefined;
   /** @default "default" */
@@ -128,6 +134,7 @@ export interface AgentSettings {
   readonly resetEquippedTools: boolean;
   readonly persistence: Persistence;
   readonly conflictPolicy: ConflictPolicy;
+  readonly onStoreRolledBack: "report" | "refuse";
   readonly maxIterations: number;
   readonly defaultSessionId: string;
   readonly requireSession: boolean | "user";
@@ -180,6 +187,7 @@ const settings = z.object({
   resetEquippedTools: z.boolean().default(false),
   persistence: z.enum(["call", "step"]).default("call"),
   conflictPolicy: z.enum(["fail", "merge-append", "overwrite"]).default("fail"),
+  onStoreRolledBack: z.enum(["report", "refuse"]).default("report"),
   maxIterations: count.default(10),
   defaultSessionId: z.string().min(1).max(255).default("default"),
   requireSession: z

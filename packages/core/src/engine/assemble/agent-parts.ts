@@ -11,6 +11,7 @@ import type { ToolGroup } from "../../tool/tool-group.js";
 import type { StateSeal } from "../save/state-seal.js";
 import type { Arrivals } from "../session/enter-session.js";
 import type { Lifecycle } from "../session/lifecycle.js";
+import type { PromptPrefetch } from "../session/prefetch.js";
 import type { StateCache } from "../session/state-cache.js";
 import type { ToolBox } from "../tools/tool-box.js";
 import type { AgentSettings } from "./agent-options.js";
@@ -38,6 +39,8 @@ export interface AgentParts extends DistributedStore {
   readonly hooks: Hooks;
   /** Sections that plugins put right behind the base of the system prompt. */
   readonly promptSections: Hooks["onSystemPrompt"];
+  /** Begun for each call while it waits for its session. */
+  readonly prefetches: readonly PromptPrefetch[];
   /** States that plugins declared, by plugin. */
   readonly pluginStates: ReadonlyMap<string, PluginStateOptions<JsonValue>>;
   readonly onClose: readonly OwnedHook[];

@@ -120,6 +120,7 @@ class Assembly {
   #hooks: Hooks | undefined;
   #parts: AgentParts | undefined;
   readonly #promptSections: AgentParts["promptSections"][number][] = [];
+  readonly #prefetches: AgentParts["prefetches"][number][] = [];
   readonly #plugins = new Set<string>();
   readonly #pluginStates = new Map<string, PluginStateOptions<JsonValue>>();
   /** The program's own first. */
@@ -257,6 +258,7 @@ class Assembly {
       toolGroups: this.#groups,
       hooks: this.#hooks,
       promptSections: this.#promptSections,
+      prefetches: this.#prefetches,
       pluginStates: this.#pluginStates,
       cache: new StateCache(settings.stateCache),
       lifecycle: new Lifecycle(settings.name, this.#onStart),
@@ -286,9 +288,10 @@ class Assembly {
       tool: (tool) => this.#addTool(tool),
       toolSource: (source) => void this.#toolSources.push(source),
       toolGroup: (group) => this.#addGroup({ ...group, tools: [] }),
-      promptSection: (run) => {
+      promptSection: (run, prefetch) => {
         const section = { middleware: plugin, name: "promptSection", run } as const;
         this.#promptSections.push(piped(section, checkPrompt));
+        if (prefetch) this.#prefetches.push(prefetch);
       },
       provide: (port, implementation) => this.#provide(plugin, port, implementation),
       require: (port, advice) => {

@@ -22,7 +22,7 @@ export interface ModelAttempt {
 /** Streams one reply into `attempt.draft` and emits its events. Throws what the model throws. */
 export async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void> {
   const { model, request, draft } = attempt;
-  scope.checkpoint();
+  await scope.settled();
   const { about, ended } = reportModelCall({ ...attempt, attempt: draft.attempt }, (event) => {
     if (event.type === "model_call_end") scope.usage.add(event.usage);
     scope.emit(event);

@@ -194,6 +194,7 @@ export async function promptOf(
   const { parts, session, slot, ctx } = scope;
   const { state } = session;
   let system = parts.settings.systemPrompt;
+  await scope.prefetch.done();
   for (const append of [...parts.promptSections, ...parts.hooks.onSystemPrompt])
     system = await append(system, { slot, ctx, state });
   if (tools === null) return { system, tools: [] };

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../json/json.js";
 import type { Message } from "../../message/message.js";
 import { describeSlot } from "../../slot/slot.js";
 import { LiveState } from "../../state/live-state.js";
+import { loadWhole } from "../../store-kit/load-whole.js";
 import type { OpenSession } from "../session/open-session.js";
 import { mergeHeads } from "./merge-heads.js";
 import type { SavedScope, SaveOptions } from "./save-session.js";
@@ -17,22 +18,21 @@ export type Resolution = "merge" | "overwrite";
  * Saves again after another process has saved, as the agent's policy says.
  *
  * @param save - saves the session's state on top of its revision
- * @throws StateConflictError when the policy does not resolve it
+ * @returns false when the policy leaves the conflict to the caller
+ * @throws StateConflictError when the policy cannot resolve it
  */
 export async function resolveConflict(
   { parts, session }: SavedScope,
   options: Pick<SaveOptions, "mergeable">,
   conflict: StateConflictError,
   save: (how: Resolution) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   const policy = parts.settings.conflictPolicy;
-  if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true))
-    throw conflict;
+  if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true)) return false;
   const mine = session.state;
   let last = conflict;
   for (let attempt = 0; attempt < maxMerges; attempt++) {
-    const stored = await parts.stateStore.load(session.slot);
-    if (stored === "unchanged") throw last;
+    const stored = await loadWhole(parts.stateStore, session.slot);
     if (policy === "merge-append") {
       if (stored === null) throw last;
       session.state = mergeAppend(session, mine, stored, last);
@@ -44,7 +44,7 @@ export async function resolveConflict(
         session.knownEnds.add(revision);
     try {
       await save(policy === "overwrite" ? policy : "merge");
-      return;
+      return true;
     } catch (error) {
       if (!StateConflictError.is(error)) throw error;
       last = error;

@@ -55,8 +55,12 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
     try {
       await writeAll(scope, options);
     } catch (error) {
-      if (!StateConflictError.is(error) || options.opening) throw error;
-      await resolveConflict(scope, options, error, (how) => writeAll(scope, options, how));
+      const conflict = conflictIn(error);
+      if (!conflict || options.opening) throw error;
+      const isResolved = await resolveConflict(scope, options, conflict, (how) =>
+        writeAll(scope, options, how),
+      );
+      if (!isResolved) throw error;
     }
     session.hasSavedSteps ||= isStep;
     session.savedMessages = session.log.messageIds.length;
@@ -80,6 +84,12 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
     }
     throw saveFailure(session, error);
   }
+}
+
+/** The conflict that a save ended with, also where the store has forgotten whether an earlier attempt was applied. */
+function conflictIn(error: unknown): StateConflictError | undefined {
+  const found = UnknownOutcomeError.is(error) ? error.cause : error;
+  return StateConflictError.is(found) ? found : undefined;
 }
 
 /** Writes the log, then the state, or both together. */

@@ -1,22 +1,27 @@
 import { SessionBusyError } from "../../errors/errors.js";
 import type { EventBody } from "../../events/agent-event.js";
-import type { LoadedState, Revision } from "../../ports/agent-state-store.js";
+import type { Revision } from "../../ports/agent-state-store.js";
 import type { InboxEntry } from "../../ports/inbox.js";
 import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
-import { LiveState } from "../../state/live-state.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
-import { isRolledBack } from "../../store-kit/revision.js";
+import { isWhole, loadWhole } from "../../store-kit/load-whole.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { RunName } from "../save/log-batch.js";
-import { type HeldSlot, type OpenedState, OpenSession, stateOf } from "./open-session.js";
-import { remember } from "./run-records.js";
+import { type HeldSlot, type OpenedState, OpenSession } from "./open-session.js";
+import {
+  advance,
+  type OpeningOptions,
+  openLoaded,
+  reportRollback,
+  stateBytes,
+  tidied,
+} from "./open-stored.js";
 import type { CachedState } from "./state-cache.js";
 import { orAborted } from "./stop-switch.js";
-import { takeDeadInput } from "./take-in.js";
 
 /** Settings of one entry into a session. */
-export interface EntryOptions extends RunName {
+export interface EntryOptions extends RunName, OpeningOptions {
   /** Returns the call's input, to be kept in the session's inbox from the moment it holds the lease. */
   put?(): InboxEntry | undefined;
   /** Leaves the queue when aborted. */
@@ -24,17 +29,12 @@ export interface EntryOptions extends RunName {
   /** `false`: fail instead of queueing. @default true */
   readonly wait?: boolean | undefined;
   readonly queueTimeoutMs?: number | undefined;
-  /** Take back the step saves of a run that died, instead of going on from them. */
-  readonly takeBackUnfinished?: boolean | undefined;
-  /** Reads a damaged state as far as it goes, instead of failing. */
-  readonly salvage?: boolean | undefined;
   /** Runs before the call joins the queue, in the order in which calls were made. */
   prepare?(): Promise<void>;
   /** Called when another call holds the slot. */
   onWait?(): void;
   /** Called once the slot is held. */
   onEnter?(): void;
-  emit(event: EventBody): void;
 }
 
 /**
@@ -95,13 +95,16 @@ class EntryTimer {
     if (this.#waitBegan !== undefined) this.#waitedMs = performance.now() - this.#waitBegan;
   }
 
-  /** The event that says where the state came from, and how long it took. */
-  loaded({ state, revision }: OpenedState, source: "store" | "cache" | "new"): EventBody {
-    const read = () => Buffer.byteLength(JSON.stringify(state.head())) + state.contextBytes();
+  /** The event that says where the state came from, how much of it was read, and how long that took. */
+  loaded(
+    { state, revision }: OpenedState,
+    source: "store" | "delta" | "cache" | "new",
+    bytes: number,
+  ): EventBody {
     return {
       type: "state_loaded",
       source,
-      bytes: source === "store" ? read() : 0,
+      bytes,
       messages: state.messages.length,
       revision,
       waitedMs: this.#waitedMs,
@@ -132,18 +135,24 @@ export function withSession<T>(
     const { lease } = held;
     const answer =
       lease.loaded === undefined ? await parts.stateStore.load(slot, known()) : lease.loaded;
-    parts.cache.take(key);
-    if (answer === "unchanged" && cached) {
-      entry.emit(timer.loaded(cached, "cache"));
+    if (cached && answer === "unchanged") {
+      parts.cache.take(key);
+      entry.emit(timer.loaded(cached, "cache", 0));
       return use(new OpenSession(held, cached));
     }
-    const found = wholeState(answer === "unchanged" ? await parts.stateStore.load(slot) : answer);
-    const stored = found?.revision ?? "0.none";
-    if (cached && isRolledBack(cached.revision, stored))
-      entry.emit({ type: "store_rolled_back", known: cached.revision, stored });
+    const advanced = cached && advance(parts, slot, cached, answer);
+    if (advanced) {
+      parts.cache.take(key);
+      entry.emit(timer.loaded(advanced.opened, "delta", advanced.bytes));
+      return use(tidied(parts, new OpenSession(held, advanced.opened), entry));
+    }
+    const found =
+      answer === null || isWhole(answer) ? answer : await loadWhole(parts.stateStore, slot);
+    if (cached) reportRollback(parts, held, cached, found, entry);
+    parts.cache.take(key);
     return use(
       openLoaded(parts, held, found, entry, (opened) =>
-        entry.emit(timer.loaded(opened, found ? "store" : "new")),
+        entry.emit(timer.loaded(opened, found ? "store" : "new", found ? stateBytes(opened) : 0)),
       ),
     );
   });
@@ -155,51 +164,8 @@ export async function reopen(
   { slot, lease, run, dropped, takenOver }: OpenSession,
   entry: EntryOptions,
 ): Promise<OpenSession> {
-  const found = wholeState(await parts.stateStore.load(slot));
+  const found = await loadWhole(parts.stateStore, slot);
   return openLoaded(parts, { slot, lease, run, dropped, takenOver, now: parts.now }, found, entry);
-}
-
-function openLoaded(
-  parts: AgentParts,
-  held: HeldSlot,
-  found: LoadedState | null,
-  entry: EntryOptions,
-  onOpen: (opened: OpenedState) => void = () => undefined,
-): OpenSession {
-  const { slot } = held;
-  const opened: OpenedState = found
-    ? { state: readState(parts, held, found, entry.salvage), revision: found.revision }
-    : { state: LiveState.create(slot), revision: null };
-  onOpen(opened);
-  const session = new OpenSession(held, opened);
-  if (found)
-    session.tidy({
-      takeBackUnfinished: entry.takeBackUnfinished,
-      emit: (event) => entry.emit(event),
-      remember: (record) => remember(parts, session, record),
-      takeInput: (open, run) => takeDeadInput(parts, open, run, entry),
-    });
-  return session;
-}
-
-/** A call on a session that cannot be read is refused, and leaves nothing behind. */
-function readState(
-  { seal }: AgentParts,
-  held: HeldSlot,
-  found: LoadedState,
-  salvage: boolean | undefined,
-): LiveState {
-  try {
-    if (!salvage) seal?.check(held.slot, found.head);
-    return stateOf(held.slot, found, salvage);
-  } catch (error) {
-    held.dropped.push(held.run.runId);
-    throw error;
-  }
-}
-
-function wholeState(answer: LoadedState | "unchanged" | null): LoadedState | null {
-  return answer === "unchanged" ? null : answer;
 }
 
 /** Runs `use` with the slot's lease, without loading its state: what cannot be read can still be deleted. */

@@ -11,6 +11,7 @@ import { uuidv7 } from "../../slot/uuid.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { STATE_FORMAT } from "../../state/migrate-document.js";
 import { kindOf } from "../../state/section-checks.js";
+import { loadWhole } from "../../store-kit/load-whole.js";
 import { type AgentParts, backgroundEvent } from "../assemble/agent-parts.js";
 import { readInputBody } from "../call-input.js";
 import { type CallScope, UsageMeter } from "../call-scope.js";
@@ -22,6 +23,7 @@ import { closeCalls, openCallsOf, UNKNOWN_OUTCOME_TEXT } from "../tools/close-ca
 import { type EntryOptions, withLease, withSession } from "./enter-session.js";
 import type { ActiveCall } from "./lifecycle.js";
 import type { OpenSession } from "./open-session.js";
+import { Prefetch } from "./prefetch.js";
 import { receiveAdded, receivePushed } from "./receive-added.js";
 import { deleteUserRules } from "./remembered-rules.js";
 import { CallStopped, orAborted, StopSwitch } from "./stop-switch.js";
@@ -74,7 +76,7 @@ export class Maintenance {
       await save(theEdit);
       return copy;
     };
-    return this.#inSession(slot, work, salvage);
+    return this.#inSession(slot, work, { salvage, acceptsRollback: true });
   }
 
   async compact(slot: Slot, force: boolean, overrides: JsonObject): Promise<CompactionResult> {
@@ -98,9 +100,8 @@ export class Maintenance {
 
   /** Answers tool calls that wait for an answer as interrupted; false when none waits. */
   async closeOpenCalls(slot: Slot, message: Message | undefined): Promise<boolean> {
-    const stored = await this.#parts.stateStore.load(slot);
-    const open = stored === null || stored === "unchanged" ? {} : stored.head["openCalls"];
-    if (Object.keys(open ?? {}).length === 0) return false;
+    const stored = await loadWhole(this.#parts.stateStore, slot);
+    if (Object.keys(stored?.head["openCalls"] ?? {}).length === 0) return false;
     return this.#inSession(slot, async (session, save) => {
       if (openCallsOf(session.state).length === 0) return false;
       // A process that died may have run what a person had approved: its answer is still in the inbox then.
@@ -165,10 +166,14 @@ export class Maintenance {
   }
 
   /** Runs `work` on the open session, behind the calls that were made before. */
-  async #inSession<T>(slot: Slot, work: SessionWork<T>, salvage = false): Promise<T> {
+  async #inSession<T>(
+    slot: Slot,
+    work: SessionWork<T>,
+    reading: Pick<EntryOptions, "salvage" | "acceptsRollback"> = {},
+  ): Promise<T> {
     const parts = this.#parts;
     return this.#visit(slot, (visit) =>
-      withSession(parts, slot, { ...visit, salvage }, (session) => {
+      withSession(parts, slot, { ...visit, ...reading }, (session) => {
         const scope = scopeOf(parts, session, visit);
         const save = async (writer?: string) => {
           visit.stop.check();
@@ -236,11 +241,13 @@ function scopeOf(parts: AgentParts, session: OpenSession, visit: Visit): CallSco
     named: false,
     inputHash: undefined,
     stop,
+    prefetch: new Prefetch(parts.prefetches, { slot, ctx }),
     usage: new UsageMeter(),
     newInput: [],
     inputIds: [],
     emit,
     checkpoint: () => undefined,
+    settled: async () => undefined,
   };
 }
 

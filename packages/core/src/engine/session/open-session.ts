@@ -3,7 +3,6 @@ import { LeaseLostError, StateCorruptError } from "../../errors/store-errors.js"
 import type { EventBody } from "../../events/agent-event.js";
 import { isRecord, type JsonObject, toJsonValue } from "../../json/json.js";
 import type { Message } from "../../message/message.js";
-import { repairToolPairs } from "../../message/repair-tool-pairs.js";
 import type { Revision } from "../../ports/agent-state-store.js";
 import type { LogMark } from "../../ports/conversation-log.js";
 import type { Lease } from "../../ports/session-gate.js";
@@ -128,9 +127,17 @@ export class OpenSession {
     this.log.forgetOthers(continuedId);
   }
 
-  /** Tells whether the lease still holds, by its own account and by the clock. */
+  /** Tells whether the lease still holds, by its own account and by the clock, as far as the store need not be asked. */
   holdsLease(): boolean {
-    return !this.lease.lost.aborted && !(Date.now() >= this.lease.validUntil);
+    const { lost, validUntil, confirm } = this.lease;
+    return !lost.aborted && !(Date.now() >= validUntil && confirm === undefined);
+  }
+
+  /** Waits while the lease is in doubt: in that time nothing may begin. Resolves when it holds or is lost. */
+  async settleLease(): Promise<void> {
+    const { lease } = this;
+    if (Date.now() >= lease.validUntil && !lease.lost.aborted)
+      await lease.confirm?.().catch(() => undefined);
   }
 
   /** Adds something newly said to the context; `original` is what the log keeps of it. */
@@ -265,7 +272,7 @@ export class OpenSession {
     this.#close(run, (callState) => callState === "started");
     const open = new Set(openCallsOf(state).map(({ call }) => call.id));
     for (const id of Object.keys(state.openCalls)) if (!open.has(id)) delete state.openCalls[id];
-    const { messages, repairs } = repairToolPairs(state.messages, open);
+    const { messages, repairs } = state.pairedMessages(open);
     if (repairs.length === 0) return;
     state.contextMutable().replaceAll(messages);
     emit({ type: "repaired", repairs });

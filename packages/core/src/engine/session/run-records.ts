@@ -4,6 +4,7 @@ import type { Message } from "../../message/message.js";
 import { textOf } from "../../message/read-message.js";
 import type { Slot } from "../../slot/slot.js";
 import type { RunRecord } from "../../state/sections.js";
+import { loadWhole } from "../../store-kit/load-whole.js";
 import { withBlobs } from "../../store-kit/log/with-blobs.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
@@ -38,8 +39,8 @@ export async function unfinishedCall(
   const entries = (await stateStore.inbox?.read(slot)) ?? [];
   const said = entries.findLast(({ kind }) => kind === "input");
   if (said) return said.callId;
-  const loaded = await stateStore.load(slot);
-  if (loaded === null || loaded === "unchanged") return null;
+  const loaded = await loadWhole(stateStore, slot);
+  if (loaded === null) return null;
   const { unfinishedRun, resumableRun } = stateOf(slot, loaded);
   return (unfinishedRun ?? resumableRun)?.callId ?? null;
 }

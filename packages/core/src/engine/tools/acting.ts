@@ -246,7 +246,8 @@ async function runOne(
         failed: (error) => {
           thrown = failureOf(error);
         },
-        checkLease: () => {
+        checkLease: async () => {
+          await scope.stop.race(scope.session.settleLease()).catch(() => undefined);
           if (!scope.session.holdsLease()) scope.stop.stop("lease_lost");
         },
         timeoutMs: tool.timeoutMs ?? scope.parts.settings.toolTimeoutMs,

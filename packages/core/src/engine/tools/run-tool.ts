@@ -42,8 +42,8 @@ export interface ToolRun {
   readonly timeoutMs: number;
   /** Told what the tool threw. */
   failed(error: unknown): void;
-  /** Stops the call when its lease no longer holds: another process may be running the session. */
-  checkLease(): void;
+  /** Stops the call when its lease no longer holds: another process may be running the session. Waits while it is in doubt. */
+  checkLease(): Promise<void>;
 }
 
 /**
@@ -55,7 +55,7 @@ export interface ToolRun {
 export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
   const { tool, call, stop, timeoutMs } = run;
   if (!tool.execute) throw new CallSuspended(undefined);
-  run.checkLease();
+  await run.checkLease();
   if (stop.kind !== null) return stopped(call, "before it could start");
   const controller = new AbortController();
   const forward = () => controller.abort(stop.signal.reason);

@@ -26,16 +26,17 @@ export class Heartbeat {
   schedule(ms: number): void {
     if (this.#isStopped) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.poke(), ms);
+    this.#timer = setTimeout(() => void this.poke(), ms);
     if (!this.#keepsRunning) this.#timer.unref();
   }
 
-  /** Begins a run at once, or one more right after the one under way. */
-  poke(): void {
+  /** Begins a run at once, or one more right after the one under way; resolves when that has ended. */
+  async poke(): Promise<void> {
     if (this.#isStopped) return;
     clearTimeout(this.#timer);
     this.#isPoked = true;
     this.#underWay ??= this.#run();
+    await this.#underWay;
   }
 
   /** Begins no further run; resolves when the one under way has ended. */

@@ -1,8 +1,9 @@
 import { LeaseLostError, UnknownOutcomeError } from "../../errors/store-errors.js";
-import type { LoadedState } from "../../ports/agent-state-store.js";
+import type { LoadAnswer } from "../../ports/agent-state-store.js";
 import type { InboxEntry } from "../../ports/inbox.js";
 import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot } from "../../slot/slot.js";
+import { sleep } from "../deadline.js";
 import { Heartbeat } from "./heartbeat.js";
 import type { Claim, EnterAnswer, LeaseBackend } from "./lease-backend.js";
 import { elapsedMs, type Moment, presentMoment } from "./moment.js";
@@ -23,17 +24,24 @@ export interface Grant {
  * `lost` aborts when the backend says that the slot is another claim's, and when no heartbeat was answered for `leaseMs`,
  * counted from when it was sent: the backend may have given the slot away by then. A process that stood still, or whose
  * machine was suspended, learns it no later than when it looks at `lost`.
+ *
+ * Where the backend knows nodes, a lease is in doubt once neither it nor its node was confirmed for `timeoutMs`: the process may
+ * have been taken for dead. A heartbeat of the node that is answered later does not help, as a waiter may have acted
+ * meanwhile; only renewing the lease itself does.
  */
 export class HeldLease implements Lease {
   readonly token: string;
-  readonly loaded: LoadedState | "unchanged" | null | undefined;
+  readonly loaded: LoadAnswer | undefined;
   readonly inbox: readonly InboxEntry[] | undefined;
   readonly #claim: Claim;
   readonly #backend: LeaseBackend;
   readonly #onEnd: () => void;
   readonly #lost = new AbortController();
   readonly #heartbeat = new Heartbeat(() => this.#renew());
+  readonly #sureMs: number;
   #renewedAt: Moment;
+  /** When the last command was sent that keeps the lease out of doubt for another `#sureMs`. */
+  #sureAt: Moment;
   #isReleasing = false;
   #isOver = false;
   #released: Promise<void> | undefined;
@@ -46,7 +54,9 @@ export class HeldLease implements Lease {
     this.#claim = claim;
     this.#backend = backend;
     this.#onEnd = onEnd;
+    this.#sureMs = backend.nodes?.timeoutMs ?? backend.leaseMs;
     this.#renewedAt = sentAt;
+    this.#sureAt = sentAt;
     this.#heartbeat.schedule(backend.leaseMs / 3);
   }
 
@@ -57,7 +67,21 @@ export class HeldLease implements Lease {
 
   get validUntil(): number {
     if (this.#lost.signal.aborted) return 0;
-    return Date.now() + this.#backend.leaseMs - elapsedMs(this.#renewedAt);
+    return Date.now() + this.#sureMs - elapsedMs(this.#sureAt);
+  }
+
+  async confirm(): Promise<void> {
+    while (!this.#checkTime() && this.#isInDoubt()) {
+      await this.#heartbeat.poke();
+      if (this.#isInDoubt()) await sleep(RETRY_MS);
+    }
+    this.#lost.signal.throwIfAborted();
+  }
+
+  /** Takes in that a heartbeat of the node, sent at this moment, has been acknowledged. */
+  wasBeat(sentAt: Moment): void {
+    if (this.#isInDoubt()) this.wake();
+    else this.#sureSince(sentAt);
   }
 
   release(drop: readonly string[] = []): Promise<void> {
@@ -67,7 +91,7 @@ export class HeldLease implements Lease {
 
   /** Renews at once. */
   wake(): void {
-    this.#heartbeat.poke();
+    void this.#heartbeat.poke();
   }
 
   /** Runs a save that releases the lease: that the backend has it no more does not mean that it was lost. */
@@ -106,12 +130,21 @@ export class HeldLease implements Lease {
     try {
       isKept = await this.#backend.renew(this.#claim, Math.min(leftMs, commandTimeoutMs));
       if (isKept) this.#renewedAt = sentAt;
+      if (isKept) this.#sureSince(sentAt);
       else if (!this.#isReleasing) this.#lose("another call has the session");
     } catch {
       // Repeated until the lease has run out.
     }
     if (this.#checkTime()) return 0;
     return isKept ? leaseMs / 3 : Math.min(RETRY_MS, leaseMs / 3);
+  }
+
+  #sureSince(sentAt: Moment): void {
+    if (elapsedMs(sentAt) < elapsedMs(this.#sureAt)) this.#sureAt = sentAt;
+  }
+
+  #isInDoubt(): boolean {
+    return !this.#isOver && elapsedMs(this.#sureAt) >= this.#sureMs;
   }
 
   /** Ends a lease that has run out; returns whether it is over. */

@@ -1,4 +1,4 @@
-import type { LoadedState, Reach, Revision } from "../../ports/agent-state-store.js";
+import type { LoadAnswer, Reach, Revision } from "../../ports/agent-state-store.js";
 import type { InboxEntry } from "../../ports/inbox.js";
 import type { Slot } from "../../slot/slot.js";
 
@@ -8,6 +8,13 @@ export interface Claim {
   /** Names the claim in the backend: first its place in the queue, then its lease (the fencing token). */
   readonly token: string;
   readonly callId: string;
+}
+
+/** Claim of another call, as an answer of the backend has shown it. */
+export interface SeenClaim {
+  readonly token: string;
+  /** Text that changes whenever the claim is renewed, by asking again or by `renew`. */
+  readonly version: string;
 }
 
 /** Terms on which a claim asks for its slot. */
@@ -22,6 +29,8 @@ export interface EnterTerms {
   readonly known: Revision | undefined;
   /** Entry to put into the inbox together with the grant, for backends that have one. */
   readonly put: InboxEntry | undefined;
+  /** Claim whose process is dead: it gives way, unless its version has changed. */
+  readonly replaces?: SeenClaim | undefined;
   /** Longest time for the answer. */
   readonly deadlineMs: number;
 }
@@ -30,7 +39,7 @@ export interface EnterTerms {
 export type EnterAnswer =
   | {
       readonly kind: "granted";
-      readonly loaded?: LoadedState | "unchanged" | null | undefined;
+      readonly loaded?: LoadAnswer | undefined;
       readonly inbox?: readonly InboxEntry[] | undefined;
     }
   | {
@@ -39,15 +48,27 @@ export type EnterAnswer =
       readonly ahead: number;
       /** Time after which it is worth asking again, even without a wake-up. */
       readonly dueMs: number;
+      /** The claim just before this one, for backends that have {@link LeaseBackend.nodes}. */
+      readonly before?: SeenClaim | undefined;
     }
   | { readonly kind: "busy"; readonly waiting: number };
+
+/** Heartbeats of processes, each one for all claims of its process; a claim's token names its process. */
+export interface NodeBeats {
+  /** Time without a heartbeat after which a process may be taken for dead; less than `leaseMs`. */
+  readonly timeoutMs: number;
+  /** Stores the latest heartbeat of this process, for at least `leaseMs`. */
+  beat(nodeId: string, count: number, deadlineMs: number): Promise<void>;
+  /** Returns the latest heartbeat of a process; null when there is none. */
+  lastBeat(nodeId: string, deadlineMs: number): Promise<string | null>;
+}
 
 /**
  * Storage of a `LeaseGate`: decides who is next.
  *
  * Contract:
- * - One claim holds a slot at a time, until `leave`, or until it was neither entered nor renewed for `leaseMs` by the
- *   backend's own clock.
+ * - One claim holds a slot at a time, until `leave`, until it was neither entered nor renewed for `leaseMs` by the
+ *   backend's own clock, or until the claim behind it replaces it.
  * - Queued claims are granted in the order in which `enter` was called in a process; those not heard of for `leaseMs` are
  *   passed over.
  * - Every command is idempotent by token: repeating one whose answer was lost changes nothing.
@@ -60,9 +81,11 @@ export interface LeaseBackend {
   readonly leaseMs: number;
   /** Longest time for a command without a deadline of its own. */
   readonly commandTimeoutMs: number;
+  /** Heartbeats of processes. Absent: a claim whose process died counts until `leaseMs`. */
+  readonly nodes?: NodeBeats | undefined;
   /** Asks for the slot. */
   enter(claim: Claim, terms: EnterTerms): Promise<EnterAnswer>;
-  /** Keeps a lease for another `leaseMs`; `false` when the slot is another claim's. */
+  /** Keeps a lease for another `leaseMs`; `false` when the slot is another claim's, or was: one that was replaced is over. */
   renew(claim: Claim, deadlineMs: number): Promise<boolean>;
   /** Gives back the lease or the place in the queue, and wakes the next; removes inbox entries in the same step. */
   leave(claim: Claim, drop: readonly string[]): Promise<void>;

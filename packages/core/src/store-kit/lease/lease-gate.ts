@@ -1,10 +1,12 @@
-import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "../../errors/store-errors.js";
 import type { Reach } from "../../ports/agent-state-store.js";
 import type { AcquireRequest, Lease, SessionGate } from "../../ports/session-gate.js";
 import { checkSlot, describeSlot, type Slot } from "../../slot/slot.js";
+import { newToken, nodeOf } from "./claim-token.js";
 import { type Grant, HeldLease } from "./held-lease.js";
 import type { Claim, LeaseBackend } from "./lease-backend.js";
+import { NodeHeartbeat } from "./node-heartbeat.js";
+import { NodeWatches } from "./node-watches.js";
 import { Ticket } from "./ticket.js";
 
 /**
@@ -14,6 +16,8 @@ import { Ticket } from "./ticket.js";
  * - A claim keeps its place and its lease by heartbeats a third of `leaseMs` apart; a failed one is repeated until `leaseMs`
  *   has passed since the last that was answered.
  * - A lease is lost once `leaseMs` has passed by the monotonic or by the wall clock, whether or not the backend was reached.
+ * - Where the backend has {@link LeaseBackend.nodes}, a claim of a process without a heartbeat for their `timeoutMs` gives way
+ *   to the claim behind it. A lease that may have been taken that way is in doubt, which `confirm` settles.
  * - After {@link close} leases are lost, and every call that waits or comes is refused with `StoreUnavailableError`.
  *
  * @example
@@ -27,10 +31,20 @@ export class LeaseGate implements SessionGate {
   readonly #tickets = new Map<string, Ticket>();
   readonly #leases = new Map<string, HeldLease>();
   readonly #watches = new Map<string, () => void>();
+  readonly #node: NodeHeartbeat | undefined;
+  readonly #nodeWatches: NodeWatches | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(backend: LeaseBackend) {
+    const { nodes } = backend;
     this.#backend = backend;
+    const node =
+      nodes &&
+      new NodeHeartbeat(nodes, (sentAt) => {
+        for (const lease of this.#leases.values()) lease.wasBeat(sentAt);
+      });
+    this.#node = node;
+    this.#nodeWatches = nodes && node && new NodeWatches(nodes, () => node.beat());
     this.kind = backend.kind;
     this.reach = backend.reach;
   }
@@ -44,9 +58,13 @@ export class LeaseGate implements SessionGate {
     const owner = checkSlot(slot);
     request.signal?.throwIfAborted();
     if (this.#closed !== undefined) throw closed(owner);
-    const claim: Claim = { slot: owner, token: randomUUID(), callId: request.callId };
-    const ticket = new Ticket(claim, this.#backend, request, () => this.#watch(claim));
+    const claim = { slot: owner, token: newToken(this.#node?.name), callId: request.callId };
+    const ticket = new Ticket(claim, this.#backend, request, {
+      watch: () => this.#watch(claim),
+      watchNode: (token, onSilence) => this.#watchNode(token, onSilence),
+    });
     this.#tickets.set(claim.token, ticket);
+    this.#node?.add(claim.token);
     try {
       return this.#hold(await ticket.turn);
     } finally {
@@ -106,7 +124,15 @@ export class LeaseGate implements SessionGate {
     else end();
   }
 
+  /** A process needs no heartbeat to know that it is alive itself. */
+  #watchNode(token: string, onSilence: () => void): () => void {
+    const node = nodeOf(token);
+    const isOther = node !== undefined && node.id !== this.#node?.name.id;
+    return (isOther && this.#nodeWatches?.add(node, onSilence)) || (() => undefined);
+  }
+
   #unwatch(token: string): void {
+    this.#node?.remove(token);
     this.#watches.get(token)?.();
     this.#watches.delete(token);
   }

@@ -5,16 +5,25 @@ import type { AcquireRequest } from "../../ports/session-gate.js";
 import { describeSlot } from "../../slot/slot.js";
 import { Heartbeat } from "./heartbeat.js";
 import type { Grant } from "./held-lease.js";
-import type { Claim, EnterAnswer, LeaseBackend } from "./lease-backend.js";
+import type { Claim, EnterAnswer, LeaseBackend, SeenClaim } from "./lease-backend.js";
 import { elapsedMs, type Moment, presentMoment } from "./moment.js";
 
 /** Pause after a command that failed. */
 const RETRY_MS = 200;
 
+/** Parts of a gate that a ticket needs. */
+export interface TicketSurroundings {
+  /** Resolves when the backend's wake-ups reach {@link Ticket.wake}. */
+  watch(): Promise<void>;
+  /** Calls `onSilence` when the process of a claim has not been heard of for its time; returns the function that ends that. */
+  watchNode(token: string, onSilence: () => void): () => void;
+}
+
 /**
  * Claim that waits for its turn: it asks the backend when it comes, when it is woken, when the claim before it may be gone,
  * and otherwise a third of `leaseMs` apart, which keeps its place.
  *
+ * - It watches the process of the claim before it, and takes that claim's place when the process is dead.
  * - A claim without a place is refused when the backend cannot be asked. One whose outcome is unknown is repeated until
  *   `commandTimeoutMs` has passed.
  * - A claim in the queue outlasts an outage of less than `leaseMs`, after which it would be passed over.
@@ -25,7 +34,7 @@ export class Ticket {
   readonly #claim: Claim;
   readonly #backend: LeaseBackend;
   readonly #request: AcquireRequest;
-  readonly #watch: () => Promise<void>;
+  readonly #surroundings: TicketSurroundings;
   readonly #heartbeat = new Heartbeat(() => this.#ask(), true);
   readonly #onAbort = (): void => void this.giveUp(this.#request.signal?.reason);
   #grant: (grant: Grant) => void = () => {};
@@ -33,32 +42,36 @@ export class Ticket {
   readonly #beganAt: Moment = presentMoment();
   /** Moment at which the last command that was answered with a place in the queue was sent. */
   #queuedAt: Moment | undefined;
+  /** The claim before this one. */
+  #before: SeenClaim | undefined;
+  /** The same, once its process is dead. */
+  #replaces: SeenClaim | undefined;
+  #endNodeWatch: (() => void) | undefined;
   /** The backend may hold something of this claim. */
   #isSent = false;
   #isOver = false;
 
-  /** @param watch - resolves when the backend's wake-ups reach {@link wake} */
   constructor(
     claim: Claim,
     backend: LeaseBackend,
     request: AcquireRequest,
-    watch: () => Promise<void>,
+    surroundings: TicketSurroundings,
   ) {
     this.#claim = claim;
     this.#backend = backend;
     this.#request = request;
-    this.#watch = watch;
+    this.#surroundings = surroundings;
     this.turn = new Promise((resolve, reject) => {
       this.#grant = resolve;
       this.#refuse = reject;
     });
     request.signal?.addEventListener("abort", this.#onAbort);
-    this.#heartbeat.poke();
+    void this.#heartbeat.poke();
   }
 
   /** Asks at once. */
   wake(): void {
-    this.#heartbeat.poke();
+    void this.#heartbeat.poke();
   }
 
   /** Ends the wait at once; resolves when the backend holds nothing more of the claim, or has been left to forget it. */
@@ -79,7 +92,7 @@ export class Ticket {
     const { wait = true, maxQueue = DEFAULT_MAX_QUEUE, known, put } = this.#request;
     const startedAt = performance.now();
     try {
-      await this.#watch();
+      await this.#surroundings.watch();
       if (this.#isOver) return 0;
       const mode = this.#queuedAt !== undefined ? "again" : wait ? "queue" : "refuse";
       // Not earlier: a lease lasts from when it was asked for, however long it took to connect.
@@ -87,7 +100,7 @@ export class Ticket {
       const deadlineMs = this.#deadlineFrom(startedAt) - sentAt.monotonicMs;
       this.#isSent = true;
       const answer = await this.#backend.enter(this.#claim, {
-        ...{ mode, maxQueue, known: known?.(), put },
+        ...{ mode, maxQueue, known: known?.(), put, replaces: this.#replaces },
         deadlineMs: Math.max(deadlineMs, 1),
       });
       return this.#isOver ? 0 : this.#heed(answer, sentAt);
@@ -115,12 +128,28 @@ export class Ticket {
     }
     const isNew = this.#queuedAt === undefined;
     this.#queuedAt = sentAt;
+    this.#watchBefore(answer.before);
     if (isNew) this.#request.onWait?.(answer.ahead);
     return Math.min(this.#backend.leaseMs / 3, Math.max(answer.dueMs, 0) + 1);
   }
 
+  #watchBefore(before: SeenClaim | undefined): void {
+    const { token, version } = this.#before ?? {};
+    if (before?.token === token && before?.version === version) return;
+    this.#endNodeWatch?.();
+    this.#before = before;
+    this.#replaces = undefined;
+    this.#endNodeWatch =
+      before &&
+      this.#surroundings.watchNode(before.token, () => {
+        this.#replaces = before;
+        this.wake();
+      });
+  }
+
   #fail(error: unknown): number {
     if (this.#isOver) return 0;
+    this.#watchBefore(undefined);
     if (this.#mayRepeatAfter(error)) return Math.min(RETRY_MS, this.#backend.leaseMs / 3);
     void this.giveUp(isTransient(error) ? this.#unavailable(error) : error);
     return 0;
@@ -136,6 +165,7 @@ export class Ticket {
 
   #end(): void {
     this.#isOver = true;
+    this.#endNodeWatch?.();
     void this.#heartbeat.stop();
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }

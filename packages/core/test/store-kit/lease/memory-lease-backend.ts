@@ -4,17 +4,22 @@ import {
   type EnterAnswer,
   type EnterTerms,
   type LeaseBackend,
+  type NodeBeats,
   slotText,
 } from "../../../src/store-kit/index.js";
 
 interface Entry {
   readonly claim: Claim;
   until: number;
+  version: number;
 }
+
+/** Commands of a backend. */
+type Command = "enter" | "renew" | "leave" | "watch" | "beat" | "lastBeat";
 
 /** A command that a test lets fail: before it is applied, or after, so that only its answer is lost. */
 interface Fault {
-  readonly command: "enter" | "renew" | "leave" | "watch";
+  readonly command: Command;
   readonly when: "before" | "after";
   readonly error: Error;
   times: number;
@@ -28,6 +33,9 @@ export class LeaseServer {
   readonly commands: string[] = [];
   readonly faults: Fault[] = [];
   readonly dropped: string[] = [];
+  readonly beats = new Map<string, string>();
+  /** Tokens of holders that were replaced. */
+  readonly replaced = new Set<string>();
   /** Resolves when renewals may be answered; they are applied before. */
   renewals: Promise<void> = Promise.resolve();
   isWaking = true;
@@ -53,46 +61,57 @@ export class LeaseServer {
   }
 }
 
+/** Way of one process to the server. */
+export interface Link {
+  /** Resolves when a command has arrived, or when its answer has; rejects when it never will. */
+  pass(): Promise<void>;
+}
+
+const atOnce: Link = { pass: async () => undefined };
+
 /** In-memory backend, to test the gate itself. */
 export class MemoryLeaseBackend implements LeaseBackend {
   readonly kind = "memory-lease";
   readonly reach = "process";
   readonly leaseMs: number;
   readonly commandTimeoutMs = 1_000;
+  readonly nodes: NodeBeats | undefined;
   readonly #server: LeaseServer;
+  readonly #link: Link;
 
-  constructor(server: LeaseServer, leaseMs = 30_000) {
+  constructor(server: LeaseServer, leaseMs = 30_000, nodeTimeoutMs?: number, link: Link = atOnce) {
     this.#server = server;
+    this.#link = link;
     this.leaseMs = leaseMs;
+    this.nodes = nodeTimeoutMs === undefined ? undefined : this.#nodes(nodeTimeoutMs);
   }
 
   async enter(claim: Claim, terms: EnterTerms): Promise<EnterAnswer> {
     this.#server.commands.push(`enter ${claim.callId} ${terms.mode}`);
-    this.#server.meet("enter", "before");
-    const answer = this.#enter(claim, terms);
-    this.#server.meet("enter", "after");
-    return answer;
+    return this.#sent("enter", () => this.#enter(claim, terms));
   }
 
   async renew(claim: Claim): Promise<boolean> {
     this.#server.commands.push(`renew ${claim.callId}`);
-    this.#server.meet("renew", "before");
-    const entries = this.#server.entries(claim.slot);
-    if (entries.length === 0) entries.push({ claim, until: 0 });
-    const holder = entries[0];
-    const isKept = holder?.claim.token === claim.token;
-    if (isKept && holder !== undefined) holder.until = performance.now() + this.leaseMs;
-    await this.#server.renewals;
-    this.#server.meet("renew", "after");
-    return isKept;
+    return this.#sent("renew", async () => {
+      const entries = this.#server.entries(claim.slot);
+      // Gone without a successor: forgotten by a failover.
+      if (entries.length === 0 && !this.#server.replaced.has(claim.token))
+        entries.push({ claim, until: 0, version: 0 });
+      const holder = entries[0];
+      const isKept = holder?.claim.token === claim.token;
+      if (isKept && holder !== undefined) this.#keep(holder);
+      await this.#server.renewals;
+      return isKept;
+    });
   }
 
   async leave(claim: Claim, drop: readonly string[]): Promise<void> {
     this.#server.commands.push(`leave ${claim.callId}`);
-    this.#server.meet("leave", "before");
-    this.release(claim.slot, claim.token);
-    this.#server.dropped.push(...drop);
-    this.#server.meet("leave", "after");
+    await this.#sent("leave", () => {
+      this.release(claim.slot, claim.token);
+      this.#server.dropped.push(...drop);
+    });
   }
 
   /** What a save that releases the lease does. */
@@ -118,19 +137,59 @@ export class MemoryLeaseBackend implements LeaseBackend {
     this.#server.commands.push("close");
   }
 
-  #enter(claim: Claim, { mode, maxQueue, put }: EnterTerms): EnterAnswer {
+  #nodes(timeoutMs: number): NodeBeats {
+    const { commands, beats } = this.#server;
+    return {
+      timeoutMs,
+      beat: async (nodeId, count) => {
+        commands.push("beat");
+        await this.#sent("beat", () => void beats.set(nodeId, String(count)));
+      },
+      lastBeat: async (nodeId) => this.#sent("lastBeat", () => beats.get(nodeId) ?? null),
+    };
+  }
+
+  async #sent<T>(command: Command, apply: () => T | Promise<T>): Promise<T> {
+    await this.#link.pass();
+    this.#server.meet(command, "before");
+    const answer = await apply();
+    this.#server.meet(command, "after");
+    await this.#link.pass();
+    return answer;
+  }
+
+  #keep(entry: Entry): void {
+    entry.until = performance.now() + this.leaseMs;
+    entry.version++;
+  }
+
+  #enter(claim: Claim, { mode, maxQueue, put, replaces }: EnterTerms): EnterAnswer {
     const entries = this.#server.entries(claim.slot);
+    const dead = entries.findIndex(
+      (each) => each.claim.token === replaces?.token && `${each.version}` === replaces.version,
+    );
+    if (dead === 0) this.#server.replaced.add(replaces?.token ?? "");
+    if (dead >= 0) entries.splice(dead, 1);
     let place = entries.findIndex((each) => each.claim.token === claim.token);
     const waiting = Math.max(entries.length - 1, 0);
     if (place < 0) {
       const isFull = mode === "refuse" || (mode === "queue" && waiting >= maxQueue);
       if (entries.length > 0 && isFull) return { kind: "busy", waiting };
-      place = entries.push({ claim, until: 0 }) - 1;
+      place = entries.push({ claim, until: 0, version: 0 }) - 1;
     }
     const own = entries[place];
-    if (own !== undefined) own.until = performance.now() + this.leaseMs;
-    if (place === 0) return { kind: "granted", inbox: put === undefined ? [] : [put] };
-    const before = entries[place - 1]?.until ?? 0;
-    return { kind: "wait", ahead: place, dueMs: before - performance.now() };
+    if (own !== undefined) this.#keep(own);
+    const before = entries[place - 1];
+    if (before === undefined) {
+      // It may have lost its place and come again.
+      this.#server.replaced.delete(claim.token);
+      return { kind: "granted", inbox: put === undefined ? [] : [put] };
+    }
+    return {
+      kind: "wait",
+      ahead: place,
+      dueMs: before.until - performance.now(),
+      before: { token: before.claim.token, version: `${before.version}` },
+    };
   }
 }

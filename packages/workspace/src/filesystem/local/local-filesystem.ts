@@ -10,11 +10,12 @@ import {
   showPath,
 } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
-import { maxFileBytesSchema } from "../limits.js";
+import { MAX_CACHED_BYTES, MAX_CACHED_FILES, maxFileBytesSchema } from "../limits.js";
 import { namespaceDirectories } from "../namespace-names.js";
 import { runLimited } from "../run-limited.js";
 import { DirectoryTree } from "./directory-tree.js";
 import { SharedDirectory } from "./shared-directory.js";
+import { StatCache } from "./stat-cache.js";
 import { directoryTreePath, fileTreePath } from "./tree-path.js";
 
 /** Options of a {@link LocalFilesystem}. */
@@ -60,6 +61,11 @@ export class LocalFilesystem implements Filesystem {
   readonly run?: (namespace: FileNamespace, command: ShellCommand) => Promise<CommandResult>;
   readonly #root: string;
   readonly #tree: DirectoryTree;
+  readonly #cached = new StatCache<Uint8Array | null>({
+    maxEntries: MAX_CACHED_FILES,
+    isNothing: (bytes) => bytes === null,
+    isKept: (bytes) => bytes === null || bytes.length <= MAX_CACHED_BYTES,
+  });
 
   /** @throws ConfigurationError */
   constructor(options: LocalFilesystemOptions) {
@@ -72,6 +78,19 @@ export class LocalFilesystem implements Filesystem {
 
   async read(namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
     return this.#tree.read(fileTreePath(namespaceDirectories(namespace), path));
+  }
+
+  /** Reads a file as `read` does, unless a stat shows that it is still the one that was read last. */
+  async readCached(namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
+    const target = fileTreePath(namespaceDirectories(namespace), path);
+    const names = [...target.top, ...target.segments];
+    const at = names.map((_, index) => join(this.#root, ...names.slice(0, index + 1)));
+    const sources = { way: at.slice(0, -1), content: at.slice(-1) };
+    return this.#cached.get(
+      names.join("/"),
+      () => this.#tree.read(target),
+      () => sources,
+    );
   }
 
   async write(namespace: FileNamespace, path: string, bytes: Uint8Array): Promise<void> {

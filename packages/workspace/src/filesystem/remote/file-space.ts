@@ -14,6 +14,15 @@ import { joinBytes } from "./split-bytes.js";
 const MAX_ATTEMPTS = 200;
 const MAX_BACKOFF_MS = 100;
 
+/** Version under which a file is stored, with its content; both null when there is no file. */
+export interface FileVersion {
+  readonly version: string | null;
+  /** Undefined when the file is larger than was asked for. */
+  readonly bytes: Uint8Array | null | undefined;
+}
+
+const NO_FILE = { version: null, bytes: null } as const;
+
 /** Files of one namespace in a key-value store: a manifest per file, and chunks for what does not fit into it. */
 export class FileSpace {
   readonly manifests: ManifestStore;
@@ -26,16 +35,32 @@ export class FileSpace {
     this.#maxFileBytes = maxFileBytes;
   }
 
-  /** Reads one version of a file; null when there is none. */
+  /** Reads a file; null when there is none. */
   async read(path: string): Promise<Uint8Array | null> {
+    return (await this.readVersion(path)).bytes ?? null;
+  }
+
+  /**
+   * Reads one version of a file.
+   *
+   * @param known - returned if it is still the stored version
+   * @param maxBytes - size above which the content is not read
+   */
+  async readVersion(
+    path: string,
+    known?: FileVersion,
+    maxBytes: number = Number.POSITIVE_INFINITY,
+  ): Promise<FileVersion> {
     let current = await this.manifests.get(path);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (current === null || current.manifest.isVacant) return null;
-      const { chunks, tail } = current.manifest;
-      const bytes = fileBytes(current.manifest);
+      if (current === null || current.manifest.isVacant) return NO_FILE;
+      const { version, manifest } = current;
+      if (version === known?.version) return known;
+      const bytes = fileBytes(manifest);
       if (bytes > this.#maxFileBytes) throw tooLarge(path, bytes, this.#maxFileBytes);
-      const pieces = await this.chunks.read(path, chunks);
-      if (pieces !== null) return joinBytes([...pieces, tail]);
+      if (bytes > maxBytes) return { version, bytes: undefined };
+      const pieces = await this.chunks.read(path, manifest.chunks);
+      if (pieces !== null) return { version, bytes: joinBytes([...pieces, manifest.tail]) };
       current = await this.#changed(current);
     }
     throw busy("read", path);

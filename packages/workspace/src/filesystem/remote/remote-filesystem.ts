@@ -14,6 +14,7 @@ import { namespaceNames } from "../namespace-names.js";
 import { appendDraft, type Draft, wholeDraft } from "./draft.js";
 import { parentsOf } from "./file-key.js";
 import { FileSpace } from "./file-space.js";
+import { KnownFiles } from "./known-files.js";
 import { fileBytes, type Manifest } from "./manifest.js";
 
 /** Options of a {@link RemoteFilesystem}. */
@@ -59,6 +60,7 @@ export class RemoteFilesystem implements Filesystem {
   readonly #maxFileBytes: number;
   /** Changes of one file by this process run one after another, so that it contends only with other processes. */
   readonly #changes = new KeyedQueue();
+  readonly #known = new KnownFiles();
 
   /** @throws ConfigurationError */
   constructor(options: RemoteFilesystemOptions) {
@@ -72,6 +74,20 @@ export class RemoteFilesystem implements Filesystem {
 
   async read(namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
     return this.#space(namespace).read(checkFilePath(path));
+  }
+
+  /** Reads a file as this process last saw it; one of more than 64 KB is read from the store each time. */
+  async readCached(namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
+    const name = checkFilePath(path);
+    const space = this.#space(namespace);
+    const { bytes } = await this.#known.seen(fileId(namespace, name), space, name);
+    return bytes === undefined ? space.read(name) : bytes;
+  }
+
+  /** Asks the store for a file's version, and reads the file if that is a new one. */
+  async refresh(namespace: FileNamespace, path: string): Promise<void> {
+    const name = checkFilePath(path);
+    await this.#known.look(fileId(namespace, name), this.#space(namespace), name);
   }
 
   async write(namespace: FileNamespace, path: string, bytes: Uint8Array): Promise<void> {
@@ -96,7 +112,7 @@ export class RemoteFilesystem implements Filesystem {
   async delete(namespace: FileNamespace, path: string): Promise<boolean> {
     const name = checkFilePath(path);
     const space = this.#space(namespace);
-    return this.#changes.run(queueKey(namespace, name), () => space.delete(name));
+    return this.#changing(namespace, name, () => space.delete(name));
   }
 
   async list(namespace: FileNamespace, path = ""): Promise<readonly FileInfo[]> {
@@ -112,7 +128,7 @@ export class RemoteFilesystem implements Filesystem {
     checkPathDepth(path, path.split("/").length);
     const space = this.#space(namespace);
     let isChecked = false;
-    await this.#changes.run(queueKey(namespace, path), () =>
+    await this.#changing(namespace, path, () =>
       space.change(
         path,
         async (current) => {
@@ -125,13 +141,23 @@ export class RemoteFilesystem implements Filesystem {
     );
   }
 
+  /** Runs a change of a file; what was known of it before is forgotten, whatever comes of the change. */
+  async #changing<T>(namespace: FileNamespace, path: string, change: () => Promise<T>): Promise<T> {
+    const key = fileId(namespace, path);
+    try {
+      return await this.#changes.run(key, change);
+    } finally {
+      this.#known.forget(key);
+    }
+  }
+
   #space(namespace: FileNamespace): FileSpace {
     const names = [this.#name, ...namespaceNames(namespace)];
     return new FileSpace(this.#keyValue, names, this.#maxFileBytes);
   }
 }
 
-function queueKey(namespace: FileNamespace, path: string): string {
+function fileId(namespace: FileNamespace, path: string): string {
   const [kind, id] = namespaceNames(namespace);
   return `${kind} ${id.length} ${id} ${path}`;
 }

@@ -1,0 +1,130 @@
+import { HoldfastError } from "../../errors/holdfast-error.js";
+import { StateConflictError } from "../../errors/store-errors.js";
+import type { EventBody } from "../../events/agent-event.js";
+import { messageBytes } from "../../message/read-message.js";
+import type { LoadAnswer, LoadedState } from "../../ports/agent-state-store.js";
+import { describeSlot, type Slot } from "../../slot/slot.js";
+import { LiveState } from "../../state/live-state.js";
+import { isWhole } from "../../store-kit/load-whole.js";
+import { isRolledBack, revisionSeq } from "../../store-kit/revision.js";
+import type { AgentParts } from "../assemble/agent-parts.js";
+import { type HeldSlot, type OpenedState, OpenSession, stateOf } from "./open-session.js";
+import { remember } from "./run-records.js";
+import type { CachedState } from "./state-cache.js";
+import { takeDeadInput } from "./take-in.js";
+
+/** Settings of opening what a store returned. */
+export interface OpeningOptions {
+  /** Take back the step saves of a run that died, instead of going on from them. */
+  readonly takeBackUnfinished?: boolean | undefined;
+  /** Reads a damaged state as far as it goes, instead of failing. */
+  readonly salvage?: boolean | undefined;
+  /** Goes on with what a store holds that was rolled back, whatever `onStoreRolledBack` says. */
+  readonly acceptsRollback?: boolean | undefined;
+  emit(event: EventBody): void;
+}
+
+/** Brings the cached state up to what is stored; null when the answer does not tell how, and the whole has to be loaded. */
+export function advance(
+  { seal }: AgentParts,
+  slot: Slot,
+  cached: CachedState,
+  answer: LoadAnswer,
+): { readonly opened: OpenedState; readonly bytes: number } | null {
+  if (typeof answer !== "object" || answer === null || isWhole(answer)) return null;
+  if (answer.from !== cached.revision) return null;
+  try {
+    seal?.check(slot, answer.head);
+    const state = cached.state.advanced(answer);
+    const changed = [...answer.replace.map(([, message]) => message), ...answer.append];
+    const bytes = changed.reduce((sum, message) => sum + messageBytes(message), headBytes(state));
+    return { opened: { state, revision: answer.revision }, bytes };
+  } catch (error) {
+    // The whole state tells what is wrong with it.
+    if (HoldfastError.is(error)) return null;
+    throw error;
+  }
+}
+
+/** Bytes of a state that was read whole. */
+export function stateBytes({ state }: OpenedState): number {
+  return headBytes(state) + state.contextBytes();
+}
+
+function headBytes(state: LiveState): number {
+  return Buffer.byteLength(JSON.stringify(state.head()));
+}
+
+/**
+ * Reports a store that has lost acknowledged saves, as far as it or this process can tell.
+ *
+ * @throws StateConflictError when such a session is refused; the cached state stays, so that the next call is refused as well
+ */
+export function reportRollback(
+  { settings }: AgentParts,
+  held: HeldSlot,
+  { revision: known, state }: CachedState,
+  found: LoadedState | null,
+  entry: OpeningOptions,
+): void {
+  const stored = found?.revision ?? "0.none";
+  if (!found?.rolledBack && !isRolledBack(known, stored)) return;
+  entry.emit({ type: "store_rolled_back", known, stored });
+  if (settings.onStoreRolledBack !== "refuse" || entry.acceptsRollback) return;
+  // One that shares no message was deleted elsewhere, and perhaps begun anew.
+  const ids = new Set(state.messages.map(({ id }) => id));
+  if (!found?.messages.some(({ id }) => ids.has(id))) return;
+  held.dropped.push(held.run.runId);
+  throw new StateConflictError(
+    `${describeSlot(held.slot)} was refused: its store has lost acknowledged saves, it holds revision ${revisionSeq(stored)} of another history, and this process saw revision ${revisionSeq(known)} saved. Restore the store, or accept what it holds with updateAgentState(…, () => {}), or remove the session with deleteSession`,
+    { storedRevision: stored },
+  );
+}
+
+/** Opens the session from a whole state, or from nothing. */
+export function openLoaded(
+  parts: AgentParts,
+  held: HeldSlot,
+  found: LoadedState | null,
+  entry: OpeningOptions,
+  onOpen: (opened: OpenedState) => void = () => undefined,
+): OpenSession {
+  const { slot } = held;
+  const opened: OpenedState = found
+    ? { state: readState(parts, held, found, entry.salvage), revision: found.revision }
+    : { state: LiveState.create(slot), revision: null };
+  onOpen(opened);
+  const session = new OpenSession(held, opened);
+  return found ? tidied(parts, session, entry) : session;
+}
+
+/** Puts right what the last holder may have left. */
+export function tidied(
+  parts: AgentParts,
+  session: OpenSession,
+  entry: OpeningOptions,
+): OpenSession {
+  session.tidy({
+    takeBackUnfinished: entry.takeBackUnfinished,
+    emit: (event) => entry.emit(event),
+    remember: (record) => remember(parts, session, record),
+    takeInput: (open, run) => takeDeadInput(parts, open, run, entry),
+  });
+  return session;
+}
+
+/** A call on a session that cannot be read is refused, and leaves nothing behind. */
+function readState(
+  { seal }: AgentParts,
+  held: HeldSlot,
+  found: LoadedState,
+  salvage: boolean | undefined,
+): LiveState {
+  try {
+    if (!salvage) seal?.check(held.slot, found.head);
+    return stateOf(held.slot, found, salvage);
+  } catch (error) {
+    held.dropped.push(held.run.runId);
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import { StateCorruptError } from "../errors/store-errors.js";
+import type { AgentStateStore, LoadAnswer, LoadedState } from "../ports/agent-state-store.js";
+import { describeSlot, type Slot } from "../slot/slot.js";
+
+/**
+ * Loads the whole state of a slot; `null` when there is none.
+ *
+ * @throws StoreError
+ */
+export async function loadWhole(
+  store: Pick<AgentStateStore, "load">,
+  slot: Slot,
+): Promise<LoadedState | null> {
+  const answer = await store.load(slot);
+  if (answer === null || isWhole(answer)) return answer;
+  throw new StateCorruptError(
+    `the store answered a load of ${describeSlot(slot)} with changes, although no revision was named`,
+  );
+}
+
+/** Tells whether an answer is a whole state, rather than changes, "unchanged" or none. */
+export function isWhole(answer: LoadAnswer): answer is LoadedState {
+  return typeof answer === "object" && answer !== null && "messages" in answer;
+}

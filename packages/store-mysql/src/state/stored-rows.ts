@@ -1,0 +1,176 @@
+import {
+  type JsonObject,
+  type Message,
+  type Revision,
+  type SessionInfo,
+  type Slot,
+  StateCorruptError,
+} from "@holdfast/core";
+import { isRecord } from "@holdfast/core/plugin-kit";
+import {
+  type CallRecord,
+  changesSince,
+  describeSlot,
+  isForked,
+  type LoadedState,
+  type SavedChange,
+  type StateChange,
+} from "@holdfast/core/store-kit";
+import {
+  asBytesOrNone,
+  asNumber,
+  asText,
+  asTextOrNull,
+  type Cell,
+  type Row,
+} from "../connection/cells.js";
+import { callRecordTexts } from "./call-records.js";
+import { readChanges, shortRevision } from "./change-column.js";
+
+/**
+ * Returns the columns of a slot's row as {@link StoredRows} takes them.
+ *
+ * @param life - expression for the life of the slot
+ */
+export function rowColumns(life: string): string {
+  return `-1, head, rev, n, agent_id, user_id, session_id, calls, inbox, info, ${life}, changes`;
+}
+
+/** Columns of a message as {@link StoredRows} takes them. */
+export const MESSAGE_COLUMNS =
+  "pos, body, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
+
+/** Rows of one snapshot: that of a slot, and some or all of its messages. */
+export class StoredRows {
+  readonly #slot: Slot;
+  readonly #row: Row | undefined;
+  /** Texts of the messages read, by position. */
+  readonly #texts = new Map<number, string>();
+  /** The stored revision; undefined when there is no state. */
+  readonly revision: Revision | undefined;
+
+  /** @throws CellError */
+  constructor(slot: Slot, rows: readonly Row[]) {
+    this.#slot = slot;
+    for (const row of rows) {
+      const pos = asNumber(row[0]);
+      if (pos === -1) this.#row = row;
+      else this.#texts.set(pos, asText(row[1]));
+    }
+    this.revision = this.#row && asText(this.#row[2]);
+  }
+
+  get inbox(): Buffer {
+    return asBytesOrNone(this.#row?.[8]);
+  }
+
+  get life(): Cell | undefined {
+    return this.#row?.[10];
+  }
+
+  /** Returns what happened to the messages since a revision, if the ledger tells. */
+  since(known: Revision): Pick<SavedChange, "keep" | "replaced"> | undefined {
+    return changesSince(this.#ledger(), shortRevision(known));
+  }
+
+  /**
+   * Returns the whole state, of rows with all messages.
+   *
+   * @throws StateCorruptError | CellError
+   */
+  whole(known: Revision | undefined): LoadedState | null {
+    const row = this.#row;
+    if (row === undefined) {
+      if (this.#texts.size === 0) return null;
+      throw this.#corrupt("it has messages but no head");
+    }
+    const count = asNumber(row[3]);
+    if (this.#texts.size !== count)
+      throw this.#corrupt(`${count} messages were saved, ${this.#texts.size} are stored`);
+    return {
+      ...this.#beside(row),
+      messages: Array.from({ length: count }, (_, index) => this.#message(index)),
+      ...(known !== undefined &&
+        isForked(this.#ledger(), shortRevision(known)) && { rolledBack: true }),
+    };
+  }
+
+  /** Tells whether all messages of a change were read. */
+  covers({ keep, replaced }: Pick<SavedChange, "keep" | "replaced">): boolean {
+    const positions = [...replaced, ...this.#from(keep)];
+    return positions.every((pos) => this.#texts.has(pos));
+  }
+
+  /**
+   * Returns the change from a revision.
+   *
+   * @throws StateCorruptError when a message of it was not read | CellError
+   */
+  change(
+    from: Revision,
+    { keep, replaced }: Pick<SavedChange, "keep" | "replaced">,
+  ): StateChange | null {
+    if (this.#row === undefined) return null;
+    return {
+      ...{ from, ...this.#beside(this.#row), keep },
+      replace: replaced.map((index) => [index, this.#message(index)]),
+      append: this.#from(keep).map((index) => this.#message(index)),
+    };
+  }
+
+  #from(keep: number): number[] {
+    const count = asNumber(this.#row?.[3]);
+    return Array.from({ length: Math.max(count - keep, 0) }, (_, index) => keep + index);
+  }
+
+  #ledger() {
+    return readChanges(asBytesOrNone(this.#row?.[11]), this.revision ?? "");
+  }
+
+  #beside(row: Row) {
+    this.#checkIds(row);
+    const info = asTextOrNull(row[9]);
+    return {
+      revision: asText(row[2]),
+      head: this.#parse(asText(row[1]), "the head") as JsonObject,
+      callRecords: callRecordTexts(asBytesOrNone(row[7])).map(
+        (text) => this.#parse(text, "a call record") as unknown as CallRecord,
+      ),
+      ...(info !== null && { info: this.#parse(info, "the info") as SessionInfo }),
+    };
+  }
+
+  /** Checks that the row has the ids of the slot: its key is only a hash of them. */
+  #checkIds([, , , , agentId, userId, sessionId]: Row): void {
+    const slot = this.#slot;
+    if (
+      asText(agentId) !== slot.agentId ||
+      asTextOrNull(userId) !== slot.userId ||
+      asText(sessionId) !== slot.sessionId
+    )
+      throw this.#corrupt("it belongs to another session");
+  }
+
+  #message(index: number): Message {
+    const text = this.#texts.get(index);
+    if (text === undefined) throw this.#corrupt(`message ${index} is missing`);
+    return this.#parse(text, `message ${index}`) as unknown as Message;
+  }
+
+  #parse(text: string, what: string): Record<string, unknown> {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      // The parser's own message quotes the text, and contents stay out of errors.
+    }
+    if (isRecord(value)) return value;
+    throw this.#corrupt(`${what} is not a JSON object`);
+  }
+
+  #corrupt(problem: string): StateCorruptError {
+    return new StateCorruptError(
+      `the stored state of ${describeSlot(this.#slot)} is damaged: ${problem}`,
+    );
+  }
+}

@@ -1,0 +1,67 @@
+import { ConfigurationError } from "@holdfast/core";
+import type { Claim, EnterAnswer, EnterTerms, SeenClaim } from "@holdfast/core/store-kit";
+import { expect, test } from "vitest";
+import type { RedisLeaseBackend } from "../../src/gate/redis-lease-backend.js";
+import { Gates, slot } from "./gates.js";
+
+const gates = new Gates();
+
+function enter(
+  backend: RedisLeaseBackend,
+  token: string,
+  replaces?: SeenClaim,
+): Promise<EnterAnswer> {
+  const terms: EnterTerms = {
+    ...{ mode: "queue", maxQueue: 10, known: undefined, put: undefined, deadlineMs: 5_000 },
+    replaces,
+  };
+  return backend.enter(claimOf(token), terms);
+}
+
+const claimOf = (token: string): Claim => ({ slot, token, callId: `call-${token}` });
+
+/** The claim before one that has to wait. */
+function before(answer: EnterAnswer): SeenClaim {
+  if (answer.kind !== "wait" || answer.before === undefined) throw new Error(answer.kind);
+  return answer.before;
+}
+
+test("a holder gives way to the first that waits, unless it was heard of since it was seen", async () => {
+  const { backend } = gates.open();
+  expect(await enter(backend, "a")).toMatchObject({ kind: "granted" });
+  const seen = before(await enter(backend, "b"));
+  expect(seen.token).toBe("a");
+  expect(await backend.renew(claimOf("a"), 5_000)).toBe(true);
+  const renewed = before(await enter(backend, "b", seen));
+  expect(renewed.token).toBe("a");
+  expect(renewed.version).not.toBe(seen.version);
+  expect(await enter(backend, "b", renewed)).toMatchObject({ kind: "granted" });
+  expect(await backend.calls(slot)).toEqual(["call-b"]);
+  expect(await backend.renew(claimOf("a"), 5_000)).toBe(false);
+  await backend.leave(claimOf("b"), []);
+  expect(await backend.renew(claimOf("a"), 5_000), "the slot is free, but was another's").toBe(
+    false,
+  );
+  expect(await backend.calls(slot)).toEqual([]);
+});
+
+test("a call that waits gives way to the one behind it, which waits on", async () => {
+  const { backend } = gates.open();
+  for (const token of ["a", "b"]) await enter(backend, token);
+  const seen = before(await enter(backend, "c"));
+  expect(seen.token).toBe("b");
+  const answer = await enter(backend, "c", seen);
+  expect(answer).toMatchObject({ kind: "wait", ahead: 1, before: { token: "a" } });
+  expect(await backend.calls(slot)).toEqual(["call-a", "call-c"]);
+  await backend.leave(claimOf("a"), []);
+  expect(await enter(backend, "c")).toMatchObject({ kind: "granted" });
+  await backend.leave(claimOf("c"), []);
+  expect(await gates.keys()).toEqual([]);
+});
+
+test("nodeTimeoutMs must be less than leaseMs, and is none where leases are that short", () => {
+  expect(gates.open().backend.nodes?.timeoutMs).toBe(4_000);
+  expect(gates.open({ leaseMs: 4_000 }).backend.nodes).toBeUndefined();
+  expect(gates.open({ leaseMs: 3_000, nodeTimeoutMs: 1_000 }).backend.nodes?.timeoutMs).toBe(1_000);
+  expect(() => gates.open({ leaseMs: 3_000, nodeTimeoutMs: 3_000 })).toThrow(ConfigurationError);
+});
