@@ -41,12 +41,15 @@ test("a process reads as much of a session of 5,000 messages that another saved 
 }, () => {
   const script = fileURLToPath(new URL("./children/reader.mjs", import.meta.url));
   const turns = 40;
-  const [small = 0, large = 0] = [10, 5_000].map((messages) =>
+  const bytesRead = (messages: number): number =>
     Number(
       execFileSync(process.execPath, [script, temporaryRoot(), String(messages), String(turns)], {
         encoding: "utf8",
       }),
-    ),
+    );
+  // The system counts what Node reads for itself too, now and then some kilobytes: the smallest of three is the store's.
+  const [small = 0, large = 0] = [10, 5_000].map((messages) =>
+    Math.min(...[1, 2, 3].map(() => bytesRead(messages))),
   );
   expect(small).toBeGreaterThan(turns * 300);
   expect(large / small).toBeLessThan(1.1);
