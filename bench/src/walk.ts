@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Session } from "node:inspector/promises";
+import { SourceMap } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tool } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
@@ -13,7 +14,7 @@ import { z } from "zod";
 
 /** A file that ran during the call. */
 interface VisitedFile {
-  /** `package/folder/name.js`, below the package's `dist`. */
+  /** `package/folder/name.ts`, below the package's `src`. */
   readonly name: string;
   readonly lines: number;
   /** Whether the call waited in it: one of its functions that ran is async. */
@@ -32,7 +33,7 @@ async function walk(): Promise<void> {
   for (const [owner, ofOwner] of grouped(stops)) {
     console.log(`\n${owner}`);
     for (const { name, lines } of ofOwner)
-      console.log(`  ${name.slice(owner.length + 1).replace(/\.js$/, ".ts")}  ${lines}`);
+      console.log(`  ${name.slice(owner.length + 1)}  ${lines}`);
   }
   const lines = stops.reduce((sum, file) => sum + file.lines, 0);
   console.log(
@@ -80,16 +81,47 @@ async function ranDuring(work: () => Promise<unknown>): Promise<VisitedFile[]> {
   await work();
   const { result } = await inspector.post("Profiler.takePreciseCoverage");
   inspector.disconnect();
-  return result.flatMap(({ url, functions }) => {
-    const [, owner, path] = /\/packages\/([^/]+)\/dist\/(.+)$/.exec(url) ?? [];
-    const ran = functions.flatMap(({ ranges: [range] }) =>
-      range && range.count > 0 ? [range] : [],
-    );
-    if (owner === undefined || owner === "testing" || ran.length === 0) return [];
-    const source = readFileSync(fileURLToPath(url), "utf8");
-    const isStop = ran.some(({ startOffset }) => /^async\b/.test(source.slice(startOffset)));
-    return [{ name: `${owner}/${path}`, lines: source.split("\n").length, isStop }];
-  });
+  const stops = new Map<string, boolean>();
+  for (const { url, functions } of result) {
+    const [, owner] = /\/packages\/([^/]+)\/dist\//.exec(url) ?? [];
+    if (owner === undefined || owner === "testing") continue;
+    const bundle = readBundle(fileURLToPath(url));
+    for (const {
+      ranges: [range],
+    } of functions) {
+      // What begins with the file is the module itself.
+      if (!range?.count || range.startOffset === 0) continue;
+      const source = bundle.sourceAt(range.startOffset);
+      if (source === undefined) continue;
+      const isAsync = bundle.text.startsWith("async", range.startOffset);
+      stops.set(source, isAsync || (stops.get(source) ?? false));
+    }
+  }
+  return [...stops].map(([source, isStop]) => ({
+    name: /\/packages\/(.+)$/.exec(source)?.[1]?.replace("/src/", "/") ?? source,
+    lines: readFileSync(source, "utf8").split("\n").length,
+    isStop,
+  }));
+}
+
+/** A bundled file, with the source file of each of its positions. */
+interface Bundle {
+  readonly text: string;
+  sourceAt(offset: number): string | undefined;
+}
+
+function readBundle(file: string): Bundle {
+  const text = readFileSync(file, "utf8");
+  const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, "utf8")));
+  const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  return {
+    text,
+    sourceAt(offset) {
+      const line = lineStarts.findLastIndex((start) => start <= offset);
+      const entry = map.findEntry(line, offset - (lineStarts[line] ?? 0));
+      return "originalSource" in entry ? join(dirname(file), entry.originalSource) : undefined;
+    },
+  };
 }
 
 function ownerOf({ name }: VisitedFile): string {

@@ -75,6 +75,6 @@ function inherit(command: Command, parent: Command): Command {
 }
 
 function packageVersion(): string {
-  const file = new URL("../package.json", import.meta.url);
+  const file = new URL(import.meta.resolve("@holdfast/cli/package.json"));
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

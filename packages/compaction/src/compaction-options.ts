@@ -1,6 +1,6 @@
 import type { JsonObject, Model, ToolInputSchema } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Clips long string arguments of old tool calls; no model call. */
 export interface TruncateArgsOptions {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { FilesystemSpec, ReActAgentOptions, SignalHandlerOptions } from "@holdfast/core";
 import { agentOptionNames, showValue } from "@holdfast/core/plugin-kit";
 import type { Skill, WorkspaceOptions } from "@holdfast/workspace";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Options of the workspace plugin that the harness adds by itself. */
 export type HarnessWorkspaceOptions = Pick<

@@ -1,6 +1,6 @@
 import type { Model } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Frequency of flushes after calls: at most once per `throttleMs` and session, after every call, or never. */
 export type FlushTrigger = { readonly throttleMs: number } | "always" | "never";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@holdfast/core";
-import { z } from "zod";
+import * as z from "zod";
 import type { AiSdkModel } from "./language-model.js";
 
 /** Sampling settings; a provider's package ignores those that it does not support. */

@@ -1,7 +1,7 @@
 import type { RuntimeContext, Slot } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import type { Attributes, MeterProvider, TracerProvider } from "@opentelemetry/api";
-import { z } from "zod";
+import * as z from "zod";
 import { type ModelDescription, modelDescription } from "./model-description.js";
 import { quietly } from "./quietly.js";
 

@@ -12,7 +12,7 @@ import {
   toolResultsOf,
 } from "@holdfast/core";
 import { type GuardedCall, parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { matchesWildcard, starPattern } from "./wildcard.js";
 
 /** Options of {@link loopGuard}. */

@@ -1,6 +1,6 @@
 import { ConfigurationError, type PermissionMode, type PermissionRule } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { parseRule } from "./rules/rule.js";
 
 /** Rules by what they decide, each as text: `tool`, `tool(specifier)`; `*` in a tool's name stands for anything. */

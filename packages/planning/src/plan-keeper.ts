@@ -1,6 +1,6 @@
 import type { AgentState, Filesystem, PluginState, Slot } from "@holdfast/core";
 import { pathSegment } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Part of a session's state that holds the plan when there is no filesystem. */
 export type KeptPlan = { readonly plan: string | null };

@@ -1,6 +1,6 @@
 import { type AgentState, InvalidInputError, type Tool } from "@holdfast/core";
 import { cutText, failedResult, isWellFormed, safeTool } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { exitRefusal, type IsUnattended } from "./plan-guard.js";
 import type { PlanKeeper } from "./plan-keeper.js";
 import { CallEvents } from "./planning-events.js";

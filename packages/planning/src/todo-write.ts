@@ -1,6 +1,6 @@
 import type { Task, Tool } from "@holdfast/core";
 import { failedResult, safeTool } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { stateOf } from "./plan-tools.js";
 import { CallEvents } from "./planning-events.js";
 import {

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { isAbsolute } from "node:path";
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import { maxFileBytesSchema } from "@holdfast/workspace/filesystem-kit";
-import { z } from "zod";
+import * as z from "zod";
 import type { SandboxBounds } from "./sandbox-bounds.js";
 
 /** User that a command is outside of the sandbox: the owner of its files, with that user's permissions. */

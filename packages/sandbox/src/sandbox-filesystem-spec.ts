@@ -1,7 +1,7 @@
 import type { Filesystem, FilesystemSpec } from "@holdfast/core";
 import { type FilesystemParts, parseOptions } from "@holdfast/core/plugin-kit";
 import { RemoteFilesystemSpec } from "@holdfast/workspace";
-import { z } from "zod";
+import * as z from "zod";
 import { type SandboxOptions, sandboxSettings } from "./options.js";
 import { SandboxFilesystem } from "./sandbox-filesystem.js";
 

@@ -1,5 +1,5 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Options of {@link sessionTools}. */
 export interface SessionToolsOptions {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import { nodeTimeout } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import type { MysqlPool } from "./connection/mysql-pool.js";
 
 /** Options of every part of this package. */

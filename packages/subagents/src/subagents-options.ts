@@ -1,6 +1,6 @@
 import { HoldfastError, type Model } from "@holdfast/core";
 import { checkDirectoryPath, parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import {
   definitionSchema,
   generalPurpose,

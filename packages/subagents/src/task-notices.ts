@@ -11,7 +11,7 @@ import type {
   ToolResultBlock,
 } from "@holdfast/core";
 import { cutText, markQuoter } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import type { TaskControl } from "./task-control.js";
 import { isFinished } from "./tasks/task-life.js";
 import type { TaskRecord } from "./tasks/task-record.js";

@@ -7,7 +7,7 @@ import {
   type PluginHost,
 } from "@holdfast/core";
 import { type FileVisit, parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { LocalFilesystem } from "./filesystem/index.js";
 import { deleteNamespace, deleteOffloaded } from "./offload/delete-files.js";
 import { WorkspaceOffloader } from "./offload/workspace-offloader.js";

@@ -4,7 +4,7 @@ import { getuid } from "node:process";
 import { fileURLToPath } from "node:url";
 import { ConfigurationError } from "@holdfast/core";
 import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { HoldfastConfig } from "./define-config.js";
@@ -81,7 +81,7 @@ async function importFile(file: string): Promise<unknown> {
     moduleCache: false,
     interopDefault: false,
     // Works also where only the command is installed.
-    alias: { "@holdfast/cli": fileURLToPath(new URL("../index.js", import.meta.url)) },
+    alias: { "@holdfast/cli": fileURLToPath(import.meta.resolve("@holdfast/cli")) },
   });
   const module = await jiti.import<{ default?: unknown }>(file);
   if (module.default === undefined) throw new Error("it has no default export");

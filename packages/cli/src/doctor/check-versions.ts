@@ -9,7 +9,7 @@ interface Manifest {
 
 /** Checks that the packages of the current project are compatible with this command. */
 export async function checkPackages(project: string = process.cwd()): Promise<readonly Finding[]> {
-  const own = await readManifest(fileURLToPath(new URL("../../package.json", import.meta.url)));
+  const own = await readManifest(fileURLToPath(import.meta.resolve("@holdfast/cli/package.json")));
   const names = Object.keys(own?.dependencies ?? {}).filter((name) =>
     name.startsWith("@holdfast/"),
   );

@@ -6,7 +6,7 @@ import {
   type LogPosition,
   slotText,
 } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { safeLine } from "../terminal/safe-text.js";

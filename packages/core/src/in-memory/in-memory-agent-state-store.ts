@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import { parseOptions } from "../plugin-kit/parse-options.js";

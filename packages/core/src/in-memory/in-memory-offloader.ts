@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import type { RuntimeContext } from "../context/runtime-context.js";
 import type { DataBlock, Message, TextBlock, ToolResultBlock } from "../message/message.js";
 import { cutIndex } from "../plugin-kit/cut-text.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidInputError } from "../errors/errors.js";
 import type { Message } from "../message/message.js";
 import { toolCallsOf, toolResultsOf } from "../message/read-message.js";

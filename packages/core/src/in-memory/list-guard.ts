@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { parseOptions } from "../plugin-kit/parse-options.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 import type { SuggestedRule } from "../state/sections.js";

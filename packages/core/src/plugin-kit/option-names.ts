@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 
 /** Returns the keys of the object that a schema has at a path; none where it has no object there. */
 export function optionNames(

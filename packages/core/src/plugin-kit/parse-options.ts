@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { ConfigurationError } from "../errors/errors.js";
 import { optionNames } from "./option-names.js";
 import { showValue } from "./show-value.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { StoreUnavailableError } from "../errors/store-errors.js";
 import { parseOptions } from "../plugin-kit/parse-options.js";
 import type {

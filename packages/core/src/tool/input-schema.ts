@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigurationError } from "../errors/errors.js";
 import { isRecord, type JsonObject, toJsonValue } from "../json/json.js";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigurationError } from "../errors/errors.js";
 import { isRecord, type JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";

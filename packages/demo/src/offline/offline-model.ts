@@ -8,7 +8,7 @@ import {
   type TokenCounter,
 } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import type { Reply } from "./answer.js";
 import { paced } from "./paced.js";
 import { replyTo } from "./reply-to.js";

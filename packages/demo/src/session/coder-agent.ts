@@ -6,7 +6,7 @@ import { toolResultEviction } from "@holdfast/eviction";
 import { HarnessAgent } from "@holdfast/harness";
 import { memoryFlush } from "@holdfast/memory-flush";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
-import { z } from "zod";
+import * as z from "zod";
 import { demoSlot, sampleProject } from "../demo-files.js";
 
 /** Options of {@link coderAgent}. */

@@ -4,8 +4,6 @@ import { fileURLToPath } from "node:url";
 import type { AgentEvent } from "@holdfast/core";
 import type { WorkerCommand, WorkerMessage, WorkerOptions } from "./worker-protocol.js";
 
-const program = fileURLToPath(new URL("./worker.js", import.meta.url));
-
 /** A worker that takes longer than this hangs, and is killed. */
 const ANSWER_MS = 60_000;
 
@@ -23,7 +21,7 @@ export class WorkerProcess {
   private constructor(options: WorkerOptions, onEvent: (event: AgentEvent) => void) {
     this.#onEvent = onEvent;
     // Options of this process (an inspector port, a test runner's loader) are not meant for the worker.
-    this.#child = fork(program, [JSON.stringify(options)], {
+    this.#child = fork(fileURLToPath(import.meta.resolve("#worker")), [JSON.stringify(options)], {
       execArgv: [],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });

@@ -1,6 +1,6 @@
 import { longestTimerMs } from "@holdfast/core/store-kit";
 import type { Client } from "@modelcontextprotocol/client";
-import { z } from "zod";
+import * as z from "zod";
 import { backoffMs } from "./backoff.js";
 import { AnswerLost, type Failure, failureOf, LimitExceeded, tooLargeWords } from "./failure.js";
 import { type ListedTools, listTools } from "./list-tools.js";

@@ -1,5 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Definition of a tool by its server. */
 export interface ToolDefinition {

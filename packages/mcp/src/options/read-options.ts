@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@holdfast/core";
 import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
 import { longestTimerMs } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import type { McpServerChange, McpToolsOptions } from "./mcp-tools-options.js";
 import { readEndpoint } from "./read-endpoint.js";
 import type { ServerSettings } from "./server-settings.js";

@@ -1,7 +1,7 @@
 import type { JsonObject, KeyValueStore } from "@holdfast/core";
 import type { FileNamespace } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { memorySlot } from "../files/memory-files.js";
 
 const NAMESPACE = ["memory-flush", "users"];

@@ -1,6 +1,6 @@
 import { type KeyValueStore, type Slot, StateConflictError } from "@holdfast/core";
 import { slotKey, uuidv7 } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { plausibleTime, retryBackoffMs } from "../schedule/due-time.js";
 import { entryValue, SlotClaim, type SlotEntry } from "./slot-claim.js";
 

@@ -6,7 +6,7 @@ import {
   failedResult,
   showPath,
 } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { MEMORY_FILE, type MemoryFiles, NOTES_DIRECTORY } from "../files/memory-files.js";
 import { type MemoryToolParts, memoryTool } from "./memory-tool.js";
 import { type LinePage, pageLines } from "./page-lines.js";

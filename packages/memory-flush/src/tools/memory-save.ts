@@ -1,7 +1,7 @@
 import type { Tool } from "@holdfast/core";
 import { type FileNamespace, failedResult, KeyedQueue, reasonOf } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { dayPath, MAX_DAY_BYTES, MEMORY_FILE, memorySlot } from "../files/memory-files.js";
 import { plainText } from "../quote/plain-text.js";
 import { notesIn } from "../search/note-reader.js";

@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import { failedResult } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { type MemoryFind, type MemoryFinds, searchMemory } from "../search/search-memory.js";
 import { excerpt } from "./excerpt.js";
 import { type MemoryToolParts, memoryTool } from "./memory-tool.js";

@@ -1,6 +1,6 @@
 import type { Usage } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import type { BudgetUse } from "./budget-events.js";
 import { exceededText } from "./exceeded-text.js";
 import type { SpendLimit } from "./spend.js";

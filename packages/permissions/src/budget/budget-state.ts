@@ -1,5 +1,5 @@
 import type { PluginHost, PluginState } from "@holdfast/core";
-import { z } from "zod";
+import * as z from "zod";
 import type { BudgetScope, BudgetUse } from "./budget-events.js";
 import {
   addSpend,

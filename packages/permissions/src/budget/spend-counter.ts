@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KeyValueStore, StateConflictError, StateCorruptError } from "@holdfast/core";
 import { KeyedQueue } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { addSpend, nothingSpent, type Spend } from "./spend.js";
 
 /** Place of a count in the key-value store. */

@@ -1,5 +1,5 @@
 import type { TextBlock, Tool } from "@holdfast/core";
-import { z } from "zod";
+import * as z from "zod";
 import { CallRemarks } from "../call-remarks.js";
 import { requestedSlot } from "../caller.js";
 import { BlobReader } from "../render/blob-reader.js";

@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import type { LogSession } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { CallRemarks } from "../call-remarks.js";
 import { type Caller, isSameSession, requestedScope } from "../caller.js";
 import { type SessionToolParts, sessionTool } from "../session-tool.js";

@@ -1,5 +1,5 @@
 import type { Tool } from "@holdfast/core";
-import { z } from "zod";
+import * as z from "zod";
 import { CallRemarks } from "../call-remarks.js";
 import { type Caller, isSameSession, requestedScope } from "../caller.js";
 import { historyCall } from "../history/reading.js";

@@ -1,5 +1,5 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { tableNames } from "../keys.js";
 import { tablePrefixSchema } from "../options.js";
 import { tables } from "./0001-tables.js";

@@ -1,7 +1,7 @@
 import type { Model } from "@holdfast/core";
 import { isRecord, nearestName, showValue, unknownNames } from "@holdfast/core/plugin-kit";
 import { LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { definitionFields, type SubagentDefinition } from "./subagent-definition.js";
 
 /** Definition that a file holds, or everything that is wrong with the file, in words. */

@@ -1,6 +1,6 @@
 import type { Model } from "@holdfast/core";
 import { partProblem } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Subagent that an agent can delegate to. */
 export interface SubagentDefinition {

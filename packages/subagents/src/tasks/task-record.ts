@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * State of a task: `waiting` for a person's answer, `paused` by a shutdown until another process goes on with it, `lost` when the

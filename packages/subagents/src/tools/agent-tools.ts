@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Tool, ToolCallContext } from "@holdfast/core";
 import { delegationOf, failedResult, safeTool } from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { isFinished, MAX_TASK_CHARS, newTask } from "../tasks/task-life.js";
 import type { TaskRecord } from "../tasks/task-record.js";
 import {

@@ -1,6 +1,6 @@
 import { suspend, type ToolCallContext } from "@holdfast/core";
 import { type KeyedQueue, stopKindOf, type ToolDelegation } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import type { Catalogue } from "../definitions/catalogue.js";
 import type { SubagentsSettings } from "../subagents-options.js";
 import type { TaskControl } from "../task-control.js";

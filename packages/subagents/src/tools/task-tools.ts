@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import { failedResult, isSuspended, safeTool } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { showTask } from "../task-notices.js";
 import { isFinished } from "../tasks/task-life.js";
 import type { TaskRecord } from "../tasks/task-record.js";

@@ -42,7 +42,7 @@ export class ServerGroup implements AsyncDisposable {
 
   private constructor(directory: string) {
     this.directory = directory;
-    const program = fileURLToPath(new URL("./supervisor.js", import.meta.url));
+    const program = fileURLToPath(import.meta.resolve("#supervisor"));
     this.#supervisor = spawn(process.execPath, [program, directory], {
       stdio: ["pipe", "pipe", "inherit"],
     });

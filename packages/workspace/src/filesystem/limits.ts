@@ -1,7 +1,7 @@
 import { types } from "node:util";
 import { InvalidInputError, StateTooLargeError } from "@holdfast/core";
 import { showPath } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Most names in a path: each directory on the way costs an open handle or a lookup in a store. */
 export const MAX_PATH_DEPTH = 100;

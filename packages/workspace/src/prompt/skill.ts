@@ -1,6 +1,6 @@
 import { cutText, FileCache, type FileInfo, type SharedFiles } from "@holdfast/core/plugin-kit";
 import { parse, stringify } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Instructions for a kind of work, which the model reads when they are needed. */
 export interface Skill {

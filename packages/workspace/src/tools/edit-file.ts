@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import { failedResult, isWellFormed, YieldingClock } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import { decodeText, type FileView } from "./file-view.js";
 import { literalMatches } from "./literal-matches.js";

@@ -1,6 +1,6 @@
 import { type Filesystem, type Tool, toolResult } from "@holdfast/core";
 import { type CommandResult, failedResult } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import type { FileToolFactory } from "./file-tool.js";
 
 const DEFAULT_TIMEOUT_MS = 120_000;

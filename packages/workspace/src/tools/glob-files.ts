@@ -5,7 +5,7 @@ import {
   failedResult,
   YieldingClock,
 } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { answerRows } from "./answer-rows.js";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";

@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import { checkDirectoryPath, failedResult, YieldingClock } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { matchingFiles, relativeTo } from "./glob-files.js";

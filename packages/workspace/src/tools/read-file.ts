@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { TextBlock, Tool } from "@holdfast/core";
 import { countLines, failedResult } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { countBase64Lines, pageBase64 } from "./base64-page.js";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";

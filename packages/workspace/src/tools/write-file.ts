@@ -6,7 +6,7 @@ import {
   type KeyedQueue,
 } from "@holdfast/core/plugin-kit";
 import { userTag } from "@holdfast/core/store-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import { foldPath } from "./fold-path.js";
 import type { ProtectedPaths } from "./protected-paths.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { RuntimeContext } from "../../context/runtime-context.js";
 import { ConfigurationError } from "../../errors/errors.js";
 import type { AgentEvent } from "../../events/agent-event.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { AgentState } from "../../state/agent-state.js";
 import { type Tool, tool, toolResult } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";

@@ -1,8 +1,12 @@
 // Uses every connection there is, closes only its own client, and should then come to its end.
 import { Redis } from "ioredis";
+import { createJiti } from "jiti";
 import { createClient } from "redis";
-import { connect } from "../../../dist/connection/redis-connection.js";
-import { defineScript } from "../../../dist/connection/script.js";
+
+// No entry point has these.
+const source = createJiti(new URL("../../../src/connection/", import.meta.url).href);
+const { connect } = await source.import("./redis-connection.ts");
+const { defineScript } = await source.import("./script.ts");
 
 const [kind, port] = process.argv.slice(2);
 const at = { host: "127.0.0.1", port: Number(port) };

@@ -1,6 +1,6 @@
 import type { Filesystem, FilesystemSpec } from "@holdfast/core";
 import { type FilesystemParts, parseOptions } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { maxFileBytesSchema } from "../limits.js";
 import { LocalFilesystem } from "./local-filesystem.js";
 

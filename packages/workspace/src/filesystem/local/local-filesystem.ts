@@ -9,7 +9,7 @@ import {
   type ShellCommand,
   showPath,
 } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { MAX_CACHED_BYTES, MAX_CACHED_FILES, maxFileBytesSchema } from "../limits.js";
 import { namespaceDirectories } from "../namespace-names.js";
 import { runLimited } from "../run-limited.js";

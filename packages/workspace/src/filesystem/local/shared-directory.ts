@@ -6,7 +6,7 @@ import {
   parseOptions,
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { maxFileBytesSchema } from "../limits.js";
 import { DirectoryTree } from "./directory-tree.js";
 import { fileInfo, listChild } from "./list-below.js";

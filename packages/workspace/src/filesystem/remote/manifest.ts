@@ -1,6 +1,6 @@
 import { type JsonValue, StateCorruptError } from "@holdfast/core";
 import { showPath } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { type ContentValue, fromContentValue, toContentValue } from "./content-value.js";
 
 /** Part of a file that is stored under a key of its own. */

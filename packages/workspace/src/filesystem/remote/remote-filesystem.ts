@@ -8,7 +8,7 @@ import {
   parseOptions,
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
-import { z } from "zod";
+import * as z from "zod";
 import { checkBytes, checkPathDepth, maxFileBytesSchema, tooLarge } from "../limits.js";
 import { namespaceNames } from "../namespace-names.js";
 import { appendDraft, type Draft, wholeDraft } from "./draft.js";

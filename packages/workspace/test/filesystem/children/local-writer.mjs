@@ -1,6 +1,6 @@
 // Appends lines to one file, or replaces it, again and again; says what was done.
 import { writeSync } from "node:fs";
-import { LocalFilesystem } from "../../../dist/filesystem/index.js";
+import { LocalFilesystem } from "@holdfast/workspace";
 
 const [root, task, name, count] = process.argv.slice(2);
 const files = new LocalFilesystem({ root });

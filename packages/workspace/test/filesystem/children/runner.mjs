@@ -1,5 +1,5 @@
 // Runs a long command and exits in the middle of it: what it started must not outlive it.
-import { LocalFilesystem } from "../../../dist/filesystem/index.js";
+import { LocalFilesystem } from "@holdfast/workspace";
 
 const files = new LocalFilesystem({ root: process.argv[2], shell: true });
 const namespace = { agentId: "agent", userId: "user", sessionId: "session" };
