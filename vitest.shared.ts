@@ -1,5 +1,8 @@
-/** Longest time of one test or hook. A healthy test may take long on a busy machine; one that hangs fails all the same. */
-const timeoutMs = process.env["HOLDFAST_LONG"] === "1" ? 1_800_000 : 120_000;
+/**
+ * Longest time of one test or hook; none sets its own. A healthy test may take long on a busy machine; one that hangs fails
+ * all the same.
+ */
+const timeoutMs = process.env["HOLDFAST_LONG"] === "1" ? 3_600_000 : 600_000;
 
 /** Settings of every project of this repository; a project adds what is its own. */
 export const shared = {

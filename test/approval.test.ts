@@ -17,7 +17,7 @@ async function newPerson() {
       env: { ...env, HOLDFAST_STATE_HOME: join(directory.path, "state") },
       input: typed.map((line) => `${line}\n`).join(""),
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 300_000,
     });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const mails = [...stdout.matchAll(/^ {2}\* mail to (.*)$/gm)].map(([, mail]) => mail);
@@ -25,9 +25,7 @@ async function newPerson() {
   };
 }
 
-test("a person approves, edits and rejects, and the model hears of it", {
-  timeout: 120_000,
-}, async () => {
+test("a person approves, edits and rejects, and the model hears of it", async () => {
   const run = await newPerson();
   const { stdout, mails, asked } = run([
     "y",
@@ -47,9 +45,7 @@ test("a person approves, edits and rejects, and the model hears of it", {
   expect(stdout).toContain("3 mails were sent; 2 calls were denied.");
 });
 
-test("what a person remembers is not asked again, in this run and the next, until it is forgotten", {
-  timeout: 120_000,
-}, async () => {
+test("what a person remembers is not asked again, in this run and the next, until it is forgotten", async () => {
   const run = await newPerson();
   expect(run(["a", "n", "", "n", ""])).toMatchObject({ asked: 3, mails: { length: 2 } });
   expect(run(["n", "", "n", ""])).toMatchObject({ asked: 2, mails: { length: 2 } });
@@ -58,9 +54,7 @@ test("what a person remembers is not asked again, in this run and the next, unti
   expect(run(["n", "", "n", "", "n", "", "n", ""])).toMatchObject({ asked: 4, mails: [] });
 });
 
-test("a person who leaves in the middle finds what was not answered in the next run", {
-  timeout: 120_000,
-}, async () => {
+test("a person who leaves in the middle finds what was not answered in the next run", async () => {
   const run = await newPerson();
   const first = run(["y"]);
   expect(first.mails).toEqual(["ann@example.com: The meeting is on Friday."]);

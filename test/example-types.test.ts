@@ -69,14 +69,14 @@ async function typeErrors(
   return found;
 }
 
-test("every example that stands by itself has no type errors", { timeout: 120_000 }, async () => {
+test("every example that stands by itself has no type errors", async () => {
   const all = examples();
   const first = documents.filter((name) => name.endsWith("README.md")).map((name) => `${name} 1`);
   expect(Object.keys(all)).toEqual(expect.arrayContaining(first));
   expect(await typeErrors(all)).toEqual({});
 });
 
-test("an example with a value that may be null would be found", { timeout: 120_000 }, async () => {
+test("an example with a value that may be null would be found", async () => {
   const source = (access: string): string =>
     `import type { AgentState } from "@holdfast/core";\nexport const count = (state: AgentState | null) => ${access};\n`;
   const sources = { good: source("state?.context.length"), bad: source("state.context.length") };

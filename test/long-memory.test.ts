@@ -32,7 +32,7 @@ test("the story of two sessions a week apart tells a fact of the first in the se
   expect(stdout).toMatch(/users\/you\/MEMORY\.md\n[\s\S]*- The oven is broken/);
   expect(stdout).not.toContain("\u001b");
   expect(readdirSync(directory)).toEqual([]);
-}, 60_000);
+});
 
 test("a person can say things on days of their own choice, and no other user hears of them", () => {
   const directory = temporaryDirectory();
@@ -47,7 +47,7 @@ test("a person can say things on days of their own choice, and no other user hea
     stderr: "",
   });
   expect(say("2027-02-01", "bob", asked).stdout).toBe("I do not know anything about that yet.\n");
-}, 60_000);
+});
 
 test("what it does not understand it says how to use", () => {
   const { status, stderr } = run(temporaryDirectory(), "--day", "tomorrow", "hello");

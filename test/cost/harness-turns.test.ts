@@ -94,7 +94,6 @@ async function harness(store: DistributedStore, callsTool: boolean) {
 describe.each(fleetStores)("on %s", (kind) => {
   test.each([false, true])(
     "a warm turn of a harness waits for the store as often as the engine alone; with a tool call: %s",
-    { timeout: 120_000 },
     async (callsTool) => {
       const { store, proxy } = await storeBehindProxy(kind);
       const { agent, model } = await harness(store, callsTool);

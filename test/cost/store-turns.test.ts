@@ -12,9 +12,7 @@ interface Traffic {
 /** Round trips of a turn beyond those of the least a save can be: gate, revision check, log and release included. */
 const extraRoundTrips: Readonly<Record<string, number>> = { redis: 0, mysql: -3 };
 
-test("a warm turn costs no more at 5,000 messages than at 10, and hardly a round trip more than a bare save", {
-  timeout: 600_000,
-}, () => {
+test("a warm turn costs no more at 5,000 messages than at 10, and hardly a round trip more than a bare save", () => {
   const { tables } = runBench(["store", "--store", "redis,mysql", ...brief], {
     HOLDFAST_TEST_REDIS_URL: inject("redisUrl"),
     HOLDFAST_TEST_MYSQL_URL: inject("mysqlUrl"),

@@ -29,7 +29,7 @@ beforeAll(async () => {
   console.log(
     `per warm turn, 10 → 5,000 prior messages: ${(["bytesWritten", "bytesRead", "jsonParsed", "jsonWritten"] as const).map(ratio).join(", ")}`,
   );
-}, 300_000);
+});
 
 afterAll(() => rm(root, { recursive: true, force: true }));
 

@@ -10,7 +10,7 @@ import { writeEverywhere } from "./write-everywhere.js";
 
 const slot = slotOf();
 
-test("no file holds anything of what was said, in any form", { timeout: 300_000 }, async () => {
+test("no file holds anything of what was said, in any form", async () => {
   const directory = await tempDirectory();
   onTestFinished(() => directory.cleanup());
   const inner = new JsonFileAgentStateStore({ root: directory.path });
@@ -24,9 +24,7 @@ test("no file holds anything of what was said, in any form", { timeout: 300_000 
   expect((await log.search({ ...slot, text: canary })).hits).toHaveLength(4);
 });
 
-test("the same without encryption is found in states, logs, blobs and values", {
-  timeout: 300_000,
-}, async () => {
+test("the same without encryption is found in states, logs, blobs and values", async () => {
   const directory = await tempDirectory();
   onTestFinished(() => directory.cleanup());
   await writeEverywhere(new JsonFileAgentStateStore({ root: directory.path }));

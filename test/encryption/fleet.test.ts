@@ -97,7 +97,7 @@ describe("on the servers' disks", () => {
     return { sealed, readable: await write((store) => store) };
   }
 
-  test("Redis keeps nothing readable of what was said", { timeout: 120_000 }, async () => {
+  test("Redis keeps nothing readable of what was said", async () => {
     const redis = await privateRedis({ args: ["--appendonly", "yes"] });
     onTestFinished(() => redis.stop());
     const [, directory = ""] = (await redisCommand(redis, "CONFIG", "GET", "dir")).split("\n");
@@ -107,7 +107,7 @@ describe("on the servers' disks", () => {
     expect(files.readable.length).toBeGreaterThan(0);
   });
 
-  test("MariaDB keeps nothing readable of what was said", { timeout: 120_000 }, async () => {
+  test("MariaDB keeps nothing readable of what was said", async () => {
     const mariadb = await privateMariadb({ args: ["--log-bin=binlog", "--server-id=1"] });
     onTestFinished(() => mariadb.stop());
     const pool = createPool(mariadb.url);

@@ -99,9 +99,7 @@ test("a key that is not there is named; another key under its id opens nothing",
   expect((await corruption(() => other.load(one))).message).toContain('key "k1"');
 });
 
-test("whichever bit is flipped, a state opens as it was or not at all", {
-  timeout: 300_000,
-}, async () => {
+test("whichever bit is flipped, a state opens as it was or not at all", async () => {
   const { store, inner } = await twoSessions();
   const long = userMessage("a long text, which is compressed ".repeat(100));
   await store.save(one, writeOn(await loadState(store, one), [long]));

@@ -43,9 +43,7 @@ test("a readable value in an encrypted store is not read", async () => {
   }
 });
 
-test("any JSON value comes back, and whichever bit is flipped, as it was or not at all", {
-  timeout: 300_000,
-}, async () => {
+test("any JSON value comes back, and whichever bit is flipped, as it was or not at all", async () => {
   const { inner, values } = encryptedValues();
   const property = fc.asyncProperty(
     fc.jsonValue(),

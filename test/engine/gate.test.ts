@@ -257,7 +257,7 @@ test(`${batches * 500} sessions leave nothing behind at the gate and on the sign
   expect(most).toBeGreaterThan(1);
   expect(gate.size).toBe(0);
   expect(signals.size).toBe(0);
-}, 300_000);
+});
 
 /** An agent whose first model call waits for `hold.release`, and the rest answer at once. */
 function heldAgent(

@@ -73,7 +73,7 @@ describe.each([true, false])(
         }),
         { numRuns: runs },
       );
-    }, 300_000);
+    });
 
     test("merge-append: every turn is acknowledged and there exactly once, also when answers are lost", async () => {
       await fc.assert(
@@ -89,6 +89,6 @@ describe.each([true, false])(
         ),
         { numRuns: runs },
       );
-    }, 300_000);
+    });
   },
 );

@@ -16,9 +16,7 @@ function saying({ records, discarded }: PlayedCalls, token: string) {
   return shown.length > 0 ? shown : all;
 }
 
-test("whatever happens to calls and their store, the log has what was said once, in order, and hides only what is gone", {
-  timeout: 300_000 + runs * 100,
-}, async () => {
+test("whatever happens to calls and their store, the log has what was said once, in order, and hides only what is gone", async () => {
   const property = fc.asyncProperty(plannedCalls, async (plan) => {
     const played = await playCalls(plan);
     const { records, outcomes, discarded, seen, stored } = played;

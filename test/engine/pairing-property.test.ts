@@ -193,7 +193,7 @@ test("whatever models, tools, guards and people do, every request is paired and 
     ),
     { numRuns },
   );
-}, 600_000);
+});
 
 function pendingOf(reply: AgentReply | null): readonly PendingCall[] {
   return reply !== null && "pending" in reply ? reply.pending : [];

@@ -27,7 +27,7 @@ describe("signal handlers in a program of their own", () => {
     expect(await nextLine(lines)).toBe("saved shutdownInterrupted=true messages=3");
     expect(await nextLine(lines)).toBe("ended shutdown");
     expect(await exit).toEqual([null, "SIGTERM"]);
-  }, 300_000);
+  });
 
   test("SIGTERM ends the process although the store answers no save, the tool heeds no signal and a plugin does not close", async () => {
     const lines = start("dead");
@@ -38,7 +38,7 @@ describe("signal handlers in a program of their own", () => {
     expect(await nextLine(lines)).toBe("ended error");
     expect(await nextLine(lines)).toBe("failed SHUTTING_DOWN");
     expect(await exit).toEqual([null, "SIGTERM"]);
-  }, 300_000);
+  });
 
   test("a second SIGTERM ends the process at once", async () => {
     const lines = start("stubborn");
@@ -49,5 +49,5 @@ describe("signal handlers in a program of their own", () => {
     child?.kill("SIGTERM");
     expect(await exit).toEqual([null, "SIGTERM"]);
     expect(await nextLine(lines)).toBeUndefined();
-  }, 300_000);
+  });
 });

@@ -31,9 +31,7 @@ async function twoNodes(kind: (typeof kinds)[number]): Promise<TwoNodes> {
 const kinds = ["memory", ...sharedStores] as const;
 
 describe.concurrent.each(kinds)("on %s: an interrupt from another node", (kind) => {
-  test.sequential(`loses none of ${rounds} messages, whenever they come`, {
-    timeout: 60_000 + rounds * 1_000,
-  }, async () => {
+  test.sequential(`loses none of ${rounds} messages, whenever they come`, async () => {
     await using nodes = await twoNodes(kind);
     const caller = keeper(nodes.stores[0], { delayMs: 5 });
     const other = keeper(nodes.stores[1]);

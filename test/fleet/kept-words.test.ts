@@ -28,9 +28,6 @@ interface DeadCall {
 describe.concurrent.each(scaled(["mysql"], sharedStores))("on %s", (kind) => {
   test.sequential.each(modes)(
     `saved per %s: of ${rounds * perRound} calls that died after their model was asked, all words are kept and answered once`,
-    {
-      timeout: 60_000 + rounds * 60_000,
-    },
     async (persistence) => {
       await using place = await newPlace(kind, leaseMs);
       const store = place.open();

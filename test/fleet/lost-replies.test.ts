@@ -38,7 +38,7 @@ function savesOnce(): SavesOnce {
 }
 
 describe.each(fleetStores)("when the reply to every save on %s is lost once", (kind) => {
-  test("no turn is doubled and none fails", { timeout: 300_000 }, async () => {
+  test("no turn is doubled and none fails", async () => {
     const direct = freshChoice(kind);
     const { choice, proxy } = await behindProxy(direct);
     const { store, close } = openStore(choice);

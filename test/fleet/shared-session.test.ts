@@ -9,9 +9,7 @@ const slot = { agentId: "echo", userId: "u", sessionId: "s" };
 const calls = process.env["HOLDFAST_LONG"] === "1" ? 200 : 12;
 
 describe.each(scaled(["redis"], fleetStores))("through one %s", (kind) => {
-  test(`three processes with ${calls} calls each on one session lose, double and mix nothing`, {
-    timeout: 600_000,
-  }, async () => {
+  test(`three processes with ${calls} calls each on one session lose, double and mix nothing`, async () => {
     const choice = freshChoice(kind);
     const names = ["a", "b", "c"];
     const nodes = names.map((name) =>
@@ -35,9 +33,7 @@ describe.each(scaled(["redis"], fleetStores))("through one %s", (kind) => {
     expect(await store.gate.calls(slot)).toEqual([]);
   });
 
-  test("a process killed in mid-call holds up, loses and repeats nobody's turns", {
-    timeout: 600_000,
-  }, async () => {
+  test("a process killed in mid-call holds up, loses and repeats nobody's turns", async () => {
     const choice = freshChoice(kind, { leaseMs: 4_000 });
     const args = (name: string, count: number) => [JSON.stringify(choice), name, String(count)];
     const victim = spawnScript(script, args("victim", 100_000));

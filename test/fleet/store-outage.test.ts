@@ -118,7 +118,7 @@ describe.each(cases)("$kind $what for longer than a node may be silent", ({ kind
     expect(ran).toEqual(["first", "second"]);
     const { context } = await transcript(waiter.store, slot);
     expect(context.filter((text) => text !== "")).toEqual(["long", "re: long", "next", "re: next"]);
-  }, 240_000);
+  });
 });
 
 function call(name: string) {

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { memoryHome, times, user } from "./memory-home.js";
 
-test("a process killed while the model writes a new memory is followed by another", {
-  timeout: 300_000,
-}, async () => {
+test("a process killed while the model writes a new memory is followed by another", async () => {
   const home = await memoryHome();
   await home.files.writeMemory(user, "# Memory\n- fact-old-0;\n");
   const victim = await home.start({ hang: "consolidation", session: "one" });
@@ -24,9 +22,7 @@ test("a process killed while the model writes a new memory is followed by anothe
     expect(times(memory, fact), fact).toBe(1);
 });
 
-test("a process killed between the new memory and its watermark costs a second merge, no note", {
-  timeout: 300_000,
-}, async () => {
+test("a process killed between the new memory and its watermark costs a second merge, no note", async () => {
   const home = await memoryHome();
   const victim = await home.start({ hang: "watermark", session: "one" });
   victim.send("calls a 1");

@@ -21,9 +21,7 @@ const nameOf = (process: number, window: number, part: string) =>
 const flushesOf = (...children: SpawnedScript[]) =>
   children.flatMap(({ lines }) => lines.filter((line) => line.startsWith("flush ")));
 
-test(`two processes with ${2 * windows * calls} calls on one session flush once per window, and everything`, {
-  timeout: 600_000 + 2 * windows * calls * 1_000,
-}, async () => {
+test(`two processes with ${2 * windows * calls} calls on one session flush once per window, and everything`, async () => {
   const home = await memoryHome();
   const children = await Promise.all([home.start(), home.start()]);
   for (let window = 0; window < windows; window++) {

@@ -71,9 +71,7 @@ describe.each([
   ...fleetStores.map((kind) => ({ name: kind, kind, isEncrypted: false })),
   { name: "redis, encrypted", kind: "redis" as const, isEncrypted: true },
 ])("on $name", ({ kind, isEncrypted }) => {
-  test("what one node hears the other knows, and both together flush once per window", {
-    timeout: 300_000,
-  }, async () => {
+  test("what one node hears the other knows, and both together flush once per window", async () => {
     const choice = { ...freshChoice(kind), isEncrypted };
     let time = Date.now();
     const clock = () => new Date(time);
@@ -93,9 +91,7 @@ describe.each([
       expect(one.model.requests.at(-1)?.system.split(fact)).toHaveLength(2);
   });
 
-  test("what a node left behind is flushed by another, and a deleted user leaves nothing", {
-    timeout: 300_000,
-  }, async () => {
+  test("what a node left behind is flushed by another, and a deleted user leaves nothing", async () => {
     const choice = { ...freshChoice(kind), isEncrypted };
     const start = Date.now();
     const clock = () => new Date(start);

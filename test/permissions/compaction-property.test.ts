@@ -33,5 +33,5 @@ describe.each([
       await session.end();
     });
     await fc.assert(property, { numRuns, endOnFailure: true });
-  }, 600_000);
+  });
 });

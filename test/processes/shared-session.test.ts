@@ -35,9 +35,7 @@ function expectAdjacent(texts: readonly string[]): void {
     expect(texts[index + 1]).toBe(`re: ${texts[index]}`);
 }
 
-test(`three processes with ${calls} calls each on one session lose, double and mix nothing`, {
-  timeout: 600_000,
-}, async () => {
+test(`three processes with ${calls} calls each on one session lose, double and mix nothing`, async () => {
   const shared = await home();
   const names = ["a", "b", "c"];
   const ends = await Promise.all(names.map((name) => shared.call(name, calls).exited));
@@ -55,9 +53,7 @@ test(`three processes with ${calls} calls each on one session lose, double and m
   expect(logged).toEqual(texts);
 });
 
-test("a process killed in mid-call does not hold up, lose or repeat the others' turns", {
-  timeout: 600_000,
-}, async () => {
+test("a process killed in mid-call does not hold up, lose or repeat the others' turns", async () => {
   const shared = await home();
   const victim = shared.call("victim", 10_000);
   await victim.line("re: victim-2");

@@ -111,9 +111,7 @@ function playCompacted(): Promise<Played> {
   return compacted;
 }
 
-test("100 real conversations in one session: every request is valid and under the trigger", {
-  timeout: 120_000,
-}, async () => {
+test("100 real conversations in one session: every request is valid and under the trigger", async () => {
   const played = await playCompacted();
   const { provider, events, context } = played;
   report("with compaction", played);
@@ -146,9 +144,6 @@ const logs: Record<string, () => { log: ConversationLog; close(): Promise<unknow
 
 test.each(Object.keys(logs))(
   `${quoted} random quotes of it are found with session_search, over the %s log`,
-  {
-    timeout: 120_000,
-  },
   async (kind) => {
     const { context, ...played } = await playCompacted();
     const { log, close } = (logs[kind] as (typeof logs)[string])();
@@ -163,9 +158,7 @@ test.each(Object.keys(logs))(
   },
 );
 
-test("the same with no trigger overflows and is recovered each time", {
-  timeout: 120_000,
-}, async () => {
+test("the same with no trigger overflows and is recovered each time", async () => {
   const played = await play([compaction({ triggerTokens: 1_000_000 })]);
   const { provider, events } = played;
   report("by overflow alone", played);

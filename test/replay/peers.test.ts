@@ -25,9 +25,7 @@ async function compare(): Promise<ReplayResult[]> {
   return JSON.parse(output) as ReplayResult[];
 }
 
-test("no peer is billed fewer tokens for the same conversations in the same window", {
-  timeout: 1_200_000,
-}, async () => {
+test("no peer is billed fewer tokens for the same conversations in the same window", async () => {
   const results = await compare();
   const windows = [...new Set(results.map(({ window }) => window))];
   expect(windows).toContain(32_000);

@@ -24,62 +24,58 @@ function program(session: number): Program {
   return session % 3 === 0 ? [tasks, [act("stay", "calling")]] : [tasks, "given"];
 }
 
-describe.concurrent.each(scaled(["redis"], sharedStores))(
-  "on %s",
-  { timeout: 2 * patienceMs },
-  (kind) => {
-    test.each([false, true])(
-      "50 background tasks on two nodes, one of them killed: each is told once, as completed or as lost (repeatable: %s)",
-      async (repeatable) => {
-        await using nodes = await teamNodes(kind, 5_000);
-        const options = { agents: [{ name: "worker", repeatable }], bounds: { maxRunning: 20 } };
-        const [dying, living] = [nodes.start(options), nodes.start(options)];
-        const lives = (index: number) => index % 2 === 1;
-        for (const [index, session] of sessions.entries())
-          if (lives(index)) void living.run(program(index), session).catch(() => undefined);
-          else dying.send("call", JSON.stringify(program(index)), session);
-        const count = sessions.length * perSession;
-        const begun = async () => (await nodes.lines()).filter((line) => /^(nap|hold)/.test(line));
-        // In long runs some are not even begun when the node dies; they count as running for half a minute.
-        const atLeast = isLong ? count / 2 : count;
-        await eventually(async () => (await begun()).length >= atLeast, {
-          timeoutMs: patienceMs,
-          what: "the tasks",
-        });
-        await dying.kill9();
-        await nodes.release("go");
-        const { agent, tasks } = nodes.here(options);
-        const ends = await Promise.all(
-          sessions.map(async (session, index) => {
-            if (lives(index)) await agent.interrupt(session);
-            await eventually(
-              async () => {
-                await agent.call('["news"]', session);
-                const told = toldIn(await agent.getAgentState(session)).length;
-                const all = await tasks.tasks(session);
-                const isOver = all.every(({ endedAt }) => endedAt !== null);
-                // In long runs the node may die before it has given all its tasks.
-                return isOver && told >= all.length && (isLong || told >= perSession);
-              },
-              { timeoutMs: patienceMs, intervalMs: 200, what: `the tasks of ${session.sessionId}` },
-            );
-            // Told no more, by this node nor by another.
-            await agent.call('["news"]', session);
-            await living.run(["news"], session);
-            const all = await tasks.tasks(session);
-            expectToldOnce(toldIn(await agent.getAgentState(session)), all);
-            if (lives(index)) expect(all.every(({ status }) => status === "completed")).toBe(true);
-            return all.map(({ status }) => status);
-          }),
-        );
-        const statuses = ends.flat();
-        const lost = statuses.filter((status) => status === "lost").length;
-        const completed = statuses.filter((status) => status === "completed").length;
-        expect(lost + completed).toBe(statuses.length);
-        if (!isLong) expect(statuses).toHaveLength(count);
-        if (repeatable) expect(lost).toBe(0);
-        else if (!isLong) expect(lost).toBeGreaterThan(0);
-      },
-    );
-  },
-);
+describe.concurrent.each(scaled(["redis"], sharedStores))("on %s", (kind) => {
+  test.each([false, true])(
+    "50 background tasks on two nodes, one of them killed: each is told once, as completed or as lost (repeatable: %s)",
+    async (repeatable) => {
+      await using nodes = await teamNodes(kind, 5_000);
+      const options = { agents: [{ name: "worker", repeatable }], bounds: { maxRunning: 20 } };
+      const [dying, living] = [nodes.start(options), nodes.start(options)];
+      const lives = (index: number) => index % 2 === 1;
+      for (const [index, session] of sessions.entries())
+        if (lives(index)) void living.run(program(index), session).catch(() => undefined);
+        else dying.send("call", JSON.stringify(program(index)), session);
+      const count = sessions.length * perSession;
+      const begun = async () => (await nodes.lines()).filter((line) => /^(nap|hold)/.test(line));
+      // In long runs some are not even begun when the node dies; they count as running for half a minute.
+      const atLeast = isLong ? count / 2 : count;
+      await eventually(async () => (await begun()).length >= atLeast, {
+        timeoutMs: patienceMs,
+        what: "the tasks",
+      });
+      await dying.kill9();
+      await nodes.release("go");
+      const { agent, tasks } = nodes.here(options);
+      const ends = await Promise.all(
+        sessions.map(async (session, index) => {
+          if (lives(index)) await agent.interrupt(session);
+          await eventually(
+            async () => {
+              await agent.call('["news"]', session);
+              const told = toldIn(await agent.getAgentState(session)).length;
+              const all = await tasks.tasks(session);
+              const isOver = all.every(({ endedAt }) => endedAt !== null);
+              // In long runs the node may die before it has given all its tasks.
+              return isOver && told >= all.length && (isLong || told >= perSession);
+            },
+            { timeoutMs: patienceMs, intervalMs: 200, what: `the tasks of ${session.sessionId}` },
+          );
+          // Told no more, by this node nor by another.
+          await agent.call('["news"]', session);
+          await living.run(["news"], session);
+          const all = await tasks.tasks(session);
+          expectToldOnce(toldIn(await agent.getAgentState(session)), all);
+          if (lives(index)) expect(all.every(({ status }) => status === "completed")).toBe(true);
+          return all.map(({ status }) => status);
+        }),
+      );
+      const statuses = ends.flat();
+      const lost = statuses.filter((status) => status === "lost").length;
+      const completed = statuses.filter((status) => status === "completed").length;
+      expect(lost + completed).toBe(statuses.length);
+      if (!isLong) expect(statuses).toHaveLength(count);
+      if (repeatable) expect(lost).toBe(0);
+      else if (!isLong) expect(lost).toBeGreaterThan(0);
+    },
+  );
+});

@@ -49,7 +49,7 @@ describe("holdfast demo", () => {
     expectKept(JSON.parse(stdout) as Outcome, turns);
     expect(readdirSync(directory.path)).toEqual([]);
     expect(processesIn(directory.path)).toEqual([]);
-  }, 180_000);
+  });
 
   test("tells its story in plain ASCII that fits 80 columns, and keeps its files when asked to", async () => {
     await using directory = await tempDirectory();
@@ -70,7 +70,7 @@ describe("holdfast demo", () => {
     const whose = ["--store", `json:${store}`, "--agent", "coder", "--user", "you"];
     const listed = await runProcess(["sessions", "list", "--json", ...whose]);
     expect(listed.stdout).toContain('"sessionId":"demo"');
-  }, 120_000);
+  });
 
   test("draws one block again and again in a terminal; Ctrl-C ends it with 130, its workers and files with it", async () => {
     await using directory = await tempDirectory();
@@ -90,7 +90,7 @@ describe("holdfast demo", () => {
     expect(terminal.text).not.toContain("holdfast:");
     expect(readdirSync(directory.path)).toEqual([]);
     expect(processesIn(directory.path)).toEqual([]);
-  }, 60_000);
+  });
 
   test("a reader that leaves the pipe ends it, and leaves nothing behind", async () => {
     await using directory = await tempDirectory();
@@ -100,7 +100,7 @@ describe("holdfast demo", () => {
     expect(await demo.ended).toBe(143);
     await eventually(() => processesIn(directory.path).length === 0);
     expect(readdirSync(directory.path)).toEqual([]);
-  }, 60_000);
+  });
 
   test("its workers do not outlive it, even when it is killed itself", async () => {
     await using directory = await tempDirectory();
@@ -109,7 +109,7 @@ describe("holdfast demo", () => {
     demo.child.kill("SIGKILL");
     await demo.ended;
     await eventually(() => processesIn(directory.path).length === 0);
-  }, 60_000);
+  });
 
   test.each(["59", "many", "5001"])("refuses --turns %s as wrong usage", async (turns) => {
     const { code, stderr } = await holdfast(["demo", "--turns", turns]);

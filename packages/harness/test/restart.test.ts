@@ -12,9 +12,7 @@ async function talk(home: string, userId: string, sessionId: string, said: strin
   return requests[0]?.messages.map((message) => `${message.role}: ${textOf(message)}`);
 }
 
-test("a second process with the same user and session is shown what the first one heard and said", {
-  timeout: 60_000,
-}, async () => {
+test("a second process with the same user and session is shown what the first one heard and said", async () => {
   const home = temporaryDirectory();
   expect(await talk(home, "alice", "s-1", "My name is Alice.")).toEqual([
     "user: My name is Alice.",
@@ -26,9 +24,7 @@ test("a second process with the same user and session is shown what the first on
   ]);
 });
 
-test("a second process with another user or session is shown nothing of the first", {
-  timeout: 60_000,
-}, async () => {
+test("a second process with another user or session is shown nothing of the first", async () => {
   const home = temporaryDirectory();
   await talk(home, "alice", "s-1", "My name is Alice.");
   expect(

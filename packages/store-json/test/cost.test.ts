@@ -11,26 +11,20 @@ import { temporaryRoot } from "./temporary-root.js";
 
 beforeAll(needStrace, 300_000);
 
-const long = { timeout: 300_000 };
+test("a turn on a session of 5,000 messages writes as many bytes as on one of 10, rotations included", () => {
+  const turns = scaled(450, 3_000);
+  const [small = 0, large = 0] = [10, 5_000].map((messages) => {
+    const root = temporaryRoot();
+    const bytes = Number(child("meter.mjs", root, messages, turns));
+    const [name = ""] = sessionFiles(root);
+    expect(Number(name.split(".")[1]), "a rotation was among the turns").toBeGreaterThan(1);
+    return bytes;
+  });
+  expect(small).toBeGreaterThan(turns * 4_000);
+  expect(large / small).toBeLessThan(1.5);
+});
 
-test(
-  "a turn on a session of 5,000 messages writes as many bytes as on one of 10, rotations included",
-  long,
-  () => {
-    const turns = scaled(450, 3_000);
-    const [small = 0, large = 0] = [10, 5_000].map((messages) => {
-      const root = temporaryRoot();
-      const bytes = Number(child("meter.mjs", root, messages, turns));
-      const [name = ""] = sessionFiles(root);
-      expect(Number(name.split(".")[1]), "a rotation was among the turns").toBeGreaterThan(1);
-      return bytes;
-    });
-    expect(small).toBeGreaterThan(turns * 4_000);
-    expect(large / small).toBeLessThan(1.5);
-  },
-);
-
-test("asking whether a session changed reads nothing of its files", long, async () => {
+test("asking whether a session changed reads nothing of its files", async () => {
   const root = temporaryRoot();
   const store = new JsonFileAgentStateStore({ root });
   await append(store, ["one", "two"]);
@@ -41,7 +35,7 @@ test("asking whether a session changed reads nothing of its files", long, async 
   expect(reads[1]).toBe(reads[0]);
 });
 
-test("a warm turn nobody contends for opens no file and reads few directories", long, () => {
+test("a warm turn nobody contends for opens no file and reads few directories", () => {
   const [few, many] = [10, 60].map((turns) => opensOf(turns)) as [Opens, Opens];
   // A file may be opened again on the way, as when a journal is rotated or a process stood still for seconds.
   expect(many.files - few.files).toBeLessThan(10);

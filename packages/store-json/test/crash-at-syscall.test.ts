@@ -21,9 +21,7 @@ const points = [
   ["unlink", 3],
 ] as const;
 
-test("stopped at any system call, a session is what was last acknowledged, or that and the whole next save", {
-  timeout: 1_200_000,
-}, async () => {
+test("stopped at any system call, a session is what was last acknowledged, or that and the whole next save", async () => {
   let whole: ScriptRun | undefined;
   const counts = await countCalls(
     points.map(([name]) => name),

@@ -11,7 +11,6 @@ test.concurrent.each([
   { name: "saves of up to 300 KB", bytes: 100_000 },
 ])(
   "killed at any moment, a session is what was last acknowledged, or that and the whole next save ($name)",
-  { timeout: 600_000 },
   async ({ bytes }) => {
     const root = temporaryRoot();
     let stored = "deleted";

@@ -18,8 +18,6 @@ import {
 } from "./session.js";
 import { temporaryRoot } from "./temporary-root.js";
 
-const forLong = { timeout: 1_200_000 };
-
 describe.each(["journal only", "snapshot and journal"])("files of a session, %s", (kind) => {
   const root = temporaryRoot();
   let saved: LoadedState;
@@ -41,28 +39,24 @@ describe.each(["journal only", "snapshot and journal"])("files of a session, %s"
     expect(files).toHaveLength(kind === "journal only" ? 1 : 2);
   });
 
-  test(
-    "any one flipped bit is noticed: the load fails as corrupt, or the state is what it was",
-    forLong,
-    async () => {
-      const target = temporaryRoot();
-      cpSync(root, target, { recursive: true });
-      const bits = files.flatMap(({ bytes }, file) =>
-        Array.from({ length: bytes.length * 8 }, (_, bit) => ({ file, bit })),
-      );
-      const some = scaled(1, 0) === 1 ? fc.sample(fc.constantFrom(...bits), 150) : bits;
-      for (const { file, bit } of some) {
-        const { name, bytes } = files[file] ?? { name: "", bytes: Buffer.alloc(0) };
-        const path = join(sessionDirectory(target), name);
-        const changed = Buffer.from(bytes);
-        changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-        writeFileSync(path, changed);
-        const loaded = await outcomeOf(target);
-        if (loaded !== "corrupt") expect(loaded, `bit ${bit} of ${name}`).toEqual(saved);
-        writeFileSync(path, bytes);
-      }
-    },
-  );
+  test("any one flipped bit is noticed: the load fails as corrupt, or the state is what it was", async () => {
+    const target = temporaryRoot();
+    cpSync(root, target, { recursive: true });
+    const bits = files.flatMap(({ bytes }, file) =>
+      Array.from({ length: bytes.length * 8 }, (_, bit) => ({ file, bit })),
+    );
+    const some = scaled(1, 0) === 1 ? fc.sample(fc.constantFrom(...bits), 150) : bits;
+    for (const { file, bit } of some) {
+      const { name, bytes } = files[file] ?? { name: "", bytes: Buffer.alloc(0) };
+      const path = join(sessionDirectory(target), name);
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      writeFileSync(path, changed);
+      const loaded = await outcomeOf(target);
+      if (loaded !== "corrupt") expect(loaded, `bit ${bit} of ${name}`).toEqual(saved);
+      writeFileSync(path, bytes);
+    }
+  });
 
   test("what is damaged can be deleted, stays deleted, and can be saved anew", async () => {
     const target = temporaryRoot();
@@ -84,43 +78,39 @@ describe.each(["journal only", "snapshot and journal"])("files of a session, %s"
     expect((await loadSession(store)).messages).toHaveLength(1);
   });
 
-  test(
-    "a journal cut off at any byte loads as an earlier save, whole, and can be saved again",
-    forLong,
-    async () => {
-      const target = temporaryRoot();
-      cpSync(root, target, { recursive: true });
-      const journal = files.find(({ name }) => name.startsWith("journal"));
-      if (journal === undefined) throw new Error("no journal");
-      const seen = new Set<number | null>();
-      for (let length = journal.bytes.length; length >= 0; length -= scaled(23, 1)) {
-        writeFileSync(
-          join(sessionDirectory(target), journal.name),
-          journal.bytes.subarray(0, length),
-        );
-        const store = new JsonFileAgentStateStore({ root: target, durability: "os" });
-        const loaded = await loadWhole(store, slot);
-        seen.add(loaded?.messages.length ?? null);
-        if (loaded !== null)
-          expect(loaded.messages).toEqual(saved.messages.slice(0, loaded.messages.length));
-        // The records came with the third message and those after it.
-        const texts = (loaded?.messages ?? []).slice(2).map(textOf);
-        expect((loaded?.callRecords ?? []).map(({ callId }) => callId)).toEqual(
-          texts.toReversed().slice(0, 2),
-        );
-        const revision = await store.save(slot, change(loaded, { after: length }));
-        const again = await loadSession(new JsonFileAgentStateStore({ root: target }));
-        expect(again).toEqual({
-          revision,
-          head: { after: length },
-          messages: loaded?.messages ?? [],
-          callRecords: loaded?.callRecords ?? [],
-          ...(loaded?.info && { info: loaded.info }),
-        });
-      }
-      expect(seen.size).toBeGreaterThanOrEqual(4);
-    },
-  );
+  test("a journal cut off at any byte loads as an earlier save, whole, and can be saved again", async () => {
+    const target = temporaryRoot();
+    cpSync(root, target, { recursive: true });
+    const journal = files.find(({ name }) => name.startsWith("journal"));
+    if (journal === undefined) throw new Error("no journal");
+    const seen = new Set<number | null>();
+    for (let length = journal.bytes.length; length >= 0; length -= scaled(23, 1)) {
+      writeFileSync(
+        join(sessionDirectory(target), journal.name),
+        journal.bytes.subarray(0, length),
+      );
+      const store = new JsonFileAgentStateStore({ root: target, durability: "os" });
+      const loaded = await loadWhole(store, slot);
+      seen.add(loaded?.messages.length ?? null);
+      if (loaded !== null)
+        expect(loaded.messages).toEqual(saved.messages.slice(0, loaded.messages.length));
+      // The records came with the third message and those after it.
+      const texts = (loaded?.messages ?? []).slice(2).map(textOf);
+      expect((loaded?.callRecords ?? []).map(({ callId }) => callId)).toEqual(
+        texts.toReversed().slice(0, 2),
+      );
+      const revision = await store.save(slot, change(loaded, { after: length }));
+      const again = await loadSession(new JsonFileAgentStateStore({ root: target }));
+      expect(again).toEqual({
+        revision,
+        head: { after: length },
+        messages: loaded?.messages ?? [],
+        callRecords: loaded?.callRecords ?? [],
+        ...(loaded?.info && { info: loaded.info }),
+      });
+    }
+    expect(seen.size).toBeGreaterThanOrEqual(4);
+  });
 
   test("a journal with a record missing, moved or taken from elsewhere is corrupt", async () => {
     const target = temporaryRoot();

@@ -36,9 +36,7 @@ beforeEach(() => {
   theirs = openStore();
 });
 
-test("a process reads as much of a session of 5,000 messages that another saved as of one of 10", {
-  timeout: 300_000,
-}, () => {
+test("a process reads as much of a session of 5,000 messages that another saved as of one of 10", () => {
   const script = fileURLToPath(new URL("./children/reader.mjs", import.meta.url));
   const turns = 40;
   const bytesRead = (messages: number): number =>
@@ -55,9 +53,7 @@ test("a process reads as much of a session of 5,000 messages that another saved 
   expect(large / small).toBeLessThan(1.1);
 });
 
-test("whatever two processes save in turn, what one is told leads to what is stored, through rotations", {
-  timeout: 300_000,
-}, async () => {
+test("whatever two processes save in turn, what one is told leads to what is stored, through rotations", async () => {
   const edit = fc.record({
     writer: fc.nat({ max: 1 }),
     keep: fc.nat({ max: 12 }),

@@ -25,9 +25,8 @@ function gateAt(root: string): FileSessionGate {
 }
 
 const holder = new URL("./children/holder.mjs", import.meta.url);
-const long = { timeout: 600_000 };
 
-test("two processes never hold a session at once, and both get their turns", long, async () => {
+test("two processes never hold a session at once, and both get their turns", async () => {
   const root = temporaryRoot();
   const times = String(scaled(20, 2_000));
   const children = [1, 2].map(() => spawnScript(holder, [root, "30000", "loop", times]));
@@ -43,99 +42,79 @@ test("two processes never hold a session at once, and both get their turns", lon
   expect(Number.parseInt(mark, 10)).toBeGreaterThanOrEqual(2 * Number(times));
 });
 
-test(
-  "a process that is late with its number, past which others have gone, waits its turn",
-  long,
-  async () => {
-    needStrace();
-    const root = temporaryRoot();
-    const gate = new FileSessionGate({ root });
-    await (await gate.acquire(slot, { callId: "first" })).release();
-    const number = join(sessionDirectory(root), "2.json");
-    const late = await heldUp("link", number, holder, [root, "30000", "hold"]);
-    await (await gate.acquire(slot, { callId: "second" })).release();
-    const lease = await gate.acquire(slot, { callId: "third" });
-    await eventually(() => sessionFiles(root).includes("4.json"), { timeoutMs: 30_000 });
-    expect(late.pending).toEqual([]);
-    await lease.release();
-    expect(await late.next()).toBe("held");
-    late.kill();
-  },
-);
+test("a process that is late with its number, past which others have gone, waits its turn", async () => {
+  needStrace();
+  const root = temporaryRoot();
+  const gate = new FileSessionGate({ root });
+  await (await gate.acquire(slot, { callId: "first" })).release();
+  const number = join(sessionDirectory(root), "2.json");
+  const late = await heldUp("link", number, holder, [root, "30000", "hold"]);
+  await (await gate.acquire(slot, { callId: "second" })).release();
+  const lease = await gate.acquire(slot, { callId: "third" });
+  await eventually(() => sessionFiles(root).includes("4.json"), { timeoutMs: 30_000 });
+  expect(late.pending).toEqual([]);
+  await lease.release();
+  expect(await late.next()).toBe("held");
+  late.kill();
+});
 
-test(
-  "no lease outlives its process: killed holders and waiters are passed over at once",
-  long,
-  async () => {
-    const root = temporaryRoot();
-    for (let round = 0; round < scaled(1, 30); round++) {
-      // The lease is far longer than the test may take: only the process's end can free it.
-      const first = spawnScript(holder, [root, "3600000", "hold"]);
-      await first.line("held");
-      const second = spawnScript(holder, [root, "3600000", "hold"]);
-      const gate = new FileSessionGate({ root, leaseMs: 3_600_000 });
-      await eventually(async () => (await gate.calls(slot)).length === 2, { timeoutMs: 30_000 });
-      const waiting = gate.acquire(slot, { callId: "mine" });
-      await eventually(async () => (await gate.calls(slot)).length === 3);
-      await second.kill9();
-      await first.kill9();
-      const lease = await waiting;
-      expect(await gate.calls(slot)).toEqual(["mine"]);
-      await lease.release();
-    }
-  },
-);
-
-test(
-  "a holder that stands still longer than its lease loses it, and is told when it goes on",
-  long,
-  async () => {
-    const root = temporaryRoot();
-    const child = spawnScript(holder, [root, "1000", "hold"]);
-    await child.line("held");
-    process.kill(child.pid, "SIGSTOP");
-    const gate = new FileSessionGate({ root });
-    const lease = await gate.acquire(slot, { callId: "mine" });
-    process.kill(child.pid, "SIGCONT");
-    await child.line("lost LEASE_LOST");
-    await child.exited;
-    expect(lease.lost.aborted).toBe(false);
+test("no lease outlives its process: killed holders and waiters are passed over at once", async () => {
+  const root = temporaryRoot();
+  for (let round = 0; round < scaled(1, 30); round++) {
+    // The lease is far longer than the test may take: only the process's end can free it.
+    const first = spawnScript(holder, [root, "3600000", "hold"]);
+    await first.line("held");
+    const second = spawnScript(holder, [root, "3600000", "hold"]);
+    const gate = new FileSessionGate({ root, leaseMs: 3_600_000 });
+    await eventually(async () => (await gate.calls(slot)).length === 2, { timeoutMs: 30_000 });
+    const waiting = gate.acquire(slot, { callId: "mine" });
+    await eventually(async () => (await gate.calls(slot)).length === 3);
+    await second.kill9();
+    await first.kill9();
+    const lease = await waiting;
     expect(await gate.calls(slot)).toEqual(["mine"]);
     await lease.release();
-  },
-);
+  }
+});
 
-test(
-  "a holder that stands still longer than its lease is no longer among the calls, for a process that only looks",
-  long,
-  async () => {
-    const root = temporaryRoot();
-    const child = spawnScript(holder, [root, "1000", "hold"]);
-    await child.line("held");
-    const gate = new FileSessionGate({ root });
-    expect(await gate.calls(slot)).toEqual(["held"]);
-    process.kill(child.pid, "SIGSTOP");
-    await eventually(async () => (await gate.calls(slot)).length === 0);
-    await child.kill9();
-  },
-);
+test("a holder that stands still longer than its lease loses it, and is told when it goes on", async () => {
+  const root = temporaryRoot();
+  const child = spawnScript(holder, [root, "1000", "hold"]);
+  await child.line("held");
+  process.kill(child.pid, "SIGSTOP");
+  const gate = new FileSessionGate({ root });
+  const lease = await gate.acquire(slot, { callId: "mine" });
+  process.kill(child.pid, "SIGCONT");
+  await child.line("lost LEASE_LOST");
+  await child.exited;
+  expect(lease.lost.aborted).toBe(false);
+  expect(await gate.calls(slot)).toEqual(["mine"]);
+  await lease.release();
+});
 
-test(
-  "a holder that stood still for its whole lease gives up, though nobody has come yet",
-  long,
-  async () => {
-    const root = temporaryRoot();
-    const child = spawnScript(holder, [root, "1000", "hold"]);
-    await child.line("held");
-    process.kill(child.pid, "SIGSTOP");
-    await setTimeout(1_500);
-    process.kill(child.pid, "SIGCONT");
-    await child.line("lost LEASE_LOST");
-    await child.exited;
-  },
-);
+test("a holder that stands still longer than its lease is no longer among the calls, for a process that only looks", async () => {
+  const root = temporaryRoot();
+  const child = spawnScript(holder, [root, "1000", "hold"]);
+  await child.line("held");
+  const gate = new FileSessionGate({ root });
+  expect(await gate.calls(slot)).toEqual(["held"]);
+  process.kill(child.pid, "SIGSTOP");
+  await eventually(async () => (await gate.calls(slot)).length === 0);
+  await child.kill9();
+});
 
-test("a holder that stood still knows at once that its lease is over", long, async () => {
+test("a holder that stood still for its whole lease gives up, though nobody has come yet", async () => {
+  const root = temporaryRoot();
+  const child = spawnScript(holder, [root, "1000", "hold"]);
+  await child.line("held");
+  process.kill(child.pid, "SIGSTOP");
+  await setTimeout(1_500);
+  process.kill(child.pid, "SIGCONT");
+  await child.line("lost LEASE_LOST");
+  await child.exited;
+});
+
+test("a holder that stood still knows at once that its lease is over", async () => {
   const root = temporaryRoot();
   const child = spawnScript(holder, [root, "3000", "stop"]);
   await child.line("held");
@@ -154,29 +133,25 @@ test("a holder that stood still knows at once that its lease is over", long, asy
   await lease.release();
 });
 
-test(
-  "a waiter that stands still is passed over, and queues again when it goes on",
-  long,
-  async () => {
-    const root = temporaryRoot();
-    const gate = new FileSessionGate({ root });
-    const first = await gate.acquire(slot, { callId: "first" });
-    const child = spawnScript(holder, [root, "2000", "hold"]);
-    await eventually(async () => (await gate.calls(slot)).includes("held"));
-    const behind = new FileSessionGate({ root });
-    const waiting = behind.acquire(slot, { callId: "behind" });
-    await eventually(async () => (await gate.calls(slot)).length === 3);
-    process.kill(child.pid, "SIGSTOP");
-    await first.release();
-    const second = await waiting;
-    process.kill(child.pid, "SIGCONT");
-    await eventually(async () => (await gate.calls(slot)).join() === "behind,held");
-    expect(child.lines).not.toContain("held");
-    await second.release();
-    await child.line("held");
-    await child.kill9();
-  },
-);
+test("a waiter that stands still is passed over, and queues again when it goes on", async () => {
+  const root = temporaryRoot();
+  const gate = new FileSessionGate({ root });
+  const first = await gate.acquire(slot, { callId: "first" });
+  const child = spawnScript(holder, [root, "2000", "hold"]);
+  await eventually(async () => (await gate.calls(slot)).includes("held"));
+  const behind = new FileSessionGate({ root });
+  const waiting = behind.acquire(slot, { callId: "behind" });
+  await eventually(async () => (await gate.calls(slot)).length === 3);
+  process.kill(child.pid, "SIGSTOP");
+  await first.release();
+  const second = await waiting;
+  process.kill(child.pid, "SIGCONT");
+  await eventually(async () => (await gate.calls(slot)).join() === "behind,held");
+  expect(child.lines).not.toContain("held");
+  await second.release();
+  await child.line("held");
+  await child.kill9();
+});
 
 test("a lost lease that nobody releases does not keep other calls of its process waiting", async () => {
   const root = temporaryRoot();

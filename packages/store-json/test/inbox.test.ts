@@ -15,7 +15,6 @@ import { temporaryRoot } from "./temporary-root.js";
 beforeAll(needStrace, 300_000);
 
 const putter = new URL("./children/putter.mjs", import.meta.url);
-const long = { timeout: 1_200_000 };
 const DAY_MS = 86_400_000;
 
 function entryOf(id: string, kind: InboxEntry["kind"] = "input"): InboxEntry {
@@ -121,77 +120,63 @@ test("what was said to a deleted session stays, however old its tombstone is", a
   expect(readdirSync(join(root, "agent", "user-user"))).toEqual([]);
 });
 
-test(
-  "two processes that put entries at once lose none, keep the order of each, and share one",
-  long,
-  async () => {
+test("two processes that put entries at once lose none, keep the order of each, and share one", async () => {
+  const root = temporaryRoot();
+  const count = 45;
+  const names = ["left", "right"];
+  const children = names.map((name) => spawnScript(putter, [root, name, String(count)]));
+  for (const child of children) await child.line("end", 300_000);
+  await Promise.all(children.map((child) => child.exited));
+  const ids = await idsIn(root);
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  for (const name of names)
+    expect(ids.filter((id) => id.startsWith(name))).toEqual(
+      numbers.filter((number) => number % 3 !== 0).map((number) => `${name} ${number}`),
+    );
+  expect(ids.filter((id) => id === "shared")).toHaveLength(1);
+});
+
+test("stopped at any system call, an inbox holds every entry acknowledged, and whole ones only", async () => {
+  const run = (root: string, wrapper: readonly string[]) =>
+    runScript(putter, [root, "it", "9", "5000"], { wrapper });
+  const points = ["write", "fsync", "link", "unlink", "mkdir"];
+  const counts = await countCalls(points, async (wrapper) => {
+    expect((await run(temporaryRoot(), wrapper)).lines).toContain("end");
+  });
+  const stops = points.flatMap((name) => {
+    const last = counts.get(name) ?? 0;
+    expect(last, `the scenario makes ${name} calls`).toBeGreaterThan(0);
+    return spread(last, scaled(3, last)).map((at) => ({ name, at }));
+  });
+  const killed = await inParallel(stops, 2, async ({ name, at }) => {
     const root = temporaryRoot();
-    const count = 45;
-    const names = ["left", "right"];
-    const children = names.map((name) => spawnScript(putter, [root, name, String(count)]));
-    for (const child of children) await child.line("end", 300_000);
-    await Promise.all(children.map((child) => child.exited));
+    const { lines } = await run(root, killingAt(name, at));
     const ids = await idsIn(root);
-    const numbers = Array.from({ length: count }, (_, index) => index + 1);
-    for (const name of names)
-      expect(ids.filter((id) => id.startsWith(name))).toEqual(
-        numbers.filter((number) => number % 3 !== 0).map((number) => `${name} ${number}`),
-      );
-    expect(ids.filter((id) => id === "shared")).toHaveLength(1);
-  },
-);
+    const said = (word: string) =>
+      lines.filter((line) => line.startsWith(`${word} `)).map((line) => `it ${line.split(" ")[1]}`);
+    const removing = new Set(said("removing"));
+    const removed = new Set(said("removed"));
+    for (const id of said("ack")) if (!removing.has(id)) expect(ids).toContain(id);
+    for (const id of ids) {
+      expect(removed.has(id)).toBe(false);
+      expect(["shared", ...said("intent")]).toContain(id);
+    }
+    const store = new JsonFileAgentStateStore({ root });
+    await store.inbox.put(slot, entryOf("after"));
+    expect((await idsIn(root)).at(-1)).toBe("after");
+    await store.delete(slot);
+    expect(await idsIn(root)).toEqual([]);
+    return !lines.includes("end");
+  });
+  expect(killed.filter(Boolean).length).toBeGreaterThan(stops.length * 0.7);
+});
 
-test(
-  "stopped at any system call, an inbox holds every entry acknowledged, and whole ones only",
-  long,
-  async () => {
-    const run = (root: string, wrapper: readonly string[]) =>
-      runScript(putter, [root, "it", "9", "5000"], { wrapper });
-    const points = ["write", "fsync", "link", "unlink", "mkdir"];
-    const counts = await countCalls(points, async (wrapper) => {
-      expect((await run(temporaryRoot(), wrapper)).lines).toContain("end");
-    });
-    const stops = points.flatMap((name) => {
-      const last = counts.get(name) ?? 0;
-      expect(last, `the scenario makes ${name} calls`).toBeGreaterThan(0);
-      return spread(last, scaled(3, last)).map((at) => ({ name, at }));
-    });
-    const killed = await inParallel(stops, 2, async ({ name, at }) => {
-      const root = temporaryRoot();
-      const { lines } = await run(root, killingAt(name, at));
-      const ids = await idsIn(root);
-      const said = (word: string) =>
-        lines
-          .filter((line) => line.startsWith(`${word} `))
-          .map((line) => `it ${line.split(" ")[1]}`);
-      const removing = new Set(said("removing"));
-      const removed = new Set(said("removed"));
-      for (const id of said("ack")) if (!removing.has(id)) expect(ids).toContain(id);
-      for (const id of ids) {
-        expect(removed.has(id)).toBe(false);
-        expect(["shared", ...said("intent")]).toContain(id);
-      }
-      const store = new JsonFileAgentStateStore({ root });
-      await store.inbox.put(slot, entryOf("after"));
-      expect((await idsIn(root)).at(-1)).toBe("after");
-      await store.delete(slot);
-      expect(await idsIn(root)).toEqual([]);
-      return !lines.includes("end");
-    });
-    expect(killed.filter(Boolean).length).toBeGreaterThan(stops.length * 0.7);
-  },
-);
-
-test(
-  "an entry whose name could not be synced is written again by the repeated put",
-  long,
-  async () => {
-    const root = temporaryRoot();
-    // Per put: one sync of the file, four of the directories above it and its own. The first put made them: four more.
-    const wrapper = failing(["fsync", "EIO", "20"]);
-    const { lines } = await runScript(putter, [root, "it", "5"], { wrapper });
-    expect(lines).toContain("failed UNKNOWN_OUTCOME");
-    expect(lines).toContain("end");
-    expect(await idsIn(root)).toEqual(["shared", "it 1", "it 2", "it 4", "it 5"]);
-  },
-);
+test("an entry whose name could not be synced is written again by the repeated put", async () => {
+  const root = temporaryRoot();
+  // Per put: one sync of the file, four of the directories above it and its own. The first put made them: four more.
+  const wrapper = failing(["fsync", "EIO", "20"]);
+  const { lines } = await runScript(putter, [root, "it", "5"], { wrapper });
+  expect(lines).toContain("failed UNKNOWN_OUTCOME");
+  expect(lines).toContain("end");
+  expect(await idsIn(root)).toEqual(["shared", "it 1", "it 2", "it 4", "it 5"]);
+});

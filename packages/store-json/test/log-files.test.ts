@@ -19,7 +19,6 @@ import { temporaryRoot } from "./temporary-root.js";
 
 const long = "A line that is repeated until it is long.\n".repeat(3_000);
 const hash = createHash("sha256").update(long).digest("hex");
-const slow = { timeout: 60_000 };
 const ref = `sha256:${hash}`;
 
 test("a named user's logs are below users/, an anonymous session's below a directory of its own", async () => {
@@ -211,48 +210,40 @@ test("what is left of a delete that was cut short is deleted by the next one", a
   expect(await log.delete(loggedSlot)).toBe(false);
 });
 
-test(
-  "an append after another instance's delete goes by the new file, whatever this one remembers",
-  slow,
-  async () => {
-    const root = temporaryRoot();
-    const [one, other] = [new JsonlConversationLog({ root }), new JsonlConversationLog({ root })];
-    for (let round = 0; round < 10; round++) {
-      await one.append(loggedSlot, records("r", 3));
-      await other.delete(loggedSlot);
-      // The file system may give the new file the old one's inode number, and it has the old one's size.
-      await other.append(loggedSlot, [...records("s", 1), ...records("r", 2)]);
-      await one.append(loggedSlot, records("r", 3));
-      expect(idsOf(await one.read(loggedSlot))).toEqual(["s1", "r1", "r2", "r3"]);
-      expect(readFileSync(logFile(root), "utf8").match(/"v":1,"id"/g)).toHaveLength(4);
-      await one.delete(loggedSlot);
-    }
-  },
-);
+test("an append after another instance's delete goes by the new file, whatever this one remembers", async () => {
+  const root = temporaryRoot();
+  const [one, other] = [new JsonlConversationLog({ root }), new JsonlConversationLog({ root })];
+  for (let round = 0; round < 10; round++) {
+    await one.append(loggedSlot, records("r", 3));
+    await other.delete(loggedSlot);
+    // The file system may give the new file the old one's inode number, and it has the old one's size.
+    await other.append(loggedSlot, [...records("s", 1), ...records("r", 2)]);
+    await one.append(loggedSlot, records("r", 3));
+    expect(idsOf(await one.read(loggedSlot))).toEqual(["s1", "r1", "r2", "r3"]);
+    expect(readFileSync(logFile(root), "utf8").match(/"v":1,"id"/g)).toHaveLength(4);
+    await one.delete(loggedSlot);
+  }
+});
 
-test(
-  "appends and deletes at once, from two instances, end in a log that can be read and used",
-  slow,
-  async () => {
-    const root = temporaryRoot();
-    const reports: StoreReport[] = [];
-    const onReport = (report: StoreReport) => reports.push(report);
-    const logs = [0, 1].map(() => new JsonlConversationLog({ root, durability: "os", onReport }));
-    const slot = { ...loggedSlot, userId: null };
-    await Promise.all(
-      Array.from({ length: 60 }, async (_, index) => {
-        const log = logs[index % 2];
-        if (index % 5 === 4) await log?.delete(slot);
-        else await log?.append(slot, records(`${index}.`, 2));
-      }),
-    );
-    for (const log of logs) {
-      await log.append(slot, [record("last")]);
-      expect(idsOf(await log.read(slot)).at(-1)).toBe("last");
-    }
-    expect(reports).toEqual([]);
-  },
-);
+test("appends and deletes at once, from two instances, end in a log that can be read and used", async () => {
+  const root = temporaryRoot();
+  const reports: StoreReport[] = [];
+  const onReport = (report: StoreReport) => reports.push(report);
+  const logs = [0, 1].map(() => new JsonlConversationLog({ root, durability: "os", onReport }));
+  const slot = { ...loggedSlot, userId: null };
+  await Promise.all(
+    Array.from({ length: 60 }, async (_, index) => {
+      const log = logs[index % 2];
+      if (index % 5 === 4) await log?.delete(slot);
+      else await log?.append(slot, records(`${index}.`, 2));
+    }),
+  );
+  for (const log of logs) {
+    await log.append(slot, [record("last")]);
+    expect(idsOf(await log.read(slot)).at(-1)).toBe("last");
+  }
+  expect(reports).toEqual([]);
+});
 
 test("an error names the session, and neither a path nor what was to be written", async () => {
   const root = join(temporaryRoot(), "logs");

@@ -7,7 +7,6 @@ import { runLogProcess } from "./log-process.js";
 import { idsOf, logFile, loggedSlot, pagedBack, pagedOn, record, records } from "./log-records.js";
 import { temporaryRoot } from "./temporary-root.js";
 
-const slow = { timeout: 600_000 };
 const count = scaled(5_000, 20_000);
 const root = temporaryRoot();
 const log = new JsonlConversationLog({ root, durability: "os" });
@@ -25,9 +24,9 @@ beforeAll(async () => {
         );
       }),
     );
-}, 120_000);
+});
 
-test("paging by any number, back or on, visits what one whole read returns", slow, async () => {
+test("paging by any number, back or on, visits what one whole read returns", async () => {
   const whole = await log.read(loggedSlot, { limit: count + 1 });
   expect(idsOf(whole)).toEqual(Array.from({ length: count }, (_, index) => `r${index + 1}`));
   expect(whole.map(textLength)).toEqual(
@@ -43,7 +42,7 @@ test("paging by any number, back or on, visits what one whole read returns", slo
   }
 });
 
-test("before and after may be any number, and mean what they say", slow, async () => {
+test("before and after may be any number, and mean what they say", async () => {
   const small = new JsonlConversationLog({ root: temporaryRoot(), durability: "os" });
   await small.append(loggedSlot, records("a", 3));
   await small.append(loggedSlot, records("b", 3, "zwölf"));
@@ -64,7 +63,7 @@ test("before and after may be any number, and mean what they say", slow, async (
   expect(await small.read(loggedSlot, { after: Number.NEGATIVE_INFINITY })).toEqual(whole);
 });
 
-test("the last 20 records of a large file cost its last part, not all of it", slow, async () => {
+test("the last 20 records of a large file cost its last part, not all of it", async () => {
   const large = temporaryRoot();
   const writer = new JsonlConversationLog({ root: large, durability: "os" });
   for (let batch = 0; batch < 30; batch++)
@@ -78,29 +77,25 @@ test("the last 20 records of a large file cost its last part, not all of it", sl
   expect(Number(bytes)).toBeLessThan(1_500_000);
 });
 
-test(
-  "a line that stands twice, as when two processes append it at once, is one record on every page",
-  slow,
-  async () => {
-    const twice = temporaryRoot();
-    const writer = new JsonlConversationLog({ root: twice, durability: "os" });
-    await writer.append(loggedSlot, records("a", 40));
-    const first = await writer.read(loggedSlot);
-    const copy = readFileSync(logFile(twice), "utf8").split("\n").slice(1).join("\n");
-    appendFileSync(logFile(twice), copy);
-    await writer.append(loggedSlot, records("b", 5));
-    appendFileSync(logFile(twice), copy);
-    const expected = [...idsOf(first), ...idsOf(records("b", 5))];
-    for (const limit of [1, 3, 7, 40, 45, 100]) {
-      expect(idsOf(await pagedBack(writer, loggedSlot, limit))).toEqual(expected);
-      expect(idsOf(await pagedOn(writer, loggedSlot, limit))).toEqual(expected);
-    }
-    // The first one counts, not a later one.
-    expect((await writer.read(loggedSlot)).slice(0, 40)).toEqual(first);
-    const { hits } = await writer.search({ ...loggedSlot, text: "a7", limit: 50 });
-    expect(hits.map((hit) => hit.record.seq)).toEqual([first[6]?.seq]);
-  },
-);
+test("a line that stands twice, as when two processes append it at once, is one record on every page", async () => {
+  const twice = temporaryRoot();
+  const writer = new JsonlConversationLog({ root: twice, durability: "os" });
+  await writer.append(loggedSlot, records("a", 40));
+  const first = await writer.read(loggedSlot);
+  const copy = readFileSync(logFile(twice), "utf8").split("\n").slice(1).join("\n");
+  appendFileSync(logFile(twice), copy);
+  await writer.append(loggedSlot, records("b", 5));
+  appendFileSync(logFile(twice), copy);
+  const expected = [...idsOf(first), ...idsOf(records("b", 5))];
+  for (const limit of [1, 3, 7, 40, 45, 100]) {
+    expect(idsOf(await pagedBack(writer, loggedSlot, limit))).toEqual(expected);
+    expect(idsOf(await pagedOn(writer, loggedSlot, limit))).toEqual(expected);
+  }
+  // The first one counts, not a later one.
+  expect((await writer.read(loggedSlot)).slice(0, 40)).toEqual(first);
+  const { hits } = await writer.search({ ...loggedSlot, text: "a7", limit: 50 });
+  expect(hits.map((hit) => hit.record.seq)).toEqual([first[6]?.seq]);
+});
 
 /** JSON writes a lone surrogate as six characters, and it keeps a text from becoming a blob. */
 function lone(length: number): string {

@@ -27,7 +27,6 @@ import { runLogProcess } from "./log-process.js";
 import { logFile, loggedSlot, record, records } from "./log-records.js";
 import { temporaryRoot } from "./temporary-root.js";
 
-const slow = { timeout: 600_000 };
 const { agentId, userId } = loggedSlot;
 
 test("hits come from the most recently updated session first, and newest first within each", async () => {
@@ -79,39 +78,33 @@ test("a user's search sees no other user's, no other agent's and no anonymous se
   }
 });
 
-test(
-  "it finds what the reference finds, in texts and for queries of every kind",
-  slow,
-  async () => {
-    const random = randomNumbers(20_261_116);
-    const log = new JsonlConversationLog({ root: temporaryRoot(), durability: "os" });
-    const reference = new InMemoryConversationLog();
-    const texts: string[] = [];
-    const drafts: LogDraft[] = Array.from({ length: scaled(200, 600) }, (_, index) => {
-      const message = randomMessage(random, texts);
-      return { ...record(`r${index}`), message };
-    });
-    await log.append(loggedSlot, drafts);
-    await reference.append(loggedSlot, drafts);
-    let found = 0;
-    for (let round = 0; round < scaled(100, 600); round++) {
-      const query = { ...loggedSlot, text: randomQuery(random, texts), limit: 1_000 };
-      const [finds, expected] = await Promise.all([log.search(query), reference.search(query)]);
-      const shown = ({ hits }: LogFinds) =>
-        hits.map(({ record: { id }, snippet }) => [id, snippet]);
-      expect(shown(finds), JSON.stringify(query.text)).toEqual(shown(expected));
-      found += finds.hits.length;
-    }
-    expect(found).toBeGreaterThan(500);
-  },
-);
+test("it finds what the reference finds, in texts and for queries of every kind", async () => {
+  const random = randomNumbers(20_261_116);
+  const log = new JsonlConversationLog({ root: temporaryRoot(), durability: "os" });
+  const reference = new InMemoryConversationLog();
+  const texts: string[] = [];
+  const drafts: LogDraft[] = Array.from({ length: scaled(200, 600) }, (_, index) => {
+    const message = randomMessage(random, texts);
+    return { ...record(`r${index}`), message };
+  });
+  await log.append(loggedSlot, drafts);
+  await reference.append(loggedSlot, drafts);
+  let found = 0;
+  for (let round = 0; round < scaled(100, 600); round++) {
+    const query = { ...loggedSlot, text: randomQuery(random, texts), limit: 1_000 };
+    const [finds, expected] = await Promise.all([log.search(query), reference.search(query)]);
+    const shown = ({ hits }: LogFinds) => hits.map(({ record: { id }, snippet }) => [id, snippet]);
+    expect(shown(finds), JSON.stringify(query.text)).toEqual(shown(expected));
+    found += finds.hits.length;
+  }
+  expect(found).toBeGreaterThan(500);
+});
 
 test.each([
   ["of single bytes", "Twelve bears. "],
   ["of more", "Zwölf Bären. "],
 ])(
   "text anywhere in a very long one %s is found, also where it is read in parts",
-  slow,
   async (_, line) => {
     const log = new JsonlConversationLog({ root: temporaryRoot(), durability: "os" });
     const filler = line.repeat(120_000);
@@ -329,7 +322,7 @@ test("a directory that cannot be read is an error, never an empty result", async
   await expect(search).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
 
-test("a search lets others run, and stops when it is no longer wanted", slow, async () => {
+test("a search lets others run, and stops when it is no longer wanted", async () => {
   const root = temporaryRoot();
   const log = new JsonlConversationLog({ root, durability: "os" });
   for (let batch = 0; batch < 10; batch++)
@@ -353,7 +346,7 @@ test("a search lets others run, and stops when it is no longer wanted", slow, as
   running = false;
 });
 
-test("a search holds a part of the log in memory, not all of it", slow, async () => {
+test("a search holds a part of the log in memory, not all of it", async () => {
   const root = temporaryRoot();
   const log = new JsonlConversationLog({ root, durability: "os" });
   const text = "x".repeat(60_000);

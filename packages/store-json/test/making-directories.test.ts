@@ -10,9 +10,7 @@ import { temporaryRoot } from "./temporary-root.js";
 const child = fileURLToPath(new URL("./children/remove-directories.mjs", import.meta.url));
 const rounds = process.env["HOLDFAST_LONG"] === "1" ? 50_000 : 300;
 
-test("a directory that another process removes meanwhile is missing, and never taken for a file", {
-  timeout: 120_000 + rounds * 20,
-}, async () => {
+test("a directory that another process removes meanwhile is missing, and never taken for a file", async () => {
   const root = temporaryRoot();
   const path = join(root, "session", "call");
   const remover = fork(child, [path]);

@@ -8,7 +8,6 @@ import { temporaryRoot } from "./temporary-root.js";
 
 const recorder = new URL("./children/record-disk.mjs", import.meta.url);
 const seed = Number(process.env["HOLDFAST_POWER_SEED"] ?? Date.now() % 1_000_000);
-const long = { timeout: 1_200_000 };
 
 /** Turns with first saves, edits, a rotation, a delete and a new start after it. */
 const scenario = { turns: scaled(14, 60), bytes: 12_000, seed: 8 };
@@ -25,7 +24,7 @@ beforeAll(async () => {
   const { lines } = await runSaver({ ...scenario, root, wrapper: ["env", ...variables] });
   expect(lines).toContain("end");
   ops = JSON.parse(readFileSync(output, "utf8"));
-}, 300_000);
+});
 
 // mulberry32: the same images for the same seed.
 function numbers(from: number): () => number {
@@ -57,19 +56,14 @@ async function look(count: number, draw: number, without?: SyncKind): Promise<vo
   }
 }
 
-test(
-  "after a power loss at any time a session is what was last acknowledged, or that and the whole next save",
-  long,
-  async () => {
-    const images = scaled(150, 6_000);
-    for (let draw = 0; draw < images; draw++) await look(1 + (draw % ops.length), draw);
-  },
-);
+test("after a power loss at any time a session is what was last acknowledged, or that and the whole next save", async () => {
+  const images = scaled(150, 6_000);
+  for (let draw = 0; draw < images; draw++) await look(1 + (draw % ops.length), draw);
+});
 
 describe("the test above would notice", () => {
   test.each(["directory", "file", "journal"] as const)(
     "if the sync of a %s were missing",
-    long,
     async (what) => {
       expect(ops.some((op) => op.kind === "sync" && op.what === what)).toBe(true);
       let noticed = 0;

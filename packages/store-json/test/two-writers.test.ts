@@ -13,9 +13,7 @@ import { temporaryRoot } from "./temporary-root.js";
 
 const script = fileURLToPath(new URL("./children/appender.mjs", import.meta.url));
 
-test("two processes on one session, killed and started again, lose and double nothing, through many rotations", {
-  timeout: 1_200_000,
-}, async () => {
+test("two processes on one session, killed and started again, lose and double nothing, through many rotations", async () => {
   const root = temporaryRoot();
   const last = scaled(60, 2_000);
   const acknowledged = await Promise.all(

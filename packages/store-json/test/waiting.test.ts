@@ -125,9 +125,7 @@ test("a mark without its wait is passed over, and removed when it is not fresh",
   expect(await listed()).toEqual([slotText(named("waits"))]);
 });
 
-test("wherever a process is killed, its session is listed if it waits", {
-  timeout: 300_000,
-}, () => {
+test("wherever a process is killed, its session is listed if it waits", () => {
   needStrace();
   return killEverywhere();
 });
@@ -160,9 +158,7 @@ async function killEverywhere(): Promise<void> {
   expect(outcomes.size, "kills before, between and after the saves").toBeGreaterThan(3);
 }
 
-test("whatever dies or is repeated, a listing has exactly those that wait", {
-  timeout: 300_000,
-}, async () => {
+test("whatever dies or is repeated, a listing has exactly those that wait", async () => {
   const step = fc.record({
     session: fc.nat(3),
     move: fc.constantFrom("wait", "end", "none", "delete", "die", "repeat", "before", "list"),

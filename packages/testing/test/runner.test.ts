@@ -23,7 +23,7 @@ test("under vitest the suites register with vitest", () => {
   expect(runner.name).toBe("vitest");
 });
 
-test("under node --test the same suites run and pass", { timeout: 60_000 }, async () => {
+test("under node --test the same suites run and pass", async () => {
   const { code, output } = await nodeTest("sound");
   expect(output).toMatch(/^# pass 1\d\d$/m);
   expect(output).toMatch(/^# fail 0$/m);
@@ -31,7 +31,7 @@ test("under node --test the same suites run and pass", { timeout: 60_000 }, asyn
   expect(code).toBe(0);
 });
 
-test("under node --test a broken store fails them", { timeout: 60_000 }, async () => {
+test("under node --test a broken store fails them", async () => {
   const { code, output } = await nodeTest("broken");
   expect(output).toMatch(/not ok \d+ - a save based on an older revision is refused/);
   expect(output).toMatch(/ok \d+ - 40 calls on a slot run one at a time/);

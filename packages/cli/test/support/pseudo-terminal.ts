@@ -3,7 +3,7 @@ import { type IPty, spawn } from "@lydell/node-pty";
 import { main, plainEnvironment } from "./command.js";
 
 /** Longest wait for something to appear, on a busy machine. */
-const TIMEOUT_MS = 45_000;
+const TIMEOUT_MS = 180_000;
 
 /** The command at a terminal of its own. */
 export class PseudoTerminal implements AsyncDisposable {

@@ -39,7 +39,7 @@ async function loggedIds(store: InMemoryAgentStateStore, slot: Slot): Promise<st
 
 test("random saves, stale saves, repetitions and deletes leave what a list would", async () => {
   await behavesLikeAList(() => new InMemoryAgentStateStore(), long ? 2_000 : 60);
-}, 300_000);
+});
 
 test("nobody holds a reference into the store: not the writer, not a reader", async () => {
   const store = new InMemoryAgentStateStore();

@@ -116,7 +116,7 @@ test("after any compaction pairs are whole, the request and the tail are there, 
     ),
     { numRuns: process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 150 },
   );
-}, 300_000);
+});
 
 test("a single long run is shortened too: the request stays in front of the tail", async () => {
   const state = stateOf(round([1, 1, 1, 1, 1]));

@@ -37,7 +37,7 @@ async function messagesIn(store: AgentStateStore, slot: Slot): Promise<readonly 
 
 test("random saves, stale saves, repetitions and deletes leave what a list would", async () => {
   await behavesLikeAList(() => documentStore(new MapClient()), long ? 1_000 : 60);
-}, 300_000);
+});
 
 test("a document lies under the prefix and the slot's plain key, with the raw ids inside", async () => {
   const client = new MapClient();
@@ -270,7 +270,7 @@ test("with a client that loses requests and answers, every acknowledged turn is 
     }),
     { numRuns: long ? 500 : 15 },
   );
-}, 300_000);
+});
 
 describe("a listing", () => {
   async function listAll(store: AgentStateStore, limit: number, userId?: string | null) {
@@ -317,7 +317,7 @@ describe("a listing", () => {
       await store.save({ ...newSlot(), sessionId }, appendWrite(null, 0, []));
     const listed = (await listAll(store, 900)).map(({ sessionId }) => sessionId);
     expect(listed.sort()).toEqual(names.sort());
-  }, 300_000);
+  });
 
   test("goes over blocks of sessions that are saved meanwhile, and misses none", async () => {
     let now = 0;
@@ -341,7 +341,7 @@ describe("a listing", () => {
       cursor = page.cursor;
     } while (cursor !== undefined);
     expect(seen.size).toBe(slots.length);
-  }, 300_000);
+  });
 
   test("goes on from a cursor of the release before, and misses none", async () => {
     let now = 0;
@@ -366,7 +366,7 @@ describe("a listing", () => {
     while (slotKey(slot) < (keys.at(1_100) ?? "")) slot = newSlot();
     await store.save(slot, appendWrite(null, 0, []));
     expect((await store.list({ userId: "user" })).slots.map((info) => info.slot)).toEqual([slot]);
-  }, 300_000);
+  });
 
   test("of few among very many ends a page early, and its cursor leads on to them", async () => {
     const client = new MapClient();
@@ -401,7 +401,7 @@ describe("a listing", () => {
       cursor = page.cursor;
     } while (cursor !== undefined);
     expect(found).toHaveLength(3);
-  }, 300_000);
+  });
 
   test("leaves out a document that lies under another session's key", async () => {
     const client = new MapClient();

@@ -7,7 +7,6 @@ import { openDatabase } from "../../src/connection/open-database.js";
 
 test.each([1, 64])(
   "what is too large for a server that takes %i MB is refused before it is sent, and no less",
-  { timeout: 120_000 },
   async (megabytes) => {
     await using mariadb = await privateMariadb({ args: [`--max-allowed-packet=${megabytes}M`] });
     await using proxy = await tcpProxy(mariadb);

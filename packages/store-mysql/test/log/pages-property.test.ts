@@ -31,9 +31,7 @@ const limits = fc.record({
   windowRecords: fc.constantFrom(1, 2, 5, 512),
 });
 
-test("whatever was appended and deleted, pages of sessions and of a search hold everything once", {
-  timeout: 600_000,
-}, async () => {
+test("whatever was appended and deleted, pages of sessions and of a search hold everything once", async () => {
   let round = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -9,7 +9,6 @@ const times = process.env["HOLDFAST_LONG"] === "1" ? 2_000 : 20;
 
 test.each(["bare", "lease"])(
   "three processes that add to one number lose nothing (%s)",
-  { timeout: 600_000 },
   async (mode) => {
     const prefix = freshPrefix();
     const args = [inject("mysqlUrl"), prefix, String(times), mode];

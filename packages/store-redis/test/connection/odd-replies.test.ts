@@ -35,7 +35,7 @@ for (const [name, others] of Object.entries(oddities))
         await close();
         await server.stop();
       };
-    }, 60_000);
+    });
     afterAll(() => end());
 
     const { agentId, userId } = slot;

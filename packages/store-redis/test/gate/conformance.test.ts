@@ -8,7 +8,7 @@ for (const [name, start] of topologies)
     let redis: TestRedis;
     beforeAll(async () => {
       redis = await start();
-    }, 300_000);
+    });
     afterAll(() => redis.stop());
 
     const settings = new WeakMap<object, TestClient & { readonly keyPrefix: string }>();

@@ -46,7 +46,7 @@ test("a call that waits goes on waiting through an outage shorter than its lease
   const lease = await waiting;
   expect(await direct.calls(slot)).toEqual(["c-2"]);
   await lease.release();
-}, 120_000);
+});
 
 test("a call that waits is told when an outage has cost it its place", async () => {
   await using proxy = await proxyToServer();
@@ -113,7 +113,7 @@ test("after the subscriber was cut off, who waits looks for itself", async () =>
   // It would look anyway after a third of the lease: by then the test would be out of time.
   await (await waiting).release();
   await end();
-}, 120_000);
+});
 
 test("a server that is out of memory is not called out of reach, neither to who comes nor to who waits", async () => {
   await using server = await privateRedis();

@@ -62,7 +62,7 @@ test("an entry is there exactly when its call was granted and neither saved nor 
     }),
     { numRuns: process.env["HOLDFAST_LONG"] === "1" ? 500 : 40 },
   );
-}, 300_000);
+});
 
 test("the words of a killed process reach the next holder, and the session is listed as unfinished", async () => {
   const leaseMs = 2_500;
@@ -78,4 +78,4 @@ test("the words of a killed process reach the next holder, and the session is li
   expect(lease.inbox?.map(({ body }) => body)).toEqual([{ text: "words" }, { text: "e-2" }]);
   await lease.release(["e-1", "e-2"]);
   expect(await unfinished()).toEqual([]);
-}, 180_000);
+});

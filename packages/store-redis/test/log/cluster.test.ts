@@ -12,7 +12,7 @@ const prefixes = new WeakMap<object, string>();
 beforeAll(async () => {
   servers = await privateRedisCluster();
   client = new Cluster(servers.nodes.map(({ host, port }) => ({ host, port })));
-}, 300_000);
+});
 
 afterAll(async () => {
   client.disconnect();

@@ -30,9 +30,7 @@ const limits = fc.record({
   ms: fc.constantFrom(0, 60_000),
 });
 
-test("whatever was appended, deleted and lost, pages of sessions and of a search hold everything once", {
-  timeout: 600_000,
-}, async () => {
+test("whatever was appended, deleted and lost, pages of sessions and of a search hold everything once", async () => {
   let round = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -149,7 +149,7 @@ test("the ledger of the scripts is that of the store kit, from every revision th
     await store.close();
   });
   await fc.assert(property, { numRuns: 30 });
-}, 120_000);
+});
 
 /** Compares the answer to a load from a known revision with that of the store kit's ledger. */
 async function expectAnswer(

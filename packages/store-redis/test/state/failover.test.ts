@@ -72,4 +72,4 @@ test("two nodes take turns through the death of a master: what was acknowledged 
     client.disconnect();
   }
   await after.close();
-}, 120_000);
+});

@@ -237,7 +237,7 @@ test("a lease that its own heartbeat took again while replicas were waited for g
   await lease.release();
   expect(await gate.calls(slot)).toEqual([]);
   await end();
-}, 120_000);
+});
 
 test("what is too large is refused before anything is sent", async () => {
   const store = stores.open();

@@ -7,32 +7,27 @@ import { LocalFilesystem } from "../../src/filesystem/index.js";
 import { listed, readText } from "./sample-files.js";
 
 const script = new URL("./children/local-writer.mjs", import.meta.url);
-const slow = { timeout: 600_000 };
 
-test(
-  "two processes that append to one file at once lose, double and tear nothing",
-  slow,
-  async () => {
-    await using directory = await tempDirectory();
-    const count = scaled(150, 20_000);
-    const names = ["left", "right"];
-    const children = names.map((name) =>
-      spawnScript(script, [directory.path, "append", name, String(count)]),
+test("two processes that append to one file at once lose, double and tear nothing", async () => {
+  await using directory = await tempDirectory();
+  const count = scaled(150, 20_000);
+  const names = ["left", "right"];
+  const children = names.map((name) =>
+    spawnScript(script, [directory.path, "append", name, String(count)]),
+  );
+  for (const child of children) await child.line("ready");
+  for (const child of children) child.send("go");
+  for (const child of children) await child.line("done", 300_000);
+  const text = await readText(new LocalFilesystem({ root: directory.path }), "log.txt");
+  const lines = text?.trimEnd().split("\n") ?? [];
+  expect(lines).toHaveLength(2 * count);
+  for (const name of names)
+    expect(lines.filter((line) => line.startsWith(name))).toEqual(
+      Array.from({ length: count }, (_, at) => `${name} ${at} ${"x".repeat(at % 997)}`),
     );
-    for (const child of children) await child.line("ready");
-    for (const child of children) child.send("go");
-    for (const child of children) await child.line("done", 300_000);
-    const text = await readText(new LocalFilesystem({ root: directory.path }), "log.txt");
-    const lines = text?.trimEnd().split("\n") ?? [];
-    expect(lines).toHaveLength(2 * count);
-    for (const name of names)
-      expect(lines.filter((line) => line.startsWith(name))).toEqual(
-        Array.from({ length: count }, (_, at) => `${name} ${at} ${"x".repeat(at % 997)}`),
-      );
-  },
-);
+});
 
-test("killed at any moment, a writer leaves the old file or the new one", slow, async () => {
+test("killed at any moment, a writer leaves the old file or the new one", async () => {
   await using directory = await tempDirectory();
   const files = new LocalFilesystem({ root: directory.path });
   let acknowledged = 0;

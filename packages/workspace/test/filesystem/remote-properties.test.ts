@@ -58,9 +58,7 @@ function isWhole(text: string): boolean {
   return true;
 }
 
-test("whatever nodes do to a file at once, each read is one version, and nothing is left behind", {
-  timeout: 1_200_000,
-}, async () => {
+test("whatever nodes do to a file at once, each read is one version, and nothing is left behind", async () => {
   const action = fc.record({
     what: fc.constantFrom("write", "append", "append", "delete", "read", "read", "list"),
     length: fc.constantFrom(0, 100, 3_000, 5_000, 9_000, 300_000),
