@@ -3,7 +3,7 @@
 // stdin: {"input": …, "ctx": …, "stopAt": …, "blockMs": …} as JSON starts a call. stdout: "<session> asked <words>", "<session> answers <words>", "<session> tool <name>",
 // "<session> did <name>", "<session> reply <text>", "<session> failed <code> <class>"; "ready" when it takes calls.
 // With `stopAt` it stops itself, as SIGSTOP from outside would, once it comes to that point, and goes on from there, with no
-// turn of the event loop between; with `blockMs` as well it keeps its event loop busy there for as long. With `dieAt` it kills itself, as kill -9 would, before that command of the store;
+// turn of the event loop between; with `blockMs` as well it blocks its event loop there for as long. With `dieAt` it kills itself, as kill -9 would, before that command of the store;
 // with `holdAt` its calls get no further than that.
 import { createInterface } from "node:readline";
 import { openNodeStore } from "../history/node/open-node-store.mjs";
@@ -20,7 +20,7 @@ const say = (sessionId, what) => process.stdout.write(`${sessionId} ${what}\n`);
 function stop() {
   if (blockMs === undefined) process.kill(process.pid, "SIGSTOP");
   // The signal may take a moment; nothing else of this process may run before it came.
-  for (const began = Date.now(); Date.now() - began < (blockMs ?? 500); );
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockMs ?? 500);
 }
 
 if (dieAt === "final save") {

@@ -110,10 +110,10 @@ async function underLoad(
 ): Promise<TurnLoad> {
   const load = turnLoad(store, 12, name);
   onTestFinished(() => load.close());
-  await eventually(() => load.acknowledged() >= 60, { timeoutMs: 60_000 });
+  await eventually(() => load.acknowledged() >= 60);
   const master = await fleet.master();
   const mend = await faults[fault](master);
-  await eventually(() => fleet.replaced(master), { timeoutMs: 60_000 });
+  await eventually(() => fleet.replaced(master));
   await mend();
   const before = load.acknowledged();
   await eventually(() => load.acknowledged() >= before + 60, {
@@ -203,7 +203,7 @@ describe("a master", () => {
       expect((await agent.call("lost", session)).text).toBe("re: lost");
       await master.process.kill9();
       for (const replica of replicas) replica.process.resume();
-      await eventually(() => fleet.replaced(master), { timeoutMs: 60_000 });
+      await eventually(() => fleet.replaced(master));
       expect(events).not.toContain("store_rolled_back");
       await eventually(
         async () => {

@@ -48,7 +48,7 @@ export async function freePort(): Promise<number> {
 /** The reference server over streamable HTTP, listening. */
 export async function everythingOverHttp(port: number): Promise<SpawnedScript> {
   const server = spawnScript(everything, ["streamableHttp"], { env: { PORT: String(port) } });
-  await eventually(() => server.stderr.includes("listening on port"), { timeoutMs: 30_000 });
+  await eventually(() => server.stderr.includes("listening on port"));
   return server;
 }
 

@@ -59,7 +59,7 @@ test.each([
     const master = await cluster.masterOf(key);
     await fail(master);
     const before = plain.acknowledged.length;
-    await eventually(() => plain.acknowledged.length > before + 20, { timeoutMs: 30_000 });
+    await eventually(() => plain.acknowledged.length > before + 20);
     await heal(master);
     await cluster.settled();
     await Promise.all([writer.stop(), other.stop(), plain.stop()]);
@@ -84,7 +84,7 @@ test("writes follow their slot to another node", async () => {
   await moveSlot(key, from, to);
   for (const writer of writers) {
     const before = writer.acknowledged.length;
-    await eventually(() => writer.acknowledged.length > before + 20, { timeoutMs: 30_000 });
+    await eventually(() => writer.acknowledged.length > before + 20);
   }
   await Promise.all(writers.map((writer) => writer.stop()));
   expect((await cluster.masterOf(key)).port).toBe(to.port);

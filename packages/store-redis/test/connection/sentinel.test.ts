@@ -39,9 +39,9 @@ test.each([
   await eventually(() => safe.acknowledged.length > 20 && plain.acknowledged.length > 20);
   const master = await servers.master();
   await fail(master);
-  await eventually(async () => (await servers.master()) !== master, { timeoutMs: 30_000 });
+  await eventually(async () => (await servers.master()) !== master);
   const before = plain.acknowledged.length;
-  await eventually(() => plain.acknowledged.length > before + 20, { timeoutMs: 30_000 });
+  await eventually(() => plain.acknowledged.length > before + 20);
   await heal(master);
   await servers.settled();
   await Promise.all([safe.stop(), plain.stop()]);

@@ -1,6 +1,6 @@
 import { InvalidInputError, type Model } from "@holdfast/core";
 import { FileCache, type FileInfo, reasonOf, type SharedFiles } from "@holdfast/core/plugin-kit";
-import { type ParsedDefinition, parseDefinition } from "./parse-definition.js";
+import type { ParsedDefinition } from "./parse-definition.js";
 import { isAgentName, type SubagentDefinition } from "./subagent-definition.js";
 
 /** Most files that are read. */
@@ -88,6 +88,8 @@ export class DefinitionFiles {
         if (bytes.length > MAX_FILE_BYTES) return tooLarge(bytes.length);
         const text = decode(bytes);
         if (text === null) return wrong("it is not a text in UTF-8");
+        // Loaded with the first file, for the sake of its YAML parser: most agents have none.
+        const { parseDefinition } = await import("./parse-definition.js");
         return parseDefinition(name, text, this.#options.models);
       });
     } catch (error) {

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Options of {@link eventually}. */
 export interface EventuallyOptions {
-  /** @default 30_000 */
+  /** @default 120_000 */
   readonly timeoutMs?: number | undefined;
-  /** @default 10 */
+  /** Time between the first checks; it grows to ten times as long. @default 10 */
   readonly intervalMs?: number | undefined;
   /** Named in the error. @default "the condition" */
   readonly what?: string | undefined;
@@ -21,8 +21,9 @@ export async function eventually<T>(
   check: () => T | Promise<T>,
   options: EventuallyOptions = {},
 ): Promise<T> {
-  const { timeoutMs = 30_000, intervalMs = 10, what = "the condition" } = options;
+  const { timeoutMs = 120_000, intervalMs = 10, what = "the condition" } = options;
   const deadline = performance.now() + timeoutMs;
+  let waitMs = intervalMs;
   let last: unknown;
   do {
     try {
@@ -32,7 +33,9 @@ export async function eventually<T>(
     } catch (error) {
       last = error;
     }
-    await sleep(intervalMs);
+    await sleep(waitMs);
+    // Backoff: what takes long is not to be slowed down by those who wait for it.
+    waitMs = Math.min(waitMs * 1.2, intervalMs * 10);
   } while (performance.now() < deadline);
   const error = new assert.AssertionError({
     message: `${what} did not hold within ${timeoutMs} ms`,

@@ -1,5 +1,4 @@
 import { cutText, FileCache, type FileInfo, type SharedFiles } from "@holdfast/core/plugin-kit";
-import { parse, stringify } from "yaml";
 import * as z from "zod";
 
 /** Instructions for a kind of work, which the model reads when they are needed. */
@@ -51,8 +50,11 @@ export function skillPath(name: string): string {
 
 /** Returns the content of the file for a skill given as an option. */
 export function skillText({ name, description, group, instructions }: Skill): string {
-  const fields = group === undefined ? { name, description } : { name, description, group };
-  return `---\n${stringify(fields)}---\n\n${instructions}\n`;
+  // A JSON string is a YAML string.
+  const fields = Object.entries({ name, description, group }).flatMap(([key, value]) =>
+    value === undefined ? [] : `${key}: ${JSON.stringify(value)}\n`,
+  );
+  return `---\n${fields.join("")}---\n\n${instructions}\n`;
 }
 
 /** Returns the entry in the prompt of a skill given as an option. */
@@ -110,18 +112,20 @@ function isSkillPath(path: string): boolean {
 }
 
 /** Parses the YAML front matter of a file `skills/<directory>/SKILL.md`; null when it has none that is valid. */
-export function parseSkill(path: string, text: string): SkillEntry | null {
+async function parseSkill(path: string, text: string): Promise<SkillEntry | null> {
   const front = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)\n---[ \t]*\r?(?:\n|$)/.exec(
     text.slice(0, MAX_FRONT_MATTER_CHARS),
   )?.[1];
   if (front === undefined) return null;
-  const { success, data } = frontMatter.safeParse(parseYaml(front));
+  const { success, data } = frontMatter.safeParse(await parseYaml(front));
   if (!success) return null;
   const name = oneLine(data.name ?? (path.split("/")[1] as string));
   return { name, description: oneLine(data.description), group: data.group, path };
 }
 
-function parseYaml(text: string): unknown {
+async function parseYaml(text: string): Promise<unknown> {
+  // Loaded with the first skill: most agents have none.
+  const { parse } = await import("yaml");
   try {
     return parse(text, { logLevel: "silent", maxAliasCount: 0 });
   } catch {
