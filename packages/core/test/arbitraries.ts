@@ -1,5 +1,4 @@
 import fc from "fast-check";
-import { vi } from "vitest";
 import {
   AgentState,
   type Block,
@@ -10,9 +9,6 @@ import {
   type Slot,
   type ToolResultState,
 } from "./values.js";
-
-// Properties take as long as the machine needs; no test here passes or fails by the clock.
-vi.setConfig({ testTimeout: 600_000 });
 
 /** How often a property runs: a fifth of `count`, and ten times `count` in the long mode. */
 export function runs(count: number): { numRuns: number } {
