@@ -6,6 +6,9 @@ import {
   type RequestPrompt,
 } from "@holdfast/core/plugin-kit";
 
+/** Most tokens that a report can mean: with larger numbers, sums and products of sizes would not be exact. */
+const MAX_REPORTED = 1_000_000_000;
+
 /** Messages to search back for one whose usage the provider reported. */
 const LOOK_BACK = 200;
 
@@ -27,7 +30,7 @@ export interface ContextTokens {
  *
  * The cost is that of the messages added since the last count, however long the context is. If the last reply reports the
  * provider's count, only the messages after it are estimated. A report below half of the estimate is ignored: some servers
- * truncate the request and report what is left.
+ * truncate the request and report what is left. So is one that no request could have.
  */
 export class TokenMeter {
   readonly counter: TokenCounter;
@@ -84,7 +87,7 @@ const STALE = "staleUsage";
 function reportedTokens({ role, usage }: Message): number | null {
   if (role !== "assistant" || usage === undefined) return null;
   const tokens = usage.inputTokens + usage.outputTokens;
-  return usage.inputTokens > 0 && Number.isFinite(tokens) ? tokens : null;
+  return usage.inputTokens > 0 && Number.isFinite(tokens) && tokens <= MAX_REPORTED ? tokens : null;
 }
 
 function isStale(message: Message): boolean {

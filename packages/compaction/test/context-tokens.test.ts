@@ -49,9 +49,9 @@ test("the last report counts, not an earlier one", () => {
   expect(tokensOf(asked(), said(first), asked(), said(last)).total).toBe(400);
 });
 
-test("a report below half of the estimate, or of nothing, is not believed", () => {
+test("a report below half of the estimate, of nothing, or of more than there can be is not believed", () => {
   const estimated = { total: fixed + 200, scale: 1, reportedMessages: 0 };
-  for (const inputTokens of [0, 1, Math.floor((fixed + 200) / 2) - 1, -5])
+  for (const inputTokens of [0, 1, Math.floor((fixed + 200) / 2) - 1, -5, 9e15])
     expect(tokensOf(asked(), said({ inputTokens, outputTokens: 0 }))).toEqual(estimated);
   const half = { inputTokens: Math.ceil((fixed + 200) / 2), outputTokens: 0 };
   expect(tokensOf(asked(), said(half)).total).toBe(half.inputTokens);
