@@ -15,20 +15,21 @@ const MAX_RECORD_BYTES = 16_777_216;
 const RECORD_START = '{"v":1,"seq":';
 
 /** Text of a record between its head, which ends with `at`, and its message, when it has nothing else. */
-const MESSAGE_ALONE = ',"kind":"message","message":';
+export const MESSAGE_ALONE = ',"kind":"message","message":';
 
 /**
  * Lua function for scripts that append to a log: `append_log(log_key, ids_key, first, saved)`.
  *
  * It reads the arguments made by {@link prepareLog} from `ARGV[first]` on and skips records whose id is known. A record's seq is
- * its position in the list, counted from 1. `saved` is the texts of the messages saved in the same step.
+ * its position in the list, counted from 1. `saved` is the texts of the messages saved in the same step. It returns the seqs of
+ * records that are one of these messages and nothing else, by the index of the message.
  */
 export const appendLogLua: string = `
 local function append_log(log_key, ids_key, first, saved)
   local count, id_start = string.match(ARGV[first], '^(%d+) (.*)$')
-  if count == '0' then return end
+  if count == '0' then return {} end
   local call, time = ',"callId":' .. ARGV[first + 1], ',"at":' .. ARGV[first + 2]
-  local seq, texts = nil, {}
+  local seq, texts, seqs = nil, {}, {}
   for at = first + 3, first + 1 + 2 * count, 2 do
     local id = id_start .. ARGV[at]
     if redis.call('SADD', ids_key, id) == 1 then
@@ -37,8 +38,11 @@ local function append_log(log_key, ids_key, first, saved)
       local start = string.sub(text, 1, 7)
       if start == ',"kind"' then text = time .. text end
       if string.sub(start, 1, 5) ~= ',"id"' then text = ',"id":"' .. id .. '"' .. call .. text end
-      if place ~= '' then text = text .. saved[place + 1] .. '}' end
       seq = (seq or redis.call('LLEN', log_key)) + 1
+      if place ~= '' then
+        text = text .. saved[place + 1] .. '}'
+        seqs[tonumber(place)] = seq
+      end
       texts[#texts + 1] = '${RECORD_START}' .. seq .. text
     end
   end
@@ -46,6 +50,7 @@ local function append_log(log_key, ids_key, first, saved)
   for at = 1, #texts, 1000 do
     redis.call('RPUSH', log_key, unpack(texts, at, math.min(at + 999, #texts)))
   end
+  return seqs
 end
 `;
 

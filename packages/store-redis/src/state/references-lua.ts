@@ -1,0 +1,88 @@
+import { MESSAGE_ALONE } from "../log/append-log.js";
+
+/**
+ * Head that releases without references find in place of the head of a state that has some: they refuse it as too new, before
+ * they look at its messages. No schema of `@holdfast/core` gets there.
+ */
+const REFUSED_HEAD = JSON.stringify({
+  format: "holdfast.state",
+  schemaVersion: 1_000_000,
+  minReader: 1_000_000,
+});
+
+/** Bytes of the first record by which a log is recognised: they hold its id. */
+const LOG_START_BYTES = 64;
+/** Records between two that are wanted, which are cheaper to read than a second command. */
+const MAX_GAP = 4;
+const MAX_RECORDS = 200;
+
+/**
+ * Lua functions over references to the log, for scripts of `defineSlotScript`: a message that the log has is stored there
+ * once, and its place among the messages holds `{"seq": <seq>}`, which with its space is not what any message looks like.
+ *
+ * The field `refs` of such a state is `<revision>\t<highest seq>\t<start of the log>`, and its head is in the field `doc`. A
+ * `refs` of another revision is what a save of a release without references has left behind: it counts no more, and `head` is
+ * the head.
+ */
+export const referencesLua: string = `
+local REFUSED_HEAD = '${REFUSED_HEAD}'
+
+-- Highest seq that a state refers to, and the start of the log it is in; nil when it has no references.
+local function read_refs(refs, rev)
+  local own_rev, seq, start = string.match(refs or '', '^([^\\t]*)\\t(%d+)\\t(.*)$')
+  if own_rev == rev then return tonumber(seq), start end
+end
+
+local function log_start()
+  return string.sub(redis.call('LINDEX', LOG, 0) or '', 1, ${LOG_START_BYTES})
+end
+
+-- True while the log is the one that was referred to.
+local function has_log(seq, start)
+  return log_start() == start and redis.call('LLEN', LOG) >= seq
+end
+
+local function message_in(record)
+  local _, last = string.find(record, '${MESSAGE_ALONE}', 1, true)
+  return last and string.sub(record, last + 1, -2)
+end
+
+-- Replaces references in a list by the texts of their messages; false when the log does not have one.
+local function resolve(texts)
+  local found = {}
+  for at, text in ipairs(texts) do
+    local seq = string.match(text, '^{"seq": (%d+)}$')
+    if seq then found[#found + 1] = {at = at, seq = tonumber(seq)} end
+  end
+  local from = 1
+  while from <= #found do
+    local first, to = found[from].seq, from
+    while found[to + 1] and found[to + 1].seq > found[to].seq and found[to + 1].seq <= found[to].seq + ${MAX_GAP}
+      and found[to + 1].seq < first + ${MAX_RECORDS} do to = to + 1 end
+    local records = redis.call('LRANGE', LOG, first - 1, found[to].seq - 1)
+    for each = from, to do
+      local text = message_in(records[found[each].seq - first + 1] or '')
+      if not text then return false end
+      texts[found[each].at] = text
+    end
+    from = to + 1
+  end
+  return true
+end
+
+-- Stores the texts themselves in place of all references, before the log goes.
+local function copy_back()
+  local stored = redis.call('HMGET', STATE, 'rev', 'refs', 'doc')
+  local seq, start = read_refs(stored[2], stored[1])
+  if not seq or not has_log(seq, start) then return end
+  local texts, left_ms = redis.call('LRANGE', MESSAGES, 0, -1), redis.call('PTTL', MESSAGES)
+  if not resolve(texts) then return end
+  redis.call('DEL', MESSAGES)
+  for first = 1, #texts, 1000 do
+    redis.call('RPUSH', MESSAGES, unpack(texts, first, math.min(first + 999, #texts)))
+  end
+  if left_ms > 0 then redis.call('PEXPIRE', MESSAGES, left_ms) end
+  redis.call('HSET', STATE, 'head', stored[3])
+  redis.call('HDEL', STATE, 'refs', 'doc')
+end
+`;
