@@ -40,7 +40,7 @@ const appendScript = defineSlotScript(
   true,
   `${refreshLua}${appendLogLua}
    local answer = redis.call('EXISTS', LOG) == 0 and 'begun' or 'appended'
-   append_log(LOG, LOG_IDS, 2)
+   append_log(2)
    local kept = {LOG, LOG_IDS, BLOBS}
    local state_ms = redis.call('HEXISTS', STATE, 'refs') == 1 and redis.call('PTTL', STATE)
    if ARGV[1] ~= '' and state_ms ~= -1 then refresh(math.max(tonumber(ARGV[1]), state_ms or 0), 1, kept)

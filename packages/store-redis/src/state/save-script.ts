@@ -95,7 +95,7 @@ for at = 10 + taken, texts_at - 1, 2 do
   replaced[#replaced + 1] = ARGV[at]
 end
 local had_refs = last_seq
-for index, seq in pairs(append_log(LOG, LOG_IDS, texts_at + appended, texts)) do
+for index, seq in pairs(append_log(texts_at + appended, texts, last_seq)) do
   texts[index + 1] = '{"seq": ' .. seq .. '}'
   last_seq = math.max(last_seq or 0, seq)
 end

@@ -18,7 +18,7 @@ type Args = readonly (string | number)[];
 export class SaveSender {
   /** Entries that leases of this process have put into inboxes. */
   readonly carried: CarriedEntries = new CarriedEntries();
-  readonly #heads = new SavedHeads();
+  readonly heads: SavedHeads = new SavedHeads();
   readonly #connection: RedisConnection;
   readonly #options: ResolvedOptions;
 
@@ -40,7 +40,7 @@ export class SaveSender {
   ): Promise<readonly RedisReply[]> {
     const { revision, head, append } = args;
     const { expected, takes = [] } = write;
-    const isStored = expected !== null && this.#heads.has(expected, head);
+    const isStored = expected !== null && this.heads.has(expected, head);
     const places = append.map((text) => this.carried.refer(slot, takes, text));
     // A first save also removes what a deleted session may have left.
     const areKept = expected === null || this.#options.ttlMs !== undefined;
@@ -48,7 +48,7 @@ export class SaveSender {
     if (reply[0] === "more") reply = await this.#run(slot, true, args.sent(head, append, log));
     if (reply[0] !== "saved") return reply;
     // A repeated save has the revision, and perhaps the head, of its first run.
-    if (reply[1] === revision) this.#heads.saved(expected, revision, head);
+    if (reply[1] === revision) this.heads.saved(expected, revision, head);
     this.carried.forget(slot, takes);
     return reply;
   }
