@@ -57,7 +57,7 @@ end
 export const stateLua: string = `${storedStateLua}
 local NO_TEXT = 'the log does not have a message that it refers to'
 
--- Indexes and texts of messages.
+-- Indexes and texts of messages that were replaced, which are stored as they are.
 local function texts_at(indexes)
   local found = {}
   for _, index in ipairs(indexes) do
@@ -81,9 +81,9 @@ local function load_state(slot, known, ttl_ms)
   local from, since, is_forked = string.sub(known, 2), nil, false
   if known ~= '' then since, is_forked = changes_since(stored[4], rev, from) end
   if since then
-    local appended, replaced = redis.call('LRANGE', MESSAGES, since.keep, -1), texts_at(kept_indexes(since))
-    if not (resolve(appended) and resolve(replaced)) then return {'corrupt', NO_TEXT} end
-    return {'change', rev, body[1], appended, records, body[2], from, since.keep, replaced}
+    local appended = redis.call('LRANGE', MESSAGES, since.keep, -1)
+    if not resolve(appended) then return {'corrupt', NO_TEXT} end
+    return {'change', rev, body[1], appended, records, body[2], from, since.keep, texts_at(kept_indexes(since))}
   end
   local messages = redis.call('LRANGE', MESSAGES, 0, -1)
   if not resolve(messages) then return {'corrupt', NO_TEXT} end
