@@ -33,14 +33,22 @@ local function append_log(first, saved, has_refs)
   local count, id_start = string.match(ARGV[first], '^(%d+) (.*)$')
   if count == '0' then return {} end
   local call, time = ',"callId":' .. ARGV[first + 1], ',"at":' .. ARGV[first + 2]
-  local known, added, seqs, seq = {}, {}, {}, redis.call('LLEN', LOG)
+  local ids, is_known = {}, {}
   for at = first + 3, first + 1 + 2 * count, 2 do
-    local id_rest = ARGV[at]
-    local id = id_start .. id_rest
-    local digest = string.sub(redis.sha1hex(id), 1, ${DIGEST_CHARACTERS})
-    local found = redis.call('SMISMEMBER', LOG_IDS, id, digest)
-    if not known[id] and found[1] + found[2] == 0 then
-      known[id] = true
+    local id = id_start .. ARGV[at]
+    ids[#ids + 1] = id
+    ids[#ids + 1] = string.sub(redis.sha1hex(id), 1, ${DIGEST_CHARACTERS})
+  end
+  -- In batches, as below: the arguments of a Lua call are limited.
+  for at = 1, #ids, 1000 do
+    local found = redis.call('SMISMEMBER', LOG_IDS, unpack(ids, at, math.min(at + 999, #ids)))
+    for each = 1, #found do is_known[ids[at + each - 1]] = found[each] == 1 end
+  end
+  local added, seqs, seq = {}, {}, redis.call('LLEN', LOG)
+  for each = 1, #ids, 2 do
+    local id, digest, at = ids[each], ids[each + 1], first + 2 + each
+    if not (is_known[id] or is_known[digest]) then
+      is_known[id] = true
       seq = seq + 1
       local place, text = string.match(ARGV[at + 1], '^(%d*)(.*)$')
       if text == '' then text = '${MESSAGE_ALONE}' end
@@ -48,12 +56,12 @@ local function append_log(first, saved, has_refs)
         text = text .. saved[place + 1] .. '}'
         seqs[tonumber(place)] = seq
       end
-      added[#added + 1] = {seq = seq, id = id, digest = digest, id_rest = id_rest, text = text}
+      added[#added + 1] = {seq = seq, id = id, digest = digest, id_rest = ARGV[at], text = text}
     end
   end
-  local is_short, texts, ids, whole_seq = has_refs or next(seqs), {}, {}, nil
+  local is_short, texts, new_ids, whole_seq = has_refs or next(seqs), {}, {}, nil
   for at, record in ipairs(added) do
-    ids[at] = is_short and record.digest or record.id
+    new_ids[at] = is_short and record.digest or record.id
     local text = record.text
     local start = string.match(text, '^,"(%a+)"')
     if whole_seq and start ~= 'id' then
@@ -67,15 +75,20 @@ local function append_log(first, saved, has_refs)
       texts[at] = '${RECORD_START}' .. record.seq .. text
     end
   end
-  -- In batches: the arguments of a Lua call are limited.
   for at = 1, #texts, 1000 do
     local last = math.min(at + 999, #texts)
-    redis.call('SADD', LOG_IDS, unpack(ids, at, last))
+    redis.call('SADD', LOG_IDS, unpack(new_ids, at, last))
     redis.call('RPUSH', LOG, unpack(texts, at, last))
   end
   return seqs
 end
 `;
+
+/** Returns the text of the message in a stored record that has nothing else. */
+export function messageText(record: string): string {
+  const at = record.indexOf(MESSAGE_ALONE);
+  return at < 0 ? "" : record.slice(at + MESSAGE_ALONE.length, -1);
+}
 
 /** Records ready to be sent. */
 export interface PreparedLog {

@@ -37,46 +37,48 @@ local function log_start()
   return string.sub(redis.call('LINDEX', LOG, 0) or '', 1, ${LOG_START_BYTES})
 end
 
--- True while the log is the one that was referred to.
-local function has_log(seq, start)
-  return log_start() == start and redis.call('LLEN', LOG) >= seq
-end
-
-local function message_in(record)
-  local _, last = string.find(record, '${MESSAGE_ALONE}', 1, true)
-  return last and string.sub(record, last + 1, -2)
-end
-
--- Replaces references in a list by the texts of their messages; false when the log does not have one.
-local function resolve(texts)
-  local found = {}
-  for at, text in ipairs(texts) do
-    local seq = string.match(text, '^{"seq": (%d+)}$')
-    if seq then found[#found + 1] = {at = at, seq = tonumber(seq)} end
+-- Replaces references in a list by the records they name. Returns a text with 1 for each of them and 0 for each other text, empty
+-- when there is no reference; nil when the log does not have a record.
+local function fetch(texts)
+  local find, sub, count, places, seqs, flags = string.find, string.sub, 0, {}, {}, {}
+  for at = 1, #texts do
+    local text = texts[at]
+    if find(text, '^{"seq": ') then
+      count = count + 1
+      places[count], seqs[count], flags[at] = at, tonumber(sub(text, 9, -2)), '1'
+    else flags[at] = '0' end
   end
   local from = 1
-  while from <= #found do
-    local first, to = found[from].seq, from
-    while found[to + 1] and found[to + 1].seq > found[to].seq and found[to + 1].seq <= found[to].seq + ${MAX_GAP}
-      and found[to + 1].seq < first + ${MAX_RECORDS} do to = to + 1 end
-    local records = redis.call('LRANGE', LOG, first - 1, found[to].seq - 1)
+  while from <= count do
+    local first, to = seqs[from], from
+    while seqs[to + 1] and seqs[to + 1] > seqs[to] and seqs[to + 1] <= seqs[to] + ${MAX_GAP}
+      and seqs[to + 1] < first + ${MAX_RECORDS} do to = to + 1 end
+    local records = redis.call('LRANGE', LOG, first - 1, seqs[to] - 1)
     for each = from, to do
-      local text = message_in(records[found[each].seq - first + 1] or '')
-      if not text then return false end
-      texts[found[each].at] = text
+      local record = records[seqs[each] - first + 1]
+      if not record then return nil end
+      texts[places[each]] = record
     end
     from = to + 1
   end
-  return true
+  return count == 0 and '' or table.concat(flags)
 end
 
 -- Stores the texts themselves in place of all references, before the log goes.
 local function copy_back()
   local stored = redis.call('HMGET', STATE, 'rev', 'refs', 'doc')
   local seq, start = read_refs(stored[2], stored[1])
-  if not seq or not has_log(seq, start) then return end
+  if not seq or start ~= log_start() then return end
   local texts, left_ms = redis.call('LRANGE', MESSAGES, 0, -1), redis.call('PTTL', MESSAGES)
-  if not resolve(texts) then return end
+  local flags = fetch(texts)
+  if not flags then return end
+  for at = 1, #flags do
+    if string.byte(flags, at) == 49 then
+      local _, last = string.find(texts[at], '${MESSAGE_ALONE}', 1, true)
+      if not last then return end
+      texts[at] = string.sub(texts[at], last + 1, -2)
+    end
+  end
   redis.call('DEL', MESSAGES)
   for first = 1, #texts, 1000 do
     redis.call('RPUSH', MESSAGES, unpack(texts, first, math.min(first + 999, #texts)))

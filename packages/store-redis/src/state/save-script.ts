@@ -74,6 +74,7 @@ if keep > count then return {'misfit', count} end
 local persists = ttl == '0' and stored[4] ~= '0'
 if persists and not BLOBS then return {'more'} end
 local last_seq, start = read_refs(stored[7], stored_rev)
+if start and start ~= log_start() then return {'corrupt', NO_LOG} end
 if head == '' and redis.call('HEXISTS', STATE, last_seq and 'doc' or 'head') == 0 then return {'more'} end
 local texts, texts_at, jsons = {}, 10 + taken + 2 * replacing, {}
 for at = texts_at, texts_at + appended - 1 do

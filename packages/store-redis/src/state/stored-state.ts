@@ -19,6 +19,7 @@ import {
 } from "../connection/reply-shape.js";
 import type { Script } from "../connection/script.js";
 import { refreshLua } from "../gate/refresh-lua.js";
+import { messageText } from "../log/append-log.js";
 import { defineSlotScript } from "../slot-script.js";
 import { changeLua } from "./change-lua.js";
 import { referencesLua } from "./references-lua.js";
@@ -37,6 +38,8 @@ import { referencesLua } from "./references-lua.js";
  */
 export const storedStateLua: string = `
 ${changeLua}${referencesLua}
+local NO_LOG = 'the log that has its messages is gone'
+
 -- Describes how the stored state is damaged; nil when it is not.
 local function damage(slot, stored_slot, rev, n, refs)
   local count = redis.call('LLEN', MESSAGES)
@@ -48,15 +51,13 @@ local function damage(slot, stored_slot, rev, n, refs)
   if tonumber(n) ~= count then
     return n .. ' messages were saved, ' .. count .. ' are stored'
   end
-  local seq, start = read_refs(refs, rev)
-  if seq and not has_log(seq, start) then return 'the log that has its messages is gone' end
+  local seq = read_refs(refs, rev)
+  if seq and redis.call('LLEN', LOG) < seq then return NO_LOG end
 end
 `;
 
 /** Lua functions that load a state; for scripts that begin with `refreshLua`. */
 export const stateLua: string = `${storedStateLua}
-local NO_TEXT = 'the log does not have a message that it refers to'
-
 -- Indexes and texts of messages that were replaced, which are stored as they are.
 local function texts_at(indexes)
   local found = {}
@@ -75,24 +76,32 @@ local function load_state(slot, known, ttl_ms)
   if not rev then return {'absent'} end
   refresh(ttl_ms, 4)
   if known == 'r' .. rev then return {'unchanged'} end
-  local body = redis.call('HMGET', STATE, read_refs(stored[5], rev) and 'doc' or 'head', 'info')
+  local has_refs, start = read_refs(stored[5], rev)
+  if has_refs and start ~= log_start() then return {'corrupt', NO_LOG} end
+  local body = redis.call('HMGET', STATE, has_refs and 'doc' or 'head', 'info')
   if not body[1] then return {'corrupt', 'its head is incomplete'} end
   local records = redis.call('LRANGE', RECORDS, 0, -1)
   local from, since, is_forked = string.sub(known, 2), nil, false
   if known ~= '' then since, is_forked = changes_since(stored[4], rev, from) end
   if since then
     local appended = redis.call('LRANGE', MESSAGES, since.keep, -1)
-    if not resolve(appended) then return {'corrupt', NO_TEXT} end
-    return {'change', rev, body[1], appended, records, body[2], from, since.keep, texts_at(kept_indexes(since))}
+    local flags = fetch(appended)
+    if not flags then return {'corrupt', NO_LOG} end
+    local replaced = texts_at(kept_indexes(since))
+    return {'change', rev, body[1], appended, flags, records, body[2], from, since.keep, replaced}
   end
   local messages = redis.call('LRANGE', MESSAGES, 0, -1)
-  if not resolve(messages) then return {'corrupt', NO_TEXT} end
-  return {'state', rev, body[1], messages, records, body[2], is_forked and 1 or 0}
+  local flags = fetch(messages)
+  if not flags then return {'corrupt', NO_LOG} end
+  return {'state', rev, body[1], messages, flags, records, body[2], is_forked and 1 or 0}
 end
 `;
 
-/** Revision, head, messages, call records and info. */
-const storedParts = [isText, isText, listOf(isText), listOf(isText), isTextOrNull] as const;
+/** Revision, head, messages, flags of those that are records of the log, call records and info. */
+const storedParts = [
+  ...[isText, isText, listOf(isText), isText],
+  ...[listOf(isText), isTextOrNull],
+] as const;
 
 /** Replies of `load_state`. */
 export const loadReply: ReplyShape = either(
@@ -126,11 +135,15 @@ export function slotField({ agentId, userId, sessionId }: Slot): string {
  * @throws StateCorruptError
  */
 export function readStoredState(slot: Slot, reply: RedisReply): LoadAnswer {
-  const [kind, first, head, texts, records, info, ...rest] = Array.isArray(reply) ? reply : [];
+  const [kind, first, head, texts, flags, records, info, ...rest] = Array.isArray(reply)
+    ? reply
+    : [];
   if (kind === "absent") return null;
   if (kind === "unchanged") return kind;
   if ((kind !== "state" && kind !== "change") || !Array.isArray(texts) || !Array.isArray(records))
     throw corruptState(slot, String(first));
+  const textAt = (text: RedisReply, index: number): RedisReply =>
+    String(flags)[index] === "1" ? messageText(String(text)) : text;
   const stored = {
     revision: String(first),
     head: parse(slot, head, "its head") as JsonObject,
@@ -138,12 +151,12 @@ export function readStoredState(slot: Slot, reply: RedisReply): LoadAnswer {
     ...(typeof info === "string" && { info: parse(slot, info, "its info") as SessionInfo }),
   };
   if (kind === "state") {
-    const messages = texts.map((text, index) => readMessage(slot, text, index));
+    const messages = texts.map((text, index) => readMessage(slot, textAt(text, index), index));
     return { ...stored, messages, ...(rest[0] === 1 && { rolledBack: true }) };
   }
   const [from, kept, replaced] = rest;
   const keep = Number(kept);
-  const append = texts.map((text, index) => readMessage(slot, text, keep + index));
+  const append = texts.map((text, index) => readMessage(slot, textAt(text, index), keep + index));
   const replace = readReplaced(slot, Array.isArray(replaced) ? replaced : []);
   return { ...stored, from: String(from), keep, replace, append };
 }
