@@ -64,7 +64,7 @@ test("a warm turn sends little more than what was said", async () => {
     return proxy.bytesUp - before - Buffer.byteLength(JSON.stringify(write.append));
   };
   await turn();
-  expect(await turn()).toBeLessThan(2_050);
+  expect(await turn()).toBeLessThan(1_250);
 });
 
 test("a head that did not change is not sent again, and one that did is never lost", async () => {
