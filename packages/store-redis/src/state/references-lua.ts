@@ -84,7 +84,7 @@ local function copy_back()
     redis.call('RPUSH', MESSAGES, unpack(texts, first, math.min(first + 999, #texts)))
   end
   if left_ms > 0 then redis.call('PEXPIRE', MESSAGES, left_ms) end
-  redis.call('HSET', STATE, 'head', stored[3])
-  redis.call('HDEL', STATE, 'refs', 'doc')
+  redis.call('HDEL', STATE, 'refs', 'doc', 'head')
+  if stored[3] then redis.call('HSET', STATE, 'head', stored[3]) end
 end
 `;

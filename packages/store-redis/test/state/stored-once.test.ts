@@ -123,6 +123,9 @@ test("a state that has lost its head is given it again by the next save", async 
   await expect(store.load(slot)).rejects.toSatisfy(StateCorruptError.is);
   await store.save(slot, turn(loaded, ["two"]));
   expect((await loadState(store)).head).toEqual(loaded.head);
+  await stores.client.hdel(stores.key("state"), "doc");
+  expect(await store.fuses.log.delete(slot)).toBe(true);
+  await expect(store.load(slot)).rejects.toSatisfy(StateCorruptError.is);
 });
 
 test("a log that a state refers to does not expire before it", async () => {
