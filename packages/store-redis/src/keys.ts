@@ -36,12 +36,11 @@ function tagOf(slot: Slot): string {
 }
 
 const gateParts = ["lease", "queue", "calls"] as const;
-const loadParts = [...gateParts, "state", "messages", "inbox", "call-records"] as const;
-const slotParts = [...loadParts, "log", "log-ids", "blobs"] as const;
-const saveParts = [
-  ...[...gateParts, "state", "messages", "log", "log-ids"],
-  ...["inbox", "call-records", "blobs"],
-] as SlotPart[];
+const loadParts = [...gateParts, "state", "messages", "inbox", "log", "call-records"] as const;
+const saveParts = [...loadParts, "log-ids"] as const;
+
+/** All parts of a slot, in the order scripts expect. */
+export const slotParts: readonly SlotPart[] = [...saveParts, "blobs"];
 
 /** Keys of a slot's gate and signals, in the order scripts expect. */
 export function gateKeys(prefix: string, slot: Slot): string[] {
@@ -58,9 +57,9 @@ export function loadKeys(prefix: string, slot: Slot, ttlMs: number | undefined):
   return keysOf(prefix, slot, ttlMs === undefined ? loadParts : slotParts);
 }
 
-/** Keys of a slot in the order of the save script, up to this part: those that few saves use are the last. */
-export function saveKeys(prefix: string, slot: Slot, last: SlotPart): string[] {
-  return keysOf(prefix, slot, saveParts.slice(0, saveParts.indexOf(last) + 1));
+/** Keys of a slot that are written with its state: the first of `slotKeys`, or all when they are also kept for longer. */
+export function saveKeys(prefix: string, slot: Slot, areKept: boolean): string[] {
+  return keysOf(prefix, slot, areKept ? slotParts : saveParts);
 }
 
 function keysOf(prefix: string, slot: Slot, parts: readonly SlotPart[]): string[] {

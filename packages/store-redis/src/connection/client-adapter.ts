@@ -49,6 +49,8 @@ export interface ConnectionTiming {
 
 /** Opens new connections with the settings of the caller's client, which itself is never used or closed. */
 export interface ClientAdapter {
+  /** True for a cluster, whose nodes must be told every key of a script: slots may be moving while it runs. */
+  readonly isCluster: boolean;
   openCommands(timing: ConnectionTiming): CommandConnection;
   openSubscriber(timing: ConnectionTiming, events: SubscriberEvents): SubscriberConnection;
   /** True when the caller's client was ended for good. */

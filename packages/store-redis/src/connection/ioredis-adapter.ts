@@ -25,6 +25,7 @@ export interface Ioredis {
 
 /** Opens connections with the settings of an ioredis `Redis`, with or without sentinels. */
 export class IoredisAdapter implements ClientAdapter {
+  readonly isCluster = false;
   readonly #client: Ioredis;
 
   constructor(client: Ioredis) {

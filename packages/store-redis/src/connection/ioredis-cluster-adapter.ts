@@ -20,6 +20,7 @@ export interface IoredisCluster
 
 /** Opens connections with the settings of an ioredis `Cluster`. */
 export class IoredisClusterAdapter implements ClientAdapter {
+  readonly isCluster = true;
   readonly #client: IoredisCluster;
 
   constructor(client: IoredisCluster) {

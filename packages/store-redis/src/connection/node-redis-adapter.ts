@@ -27,6 +27,7 @@ export interface NodeRedis {
 
 /** Opens connections with the settings of a client of `redis` (node-redis). */
 export class NodeRedisAdapter implements ClientAdapter {
+  readonly isCluster = false;
   readonly #client: NodeRedis;
   /** Unknown: such a client looks the same before it was connected and after it was closed. */
   readonly hasEnded = false;

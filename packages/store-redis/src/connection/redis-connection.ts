@@ -108,6 +108,7 @@ export function connect(
 /** The connections of one client: for commands, for writes that replicas confirm, and for messages. */
 class SharedConnections {
   readonly commandTimeoutMs: number;
+  readonly isCluster: boolean;
   readonly timing: ConnectionTiming;
   readonly commands: ReconnectingConnection<CommandConnection>;
   /** WAIT blocks everything behind it on its connection, so other commands do not use this one. */
@@ -118,6 +119,7 @@ class SharedConnections {
 
   constructor(adapter: ClientAdapter, commandTimeoutMs: number) {
     this.commandTimeoutMs = commandTimeoutMs;
+    this.isCluster = adapter.isCluster;
     // A wedged server is given up early enough for a second attempt elsewhere within the same deadline.
     const connectMs = Math.min(2_000, commandTimeoutMs);
     const silenceMs = Math.max(100, Math.floor(commandTimeoutMs * 0.6));
@@ -161,14 +163,15 @@ class ConnectionHandle implements RedisConnection {
     args: readonly (string | number)[],
     options: RunOptions = {},
   ): Promise<RedisReply> {
-    const { commandTimeoutMs, commands, replicated, timing } = this.#usable(what);
+    const { commandTimeoutMs, isCluster, commands, replicated, timing } = this.#usable(what);
     const {
       deadlineMs = commandTimeoutMs,
       minReplicas: replicas = 0,
       wrote = () => true,
     } = options;
     const { writes } = script;
-    const call = { script, keys, args };
+    const declared = script.derivesKeys && !isCluster ? keys.slice(0, 1) : keys;
+    const call = { script, keys: declared, args };
     const command = `script ${script.name}`;
     const answered = { what, command, writes, shape: script.reply };
     if (replicas === 0 || !writes)

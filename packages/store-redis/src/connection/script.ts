@@ -18,6 +18,8 @@ export interface Script {
   readonly writes: boolean;
   /** Replies that it can give. */
   readonly reply: ReplyShape;
+  /** True when it makes the names of its keys from the first one, where only that is declared. */
+  readonly derivesKeys: boolean;
 }
 
 /** Makes a {@link Script}. */
@@ -26,9 +28,10 @@ export function defineScript(
   writes: boolean,
   source: string,
   reply: ReplyShape,
+  { derivesKeys = false }: Partial<Pick<Script, "derivesKeys">> = {},
 ): Script {
   const sha = createHash("sha1").update(source, "utf8").digest("hex");
-  return { name, source, sha, writes, reply };
+  return { name, source, sha, writes, reply, derivesKeys };
 }
 
 /** A script with its keys and arguments. */

@@ -1,6 +1,7 @@
 import { either, isNumber, isText, listOf, verdict } from "../connection/reply-shape.js";
-import { defineScript, type Script } from "../connection/script.js";
+import type { Script } from "../connection/script.js";
 import { inboxLua } from "../inbox/inbox-lua.js";
+import { defineSlotScript } from "../slot-script.js";
 import { loadReply, stateLua } from "../state/stored-state.js";
 import { gateLua } from "./gate-lua.js";
 import { refreshLua } from "./refresh-lua.js";
@@ -15,7 +16,7 @@ import { refreshLua } from "./refresh-lua.js";
  * Returns `granted` with signals, the loaded state and the inbox, `wait` with signals, the number ahead, when to ask again and
  * `claim_before`, `busy` with the number that wait, or `full` when the inbox has no room for the entry.
  */
-export const enterScript: Script = defineScript(
+export const enterScript: Script = defineSlotScript(
   "enter",
   true,
   `${gateLua}${refreshLua}${stateLua}${inboxLua}

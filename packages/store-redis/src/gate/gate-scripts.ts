@@ -1,6 +1,7 @@
 import { either, isText, listOf, textIn, verdict } from "../connection/reply-shape.js";
 import { defineScript, type Script } from "../connection/script.js";
 import { inboxLua } from "../inbox/inbox-lua.js";
+import { defineSlotScript } from "../slot-script.js";
 import { gateLua } from "./gate-lua.js";
 import { refreshLua } from "./refresh-lua.js";
 
@@ -12,7 +13,7 @@ import { refreshLua } from "./refresh-lua.js";
  * Returns `kept` with the signals to the holder, or `lost`. A lease that is gone although no other call wants the slot and none
  * has replaced it was forgotten by a failover and is taken again: had it run out, its holder would not ask any more.
  */
-export const renewScript: Script = defineScript(
+export const renewScript: Script = defineSlotScript(
   "renew",
   true,
   `${gateLua}${refreshLua}
@@ -35,12 +36,12 @@ return {'kept', signals_to(token)}
  *
  * KEYS `slotKeys`. ARGV: token, ttlMs, ids of entries as JSON.
  */
-export const leaveScript: Script = defineScript(
+export const leaveScript: Script = defineSlotScript(
   "leave",
   true,
   `${gateLua}${refreshLua}${inboxLua}
 local held = holds_lease(ARGV[1])
-if #ARGV > 2 and held then remove_entries(KEYS[6], KEYS[4], 3, #ARGV) end
+if #ARGV > 2 and held then remove_entries(INBOX, STATE, 3, #ARGV) end
 leave(ARGV[1])
 if held then refresh(tonumber(ARGV[2]), 4) end
 return 'left'

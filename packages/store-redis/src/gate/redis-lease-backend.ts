@@ -15,6 +15,7 @@ import { entryArgs, idArgs, RedisInbox, readEntries } from "../inbox/redis-inbox
 import { beatKey, gateKeys, loadKeys, slotKeys } from "../keys.js";
 import type { SlotIndex } from "../listing/slot-index.js";
 import { CallListeners, readSignals } from "../signals/call-listeners.js";
+import type { SavedHeads } from "../state/saved-heads.js";
 import { readStoredState, slotField } from "../state/stored-state.js";
 import { enterScript } from "./enter-script.js";
 import { callsScript, leaveScript, renewScript } from "./gate-scripts.js";
@@ -36,6 +37,7 @@ export interface LeaseBackendOptions {
         readonly minReplicas: number;
         readonly index: SlotIndex;
         readonly carried: CarriedEntries;
+        readonly heads: SavedHeads;
       }
     | undefined;
 }
@@ -102,6 +104,7 @@ export class RedisLeaseBackend implements LeaseBackend {
         : await this.#inbox.putOfClaim(claim.slot, put, leftMs());
     if (put !== undefined) this.#options.store?.carried.put(claim.slot, put.id, json);
     const loaded = readable(() => readStoredState(claim.slot, second ?? null));
+    this.#options.store?.heads.loaded(second);
     if (loaded !== null) this.#options.store?.index.keep(claim.slot);
     // Before the call begins: should it die, a listing of unfinished sessions is how it is found.
     if (loaded === null && inbox?.some(({ kind }) => kind === "input"))

@@ -7,47 +7,88 @@ import {
   type LogDraft,
   logRecordText,
 } from "@holdfast/core/store-kit";
+import { RECORD_START, shortRecordsLua } from "./short-records.js";
 
 /** Largest record without its long texts, which are stored separately: bytes of its JSON in UTF-8. */
 const MAX_RECORD_BYTES = 16_777_216;
 
-/** Start of every record's text, up to its seq. */
-const RECORD_START = '{"v":1,"seq":';
+/** Characters of a digest: 88 bits as hexadecimal digits, which take no more memory than 64. */
+const DIGEST_CHARACTERS = 22;
 
 /** Text of a record between its head, which ends with `at`, and its message, when it has nothing else. */
-const MESSAGE_ALONE = ',"kind":"message","message":';
+export const MESSAGE_ALONE = ',"kind":"message","message":';
 
 /**
- * Lua function for scripts that append to a log: `append_log(log_key, ids_key, first, saved)`.
+ * Lua function for scripts of `defineSlotScript` that append to the log: `append_log(first, saved, has_refs)`.
  *
  * It reads the arguments made by {@link prepareLog} from `ARGV[first]` on and skips records whose id is known. A record's seq is
- * its position in the list, counted from 1. `saved` is the texts of the messages saved in the same step.
+ * its position in the list, counted from 1. `saved` is the texts of the messages saved in the same step. It returns the seqs of
+ * records that are one of these messages and nothing else, by the index of the message.
+ *
+ * Ids are kept in a set. For a state that refers to the log, which earlier releases do not touch, records are stored short, and
+ * of their ids a digest.
  */
-export const appendLogLua: string = `
-local function append_log(log_key, ids_key, first, saved)
+export const appendLogLua: string = `${shortRecordsLua}
+local function append_log(first, saved, has_refs)
   local count, id_start = string.match(ARGV[first], '^(%d+) (.*)$')
-  if count == '0' then return end
+  if count == '0' then return {} end
   local call, time = ',"callId":' .. ARGV[first + 1], ',"at":' .. ARGV[first + 2]
-  local seq, texts = nil, {}
+  local ids, is_known = {}, {}
   for at = first + 3, first + 1 + 2 * count, 2 do
     local id = id_start .. ARGV[at]
-    if redis.call('SADD', ids_key, id) == 1 then
+    ids[#ids + 1] = id
+    ids[#ids + 1] = string.sub(redis.sha1hex(id), 1, ${DIGEST_CHARACTERS})
+  end
+  -- In batches, as below: the arguments of a Lua call are limited.
+  for at = 1, #ids, 1000 do
+    local found = redis.call('SMISMEMBER', LOG_IDS, unpack(ids, at, math.min(at + 999, #ids)))
+    for each = 1, #found do is_known[ids[at + each - 1]] = found[each] == 1 end
+  end
+  local added, seqs, seq = {}, {}, redis.call('LLEN', LOG)
+  for each = 1, #ids, 2 do
+    local id, digest, at = ids[each], ids[each + 1], first + 2 + each
+    if not (is_known[id] or is_known[digest]) then
+      is_known[id] = true
+      seq = seq + 1
       local place, text = string.match(ARGV[at + 1], '^(%d*)(.*)$')
       if text == '' then text = '${MESSAGE_ALONE}' end
-      local start = string.sub(text, 1, 7)
-      if start == ',"kind"' then text = time .. text end
-      if string.sub(start, 1, 5) ~= ',"id"' then text = ',"id":"' .. id .. '"' .. call .. text end
-      if place ~= '' then text = text .. saved[place + 1] .. '}' end
-      seq = (seq or redis.call('LLEN', log_key)) + 1
-      texts[#texts + 1] = '${RECORD_START}' .. seq .. text
+      if place ~= '' then
+        text = text .. saved[place + 1] .. '}'
+        seqs[tonumber(place)] = seq
+      end
+      added[#added + 1] = {seq = seq, id = id, digest = digest, id_rest = ARGV[at], text = text}
     end
   end
-  -- In batches: the arguments of a Lua call are limited.
-  for at = 1, #texts, 1000 do
-    redis.call('RPUSH', log_key, unpack(texts, at, math.min(at + 999, #texts)))
+  local is_short, texts, new_ids, whole_seq = has_refs or next(seqs), {}, {}, nil
+  for at, record in ipairs(added) do
+    new_ids[at] = is_short and record.digest or record.id
+    local text = record.text
+    local start = string.match(text, '^,"(%a+)"')
+    if whole_seq and start ~= 'id' then
+      texts[at] = short_record(record.seq - whole_seq, #id_start, record.id_rest, text)
+    else
+      if start == 'kind' then
+        text = time .. text
+        if is_short then whole_seq = record.seq end
+      end
+      if start ~= 'id' then text = ',"id":"' .. record.id .. '"' .. call .. text end
+      texts[at] = '${RECORD_START}' .. record.seq .. text
+    end
   end
+  for at = 1, #texts, 1000 do
+    local last = math.min(at + 999, #texts)
+    redis.call('SADD', LOG_IDS, unpack(new_ids, at, last))
+    redis.call('RPUSH', LOG, unpack(texts, at, last))
+  end
+  return seqs
 end
 `;
+
+/** Returns the text of the message in a stored record that has nothing else. */
+export function messageText(record: string): string {
+  const at = record.indexOf(MESSAGE_ALONE);
+  return at < 0 ? "" : record.slice(at + MESSAGE_ALONE.length, -1);
+}
 
 /** Records ready to be sent. */
 export interface PreparedLog {

@@ -19,34 +19,43 @@ import {
 } from "@holdfast/core/store-kit";
 import { connect, type RedisConnection } from "../connection/redis-connection.js";
 import { textIn } from "../connection/reply-shape.js";
-import { defineScript } from "../connection/script.js";
 import { refreshLua } from "../gate/refresh-lua.js";
-import { partKey } from "../keys.js";
+import { slotKeys } from "../keys.js";
 import { type RedisStoreOptions, type ResolvedOptions, readOptions } from "../options.js";
+import { defineSlotScript } from "../slot-script.js";
+import { referencesLua } from "../state/references-lua.js";
 import { appendLogLua, type PreparedLog, prepareLog } from "./append-log.js";
 import { readBlob, writeBlobs } from "./blobs.js";
 import { LogIndex } from "./log-index.js";
 import { searchLogs } from "./search-logs.js";
 import { type RecordRange, readStored, storedRecords } from "./stored-records.js";
 
-/** Appends to a log. KEYS: lease, log, log-ids, blobs. ARGV: ttlMs (or empty), the arguments of `append_log`. */
-const appendScript = defineScript(
+/**
+ * Appends to a log. KEYS `slotKeys`. ARGV: ttlMs (or empty), the arguments of `append_log`.
+ *
+ * A log that a state refers to is kept for as long as the state.
+ */
+const appendScript = defineSlotScript(
   "append-log",
   true,
   `${refreshLua}${appendLogLua}
-   local answer = redis.call('EXISTS', KEYS[2]) == 0 and 'begun' or 'appended'
-   append_log(KEYS[2], KEYS[3], 2)
-   if ARGV[1] ~= '' then refresh(tonumber(ARGV[1]), 2)
-   else for at = 2, #KEYS do redis.call('PERSIST', KEYS[at]) end end
+   local answer = redis.call('EXISTS', LOG) == 0 and 'begun' or 'appended'
+   append_log(2)
+   local kept = {LOG, LOG_IDS, BLOBS}
+   local state_ms = redis.call('HEXISTS', STATE, 'refs') == 1 and redis.call('PTTL', STATE)
+   if ARGV[1] ~= '' and state_ms ~= -1 then refresh(math.max(tonumber(ARGV[1]), state_ms or 0), 1, kept)
+   else for _, key in ipairs(kept) do redis.call('PERSIST', key) end end
    return answer`,
   textIn("begun", "appended"),
 );
 
-/** Deletes a log. KEYS: lease, log, log-ids, blobs. */
-const deleteScript = defineScript(
+/** Deletes a log; a state that refers to it gets the messages. KEYS `slotKeys`. */
+const deleteScript = defineSlotScript(
   "delete-log",
   true,
-  "return redis.call('UNLINK', unpack(KEYS, 2)) == 0 and 'absent' or 'deleted'",
+  `${referencesLua}
+   copy_back()
+   return redis.call('UNLINK', LOG, LOG_IDS, BLOBS) == 0 and 'absent' or 'deleted'`,
   textIn("deleted", "absent"),
 );
 
@@ -102,7 +111,7 @@ export class RedisConversationLog implements ConversationLog {
     const answer = await this.#connection.run(
       `appending to the log of ${describeSlot(owner)}`,
       appendScript,
-      this.#keys(owner),
+      slotKeys(this.#options.keyPrefix, owner),
       [ttlMs, ...args],
       { minReplicas },
     );
@@ -152,9 +161,9 @@ export class RedisConversationLog implements ConversationLog {
   async delete(slot: Slot): Promise<boolean> {
     const owner = checkSlot(slot);
     await this.#index.forget(owner);
-    const { minReplicas } = this.#options;
+    const { keyPrefix, minReplicas } = this.#options;
     const what = `deleting the log of ${describeSlot(owner)}`;
-    const keys = this.#keys(owner);
+    const keys = slotKeys(keyPrefix, owner);
     return (
       (await this.#connection.run(what, deleteScript, keys, [], { minReplicas })) === "deleted"
     );
@@ -178,12 +187,6 @@ export class RedisConversationLog implements ConversationLog {
       blobs.size > 0 && writeBlobs(this.#connection, this.#options, slot, blobs),
     ]);
     return { args, isIndexed };
-  }
-
-  #keys(slot: Slot): string[] {
-    const { keyPrefix } = this.#options;
-    const parts = ["lease", "log", "log-ids", "blobs"] as const;
-    return parts.map((part) => partKey(keyPrefix, slot, part));
   }
 }
 

@@ -2,8 +2,9 @@ import { type LogRecord, type Slot, StateCorruptError } from "@holdfast/core";
 import { describeSlot, readLogRecord } from "@holdfast/core/store-kit";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
 import { isNumber, isText, listOf, tuple } from "../connection/reply-shape.js";
-import { defineScript } from "../connection/script.js";
-import { partKey } from "../keys.js";
+import { slotKeys } from "../keys.js";
+import { defineSlotScript } from "../slot-script.js";
+import { shortRecordsLua } from "./short-records.js";
 
 /** A record as it is stored; `text` is not parsed yet. */
 export interface StoredRecord {
@@ -24,19 +25,21 @@ const REPLY_BYTES = 524_288;
 const REPLY_RECORDS = 1_000;
 
 // Returns whether there may be more, the first seq and the texts. Reads a few at a time, as their sizes are not known before.
-const readScript = defineScript(
+const readScript = defineSlotScript(
   "read-log",
   false,
-  `local from, to, newest_first = math.max(tonumber(ARGV[1]), 1), tonumber(ARGV[2]), ARGV[3] == '1'
+  `${shortRecordsLua}
+   local from, to, newest_first = math.max(tonumber(ARGV[1]), 1), tonumber(ARGV[2]), ARGV[3] == '1'
    local room, bytes = tonumber(ARGV[4]), tonumber(ARGV[5])
-   to = math.min(to, redis.call('LLEN', KEYS[1]))
+   to = math.min(to, redis.call('LLEN', LOG))
    local found = {}
    while from <= to and #found < room and bytes > 0 do
      local count = math.min(room - #found, to - from + 1, 8)
      local first = newest_first and to - count + 1 or from
-     local texts = redis.call('LRANGE', KEYS[1], first - 1, first + count - 2)
+     local texts = redis.call('LRANGE', LOG, first - 1, first + count - 2)
      for at = 1, count do
-       local text = texts[newest_first and count + 1 - at or at]
+       local place = newest_first and count + 1 - at or at
+       local text = whole_record(first + place - 1, texts[place])
        found[#found + 1] = text
        bytes = bytes - #text
      end
@@ -53,7 +56,7 @@ export async function* storedRecords(
   slot: Slot,
   range: RecordRange,
 ): AsyncGenerator<StoredRecord[], void, void> {
-  const keys = [partKey(keyPrefix, slot, "log")];
+  const keys = slotKeys(keyPrefix, slot);
   const what = `reading the log of ${describeSlot(slot)}`;
   const step = range.newestFirst ? -1 : 1;
   let { from, to, limit: room } = range;

@@ -108,7 +108,8 @@ export class RedisAgentStateStore implements AgentStateStore {
     const part = { client, keyPrefix, commandTimeoutMs };
     this.#index = new SlotIndex(connection, resolved);
     this.#sender = new SaveSender(connection, resolved);
-    const store = { ttlMs, minReplicas, index: this.#index, carried: this.#sender.carried };
+    const { carried, heads } = this.#sender;
+    const store = { ttlMs, minReplicas, index: this.#index, carried, heads };
     const leases = { leaseMs, nodeTimeoutMs };
     const gate = new RedisSessionGate({ ...part, ...leases }, { connection, store });
     const log = new RedisConversationLog({ ...part, ttlMs, minReplicas }, connection);
@@ -136,6 +137,7 @@ export class RedisAgentStateStore implements AgentStateStore {
       [slotField(owner), known === undefined ? "" : `r${known}`, ttlMs ?? 0],
     );
     const loaded = readStoredState(owner, reply);
+    this.#sender.heads.loaded(reply);
     if (loaded !== null) this.#index.keep(owner);
     return loaded;
   }

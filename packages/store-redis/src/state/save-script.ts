@@ -15,11 +15,12 @@ import {
   textLike,
   verdict,
 } from "../connection/reply-shape.js";
-import { defineScript, type Script } from "../connection/script.js";
+import type { Script } from "../connection/script.js";
 import { gateLua } from "../gate/gate-lua.js";
 import { refreshLua } from "../gate/refresh-lua.js";
 import { inboxLua } from "../inbox/inbox-lua.js";
 import { appendLogLua } from "../log/append-log.js";
+import { defineSlotScript } from "../slot-script.js";
 import { corruptState, storedStateLua } from "./stored-state.js";
 
 /** Form of revisions made with `nextRevision`. */
@@ -42,21 +43,20 @@ const opFields = Array.from({ length: REMEMBERED_OPS }, (_, place) => `, 'o${pla
  * revision, `corrupt` and why, `misfit` and the number of messages stored, or `more` when it needs all
  * keys, the head and the texts.
  */
-export const saveScript: Script = defineScript(
+export const saveScript: Script = defineSlotScript(
   "save",
   true,
   `${gateLua}${refreshLua}${storedStateLua}${inboxLua}${appendLogLua}
-local LOG, LOG_IDS, INBOX, RECORDS, BLOBS = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local slot, op, expected, rev = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local token, head, info, record = string.sub(ARGV[5], 2), ARGV[7], ARGV[8], ARGV[9]
 local releases, keep, ttl, at_ms, waits, taken, replacing, appended =
   string.match(ARGV[6], '^(%d) (%d+) (%d+) (%d+) (%d) (%d+) (%d+) (%d+)$')
 releases, keep, taken, appended = releases == '1', tonumber(keep), tonumber(taken), tonumber(appended)
 
-local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n', 'ttl', 'wait', 'change'${opFields})
+local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n', 'ttl', 'wait', 'change', 'refs'${opFields})
 local stored_rev = stored[2]
 local done = op .. '\\t'
-for at = 7, #stored do
+for at = 8, #stored do
   if stored[at] and string.sub(stored[at], 1, #done) == done then
     -- Its holder may have taken the lease again meanwhile, not knowing that it was released.
     if releases and holds_lease(token) then leave(token) end
@@ -66,14 +66,16 @@ end
 if ARGV[5] ~= '' and not holds_lease(token) then return {'lease'} end
 if expected ~= (stored_rev and 'r' .. stored_rev or '') then return {'conflict', stored_rev} end
 if slot == '' then slot = stored[1] end
-local problem = damage(slot, stored[1], stored_rev, stored[3])
+local problem = damage(slot, stored[1], stored_rev, stored[3], stored[7])
 if problem then return {'corrupt', problem} end
 local count = tonumber(stored[3] or 0)
 if keep > count then return {'misfit', count} end
 -- The keys may have been stored with a ttlMs.
 local persists = ttl == '0' and stored[4] ~= '0'
 if persists and not BLOBS then return {'more'} end
-if head == '' and redis.call('HEXISTS', STATE, 'head') == 0 then return {'more'} end
+local last_seq, start = read_refs(stored[7], stored_rev)
+if start and start ~= log_start() then return {'corrupt', NO_LOG} end
+if head == '' and redis.call('HEXISTS', STATE, last_seq and 'doc' or 'head') == 0 then return {'more'} end
 local texts, texts_at, jsons = {}, 10 + taken + 2 * replacing, {}
 for at = texts_at, texts_at + appended - 1 do
   local text = ARGV[at]
@@ -93,6 +95,11 @@ for at = 10 + taken, texts_at - 1, 2 do
   redis.call('LSET', MESSAGES, ARGV[at], ARGV[at + 1])
   replaced[#replaced + 1] = ARGV[at]
 end
+local had_refs = last_seq
+for index, seq in pairs(append_log(texts_at + appended, texts, last_seq)) do
+  texts[index + 1] = '{"seq": ' .. seq .. '}'
+  last_seq = math.max(last_seq or 0, seq)
+end
 -- In batches: the arguments of a Lua call are limited.
 for first = 1, appended, 1000 do
   redis.call('RPUSH', MESSAGES, unpack(texts, first, math.min(first + 999, appended)))
@@ -104,7 +111,14 @@ local function set(field, value)
   fields[#fields + 1] = field
   fields[#fields + 1] = value
 end
-if head ~= '' then set('head', head) end
+if last_seq then
+  if not had_refs then
+    if head == '' then head = redis.call('HGET', STATE, 'head') end
+    set('head', REFUSED_HEAD)
+  end
+  if head ~= '' then set('doc', head) end
+  set('refs', rev .. '\\t' .. last_seq .. '\\t' .. (start or log_start()))
+elseif head ~= '' then set('head', head) end
 if info ~= '' then set('info', info) end
 if stored_rev then
   local change = {from = stored_rev, to = rev, keep = keep, replaced = table.concat(replaced, ',')}
@@ -129,7 +143,6 @@ if record ~= '' then
   if kept < 1 then redis.call('DEL', RECORDS)
   elseif redis.call('LPUSH', RECORDS, start .. text) > kept then redis.call('LTRIM', RECORDS, 0, kept - 1) end
 end
-append_log(LOG, LOG_IDS, texts_at + appended, texts)
 if releases and ARGV[5] ~= '' then leave(token) end
 refresh(tonumber(ttl), 4)
 if persists then

@@ -2,7 +2,7 @@ import type { Slot } from "@holdfast/core";
 import { describeSlot, type StateWrite } from "@holdfast/core/store-kit";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
 import { CarriedEntries } from "../inbox/carried-entries.js";
-import { type SlotPart, saveKeys } from "../keys.js";
+import { saveKeys } from "../keys.js";
 import type { ResolvedOptions } from "../options.js";
 import type { SaveArgs } from "./save-args.js";
 import { saveScript } from "./save-script.js";
@@ -18,7 +18,7 @@ type Args = readonly (string | number)[];
 export class SaveSender {
   /** Entries that leases of this process have put into inboxes. */
   readonly carried: CarriedEntries = new CarriedEntries();
-  readonly #heads = new SavedHeads();
+  readonly heads: SavedHeads = new SavedHeads();
   readonly #connection: RedisConnection;
   readonly #options: ResolvedOptions;
 
@@ -40,34 +40,25 @@ export class SaveSender {
   ): Promise<readonly RedisReply[]> {
     const { revision, head, append } = args;
     const { expected, takes = [] } = write;
-    const isStored = expected !== null && this.#heads.has(expected, head);
+    const isStored = expected !== null && this.heads.has(expected, head);
     const places = append.map((text) => this.carried.refer(slot, takes, text));
-    let reply = await this.#run(
-      slot,
-      this.#lastPart(write),
-      args.sent(isStored ? "" : head, places, log),
-    );
-    if (reply[0] === "more") reply = await this.#run(slot, "blobs", args.sent(head, append, log));
+    // A first save also removes what a deleted session may have left.
+    const areKept = expected === null || this.#options.ttlMs !== undefined;
+    let reply = await this.#run(slot, areKept, args.sent(isStored ? "" : head, places, log));
+    if (reply[0] === "more") reply = await this.#run(slot, true, args.sent(head, append, log));
     if (reply[0] !== "saved") return reply;
     // A repeated save has the revision, and perhaps the head, of its first run.
-    if (reply[1] === revision) this.#heads.saved(expected, revision, head);
+    if (reply[1] === revision) this.heads.saved(expected, revision, head);
     this.carried.forget(slot, takes);
     return reply;
   }
 
-  async #run(slot: Slot, last: SlotPart, args: Args): Promise<readonly RedisReply[]> {
+  async #run(slot: Slot, areKept: boolean, args: Args): Promise<readonly RedisReply[]> {
     const { keyPrefix, minReplicas } = this.#options;
     const what = `saving ${describeSlot(slot)}`;
     const wrote = (answer: RedisReply) => Array.isArray(answer) && answer[0] === "saved";
-    const keys = saveKeys(keyPrefix, slot, last);
+    const keys = saveKeys(keyPrefix, slot, areKept);
     const reply = await this.#connection.run(what, saveScript, keys, args, { minReplicas, wrote });
     return reply as readonly RedisReply[];
-  }
-
-  /** Last of the keys that a save needs; a first one also removes what a deleted session may have left. */
-  #lastPart({ expected, callRecord, takes = [] }: StateWrite): SlotPart {
-    if (expected === null || this.#options.ttlMs !== undefined) return "blobs";
-    if (callRecord !== undefined) return "call-records";
-    return takes.length > 0 ? "inbox" : "log-ids";
   }
 }

@@ -17,26 +17,31 @@ import {
   type ReplyShape,
   verdict,
 } from "../connection/reply-shape.js";
-import { defineScript, type Script } from "../connection/script.js";
+import type { Script } from "../connection/script.js";
 import { refreshLua } from "../gate/refresh-lua.js";
+import { messageText } from "../log/append-log.js";
+import { defineSlotScript } from "../slot-script.js";
 import { changeLua } from "./change-lua.js";
+import { referencesLua } from "./references-lua.js";
 
 /**
- * Lua functions over a stored state, and its keys.
+ * Lua functions over a stored state, for scripts of `defineSlotScript`.
  *
  * - `state`: a hash. `slot` is the ids as JSON, `rev` the revision, `n` the number of messages, `head` its JSON, `at` the
  *   time of the last save in milliseconds, `ttl` its `ttlMs`, and `o0`, `o1`, … the ring buffer of the last saves, each as
  *   `<op as JSON>\t<revision>` at the number of its revision modulo the size of the ring.
  *   `info` is the JSON of the facts for listings, `gone` ids of entries that the inbox had, `wait` the op, as
- *   JSON, of the save from which the session waits for an answer; `change`, `c0`, `c1`, … are the ledger of `changeLua`.
- * - `messages`: a list of JSON texts.
+ *   JSON, of the save from which the session waits for an answer; `change`, `c0`, `c1`, … are the ledger of `changeLua`;
+ *   `refs` and `doc` belong to `referencesLua`.
+ * - `messages`: a list of JSON texts and of references to the log.
  * - `call-records`: a list, newest first, of `<callId as JSON>\t<record as JSON>`.
  */
 export const storedStateLua: string = `
-local STATE, MESSAGES = KEYS[4], KEYS[5]
-${changeLua}
+${changeLua}${referencesLua}
+local NO_LOG = 'the log that has its messages is gone'
+
 -- Describes how the stored state is damaged; nil when it is not.
-local function damage(slot, stored_slot, rev, n)
+local function damage(slot, stored_slot, rev, n, refs)
   local count = redis.call('LLEN', MESSAGES)
   if not (stored_slot and rev and n) then
     if redis.call('EXISTS', STATE) == 1 then return 'its head is incomplete' end
@@ -46,14 +51,14 @@ local function damage(slot, stored_slot, rev, n)
   if tonumber(n) ~= count then
     return n .. ' messages were saved, ' .. count .. ' are stored'
   end
+  local seq = read_refs(refs, rev)
+  if seq and redis.call('LLEN', LOG) < seq then return NO_LOG end
 end
 `;
 
-/** Lua functions that load a state; for scripts that begin with `refreshLua`, with keys as `loadKeys` has them. */
+/** Lua functions that load a state; for scripts that begin with `refreshLua`. */
 export const stateLua: string = `${storedStateLua}
-local INBOX, RECORDS = KEYS[6], KEYS[7]
-
--- Indexes and texts of messages.
+-- Indexes and texts of messages that were replaced, which are stored as they are.
 local function texts_at(indexes)
   local found = {}
   for _, index in ipairs(indexes) do
@@ -64,29 +69,39 @@ local function texts_at(indexes)
 end
 
 local function load_state(slot, known, ttl_ms)
-  local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n', 'change')
+  local stored = redis.call('HMGET', STATE, 'slot', 'rev', 'n', 'change', 'refs')
   local rev = stored[2]
-  local problem = damage(slot, stored[1], rev, stored[3])
+  local problem = damage(slot, stored[1], rev, stored[3], stored[5])
   if problem then return {'corrupt', problem} end
   if not rev then return {'absent'} end
   refresh(ttl_ms, 4)
   if known == 'r' .. rev then return {'unchanged'} end
-  local body = redis.call('HMGET', STATE, 'head', 'info')
+  local has_refs, start = read_refs(stored[5], rev)
+  if has_refs and start ~= log_start() then return {'corrupt', NO_LOG} end
+  local body = redis.call('HMGET', STATE, has_refs and 'doc' or 'head', 'info')
   if not body[1] then return {'corrupt', 'its head is incomplete'} end
   local records = redis.call('LRANGE', RECORDS, 0, -1)
   local from, since, is_forked = string.sub(known, 2), nil, false
   if known ~= '' then since, is_forked = changes_since(stored[4], rev, from) end
   if since then
     local appended = redis.call('LRANGE', MESSAGES, since.keep, -1)
-    return {'change', rev, body[1], appended, records, body[2], from, since.keep, texts_at(kept_indexes(since))}
+    local flags = fetch(appended)
+    if not flags then return {'corrupt', NO_LOG} end
+    local replaced = texts_at(kept_indexes(since))
+    return {'change', rev, body[1], appended, flags, records, body[2], from, since.keep, replaced}
   end
   local messages = redis.call('LRANGE', MESSAGES, 0, -1)
-  return {'state', rev, body[1], messages, records, body[2], is_forked and 1 or 0}
+  local flags = fetch(messages)
+  if not flags then return {'corrupt', NO_LOG} end
+  return {'state', rev, body[1], messages, flags, records, body[2], is_forked and 1 or 0}
 end
 `;
 
-/** Revision, head, messages, call records and info. */
-const storedParts = [isText, isText, listOf(isText), listOf(isText), isTextOrNull] as const;
+/** Revision, head, messages, flags of those that are records of the log, call records and info. */
+const storedParts = [
+  ...[isText, isText, listOf(isText), isText],
+  ...[listOf(isText), isTextOrNull],
+] as const;
 
 /** Replies of `load_state`. */
 export const loadReply: ReplyShape = either(
@@ -102,7 +117,7 @@ export const loadReply: ReplyShape = either(
  *
  * Counts as a read: it writes nothing but expiry times, so a lost answer leaves no unknown outcome.
  */
-export const loadScript: Script = defineScript(
+export const loadScript: Script = defineSlotScript(
   "load",
   false,
   `${refreshLua}${stateLua}\nreturn load_state(ARGV[1], ARGV[2], tonumber(ARGV[3]))\n`,
@@ -120,11 +135,15 @@ export function slotField({ agentId, userId, sessionId }: Slot): string {
  * @throws StateCorruptError
  */
 export function readStoredState(slot: Slot, reply: RedisReply): LoadAnswer {
-  const [kind, first, head, texts, records, info, ...rest] = Array.isArray(reply) ? reply : [];
+  const [kind, first, head, texts, flags, records, info, ...rest] = Array.isArray(reply)
+    ? reply
+    : [];
   if (kind === "absent") return null;
   if (kind === "unchanged") return kind;
   if ((kind !== "state" && kind !== "change") || !Array.isArray(texts) || !Array.isArray(records))
     throw corruptState(slot, String(first));
+  const textAt = (text: RedisReply, index: number): RedisReply =>
+    String(flags)[index] === "1" ? messageText(String(text)) : text;
   const stored = {
     revision: String(first),
     head: parse(slot, head, "its head") as JsonObject,
@@ -132,12 +151,12 @@ export function readStoredState(slot: Slot, reply: RedisReply): LoadAnswer {
     ...(typeof info === "string" && { info: parse(slot, info, "its info") as SessionInfo }),
   };
   if (kind === "state") {
-    const messages = texts.map((text, index) => readMessage(slot, text, index));
+    const messages = texts.map((text, index) => readMessage(slot, textAt(text, index), index));
     return { ...stored, messages, ...(rest[0] === 1 && { rolledBack: true }) };
   }
   const [from, kept, replaced] = rest;
   const keep = Number(kept);
-  const append = texts.map((text, index) => readMessage(slot, text, keep + index));
+  const append = texts.map((text, index) => readMessage(slot, textAt(text, index), keep + index));
   const replace = readReplaced(slot, Array.isArray(replaced) ? replaced : []);
   return { ...stored, from: String(from), keep, replace, append };
 }

@@ -1,3 +1,5 @@
+import { StoreUnavailableError, textOf, UnknownOutcomeError } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { eventually } from "@holdfast/testing";
 import {
   privateRedisCluster,
@@ -6,6 +8,11 @@ import {
 } from "@holdfast/testing/servers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { connect } from "../../src/connection/redis-connection.js";
+import { partKey } from "../../src/keys.js";
+import { RedisAgentStateStore } from "../../src/state/redis-agent-state-store.js";
+import { markRecord, messageRecord } from "../log/sample-records.js";
+import { ownPrefix } from "../state/servers.js";
+import { firstWrite, nextWrite, slot } from "../state/stores.js";
 import { ioredisCluster } from "./clients.js";
 import { describeConnection } from "./connection-suite.js";
 import { checkList, startWriter } from "./failover.js";
@@ -94,6 +101,49 @@ test("writes follow their slot to another node", async () => {
   await user.end();
 });
 
+test("turns on a session whose slot is moving, key by key, are made whole or not at all", async () => {
+  const user = ioredisCluster(cluster.nodes);
+  const keyPrefix = ownPrefix();
+  const { client } = user;
+  const store = new RedisAgentStateStore({ client, keyPrefix, commandTimeoutMs: 400 });
+  const said: string[] = [];
+  const unknown: string[] = [];
+  let turns = 0;
+  const turn = async (): Promise<boolean> => {
+    const text = `turn ${turns++}`;
+    try {
+      const loaded = await loadWhole(store, slot);
+      const write = loaded === null ? firstWrite([text]) : nextWrite(loaded, [text]);
+      const log = write.append.map((message) => messageRecord(message));
+      await store.save(slot, { ...write, log: [...log, markRecord({ name: "note" })] });
+      said.push(text);
+      return true;
+    } catch (error) {
+      // The keys are moving, and nothing was written; or this machine is slow.
+      if (UnknownOutcomeError.is(error)) unknown.push(text);
+      else if (!StoreUnavailableError.is(error)) throw error;
+      return false;
+    }
+  };
+  await eventually(turn);
+  const key = partKey(keyPrefix, slot, "state");
+  const from = await cluster.masterOf(key);
+  const to = (await cluster.masters()).find(({ port }) => port !== from.port) as Node;
+  const whileMoving: boolean[] = [];
+  await moveSlot(key, from, to, 1, async () => void whileMoving.push(await turn()));
+  expect(whileMoving).toContain(false);
+  await eventually(turn);
+  await eventually(async () => {
+    const saved = ((await loadWhole(store, slot))?.messages ?? []).map(textOf);
+    expect(saved.filter((text) => !unknown.includes(text))).toEqual(said);
+    const logged = (await store.fuses.log.read(slot)).flatMap(({ message }) => message ?? []);
+    expect(logged.map(textOf)).toEqual(saved);
+    return true;
+  });
+  await store.close();
+  await user.end();
+});
+
 type Node = RedisClusterServers["nodes"][number];
 
 async function keysOnTwoMasters(): Promise<[string, string]> {
@@ -106,15 +156,22 @@ async function keysOnTwoMasters(): Promise<[string, string]> {
 }
 
 /** As an operator's tool does it: both sides are told, the keys go over, then everybody learns the new owner. */
-async function moveSlot(key: string, from: Node, to: Node): Promise<void> {
+async function moveSlot(
+  key: string,
+  from: Node,
+  to: Node,
+  atOnce = 10,
+  between = async () => {},
+): Promise<void> {
   const slot = await redisCommand(from, "CLUSTER", "KEYSLOT", key);
   const fromId = await redisCommand(from, "CLUSTER", "MYID");
   const toId = await redisCommand(to, "CLUSTER", "MYID");
   await redisCommand(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromId);
   await redisCommand(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", toId);
   for (;;) {
-    const keys = await redisCommand(from, "CLUSTER", "GETKEYSINSLOT", slot, 10);
+    const keys = await redisCommand(from, "CLUSTER", "GETKEYSINSLOT", slot, atOnce);
     if (keys === "") break;
+    await between();
     await redisCommand(
       from,
       "MIGRATE",

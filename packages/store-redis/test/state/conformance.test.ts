@@ -1,11 +1,15 @@
 import type { Slot } from "@holdfast/core";
-import { describeAgentStateStore } from "@holdfast/testing";
+import { uuidv7 } from "@holdfast/core/store-kit";
+import { describeAgentStateStore, scaled } from "@holdfast/testing";
 import { type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
-import { afterAll, beforeAll, describe } from "vitest";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { connect } from "../../src/connection/redis-connection.js";
 import { partKey, type SlotPart, slotKeys } from "../../src/keys.js";
 import { RedisAgentStateStore } from "../../src/state/redis-agent-state-store.js";
+import { RandomSession, sessionSteps } from "./random-sessions.js";
 import { ownPrefix, type TestClient, type TestRedis, topologies } from "./servers.js";
+import { slot } from "./stores.js";
 
 interface Setting extends TestClient {
   readonly keyPrefix: string;
@@ -42,6 +46,22 @@ for (const [name, start] of topologies)
       await connection.send("", name, [partKey(keyPrefix, slot, part)], { writes: true });
       await connection.close();
     }
+
+    test("whatever is saved, edited, logged and deleted loads as it was saved", async () => {
+      const property = fc.asyncProperty(sessionSteps, async (steps) => {
+        const first = await open();
+        const nodes = [first, await open(settingOf(first))];
+        const session = new RandomSession(nodes, { ...slot, sessionId: uuidv7() });
+        await session.begin();
+        for (const step of steps) await session.take(step).then(() => session.check());
+        for (const node of nodes) {
+          await node.close();
+          await settingOf(node).end();
+        }
+        await settingOf(first).proxy?.close();
+      });
+      await fc.assert(property, { numRuns: scaled(4, 50) });
+    }, 300_000);
 
     describeAgentStateStore(`RedisAgentStateStore over ${name}`, {
       fuses: ["gate", "log"],
