@@ -8,6 +8,7 @@ import {
   type EnterAnswer,
   type EnterTerms,
   type LeaseBackend,
+  type SeenCall,
   slotText,
 } from "@holdfast/core/store-kit";
 import { IdlePool } from "../io/idle-pool.js";
@@ -69,7 +70,7 @@ export class TicketBackend implements LeaseBackend {
     );
   }
 
-  async calls(slot: Slot): Promise<readonly string[]> {
+  async calls(slot: Slot): Promise<readonly SeenCall[]> {
     const key = slotText(slot);
     try {
       const own = this.#queues.get(key);
@@ -80,7 +81,7 @@ export class TicketBackend implements LeaseBackend {
       else this.#seen.delete(key);
       const seen = new Set(tickets.map(({ token }) => token));
       const waiting = this.#queues.get(key)?.claims.filter(({ token }) => !seen.has(token)) ?? [];
-      return [...tickets, ...waiting].map(({ callId }) => callId);
+      return [...tickets, ...waiting].map(({ callId }) => ({ callId }));
     } catch (error) {
       throw unavailable(`look at the calls of ${describeSlot(slot)}`, error);
     }
