@@ -8,6 +8,8 @@ import { expectToldOnce, toldIn } from "./told.js";
 const isLong = process.env["HOLDFAST_LONG"] === "1";
 /** A dozen processes take their time on a busy machine. */
 const patienceMs = 300_000;
+/** Leases that outlast the test by far: a dead node is found by its silence. */
+const leaseMs = 3_600_000;
 const perSession = isLong ? 10 : 5;
 const sessions = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"].map((sessionId) => ({
   ...{ userId: "ann", sessionId },
@@ -31,7 +33,7 @@ describe.concurrent.each(scaled(["redis"], sharedStores))(
     test.each([false, true])(
       "50 background tasks on two nodes, one of them killed: each is told once, as completed or as lost (repeatable: %s)",
       async (repeatable) => {
-        await using nodes = await teamNodes(kind, 5_000);
+        await using nodes = await teamNodes(kind, leaseMs);
         const options = { agents: [{ name: "worker", repeatable }], bounds: { maxRunning: 20 } };
         const [dying, living] = [nodes.start(options), nodes.start(options)];
         const lives = (index: number) => index % 2 === 1;
