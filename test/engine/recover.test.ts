@@ -14,7 +14,7 @@ import {
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { keptRuns, outline } from "./conversation.js";
+import { outline } from "./conversation.js";
 
 const ctx = { userId: "u", sessionId: "s" };
 /** Longer than a silent node is waited for, and its runs are looked at. */
@@ -289,7 +289,8 @@ describe("a run that cannot be continued", () => {
       [4, true],
     ]);
     expect((await marks()).runs).toEqual([]);
-    expect(keptRuns(await live.agent.getAgentState(ctx)).resumableRun).toBeTruthy();
+    const { slots } = await live.agent.sessions({ unfinished: true });
+    expect(slots.map(({ slot }) => slot.sessionId)).toEqual(["s"]);
   });
 });
 
