@@ -139,9 +139,11 @@ export class RedisLeaseBackend implements LeaseBackend {
     const keys = gateKeys(this.#options.keyPrefix, slot);
     const what = `looking at the calls of ${describeSlot(slot)}`;
     const reply = await this.#connection.run(what, callsScript, keys, []);
-    return (reply as readonly (readonly string[])[]).map(([callId = "", token = "", version = ""]) => {
-      return { callId, claim: { token, version } };
-    });
+    return (reply as readonly (readonly string[])[]).map(
+      ([callId = "", token = "", version = ""]) => {
+        return { callId, claim: { token, version } };
+      },
+    );
   }
 
   async watch({ slot, token, callId }: Claim, wake: () => void): Promise<() => void> {

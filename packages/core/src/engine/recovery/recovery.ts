@@ -147,11 +147,13 @@ export class Recovery {
   async #attempt(key: string, mark: RunMark): Promise<void> {
     const began = performance.now();
     try {
-      const { reason } = await this.#resume(mark);
+      const { reply, isContinued } = await this.#resume(mark);
+      const { reason } = reply;
       if (reason === "shutdown") return await this.#putBack(key, mark);
       this.#marks.end(key);
       const durationMs = performance.now() - began;
-      this.#emit(mark, { type: "run_recovered", attempt: mark.attempts, reason, durationMs });
+      if (isContinued)
+        this.#emit(mark, { type: "run_recovered", attempt: mark.attempts, reason, durationMs });
     } catch (error) {
       if (error instanceof NothingToResume) this.#marks.end(key);
       else if (ShuttingDownError.is(error)) await this.#putBack(key, mark);
@@ -165,13 +167,26 @@ export class Recovery {
     }
   }
 
-  #resume(mark: RunMark): Promise<AgentReply> {
+  /** Continues a run; one that has a reply by then is not continued, and its reply is returned. */
+  async #resume(
+    mark: RunMark,
+  ): Promise<{ readonly reply: AgentReply; readonly isContinued: boolean }> {
     const slot = this.#slotOf(mark);
     const { userId, sessionId, callId } = mark;
     const ctx = RuntimeContext.of({ userId, sessionId, callId, queueTimeoutMs: QUEUE_MS });
-    // The mark names the slot itself, and stands for the run already.
-    const parts = { ...this.#parts, slotOf: () => slot, runMarks: undefined };
-    return new Call(parts, RESUME, ctx, null).run();
+    let isContinued = false;
+    const parts: AgentParts = {
+      ...this.#parts,
+      // The mark names the slot itself, and stands for the run already.
+      slotOf: () => slot,
+      runMarks: undefined,
+      observe: (event) => {
+        isContinued ||= event.type === "run_resumed";
+        this.#parts.observe(event);
+      },
+    };
+    const reply = await new Call(parts, RESUME, ctx, null).run();
+    return { reply, isContinued };
   }
 
   /** Leaves a run to another node; that this one shuts down is no fault of the run. */

@@ -12,6 +12,9 @@ export const BEAT_MS = 2_000;
 /** Pause after a heartbeat that failed. */
 const RETRY_MS = 500;
 
+/** Most nodes that are looked at. */
+const MAX_NODES = 1_000;
+
 /** Run that has to be continued by another node if its own dies. */
 export interface RunMark {
   readonly userId: string | null;
@@ -72,7 +75,7 @@ export class RunMarks {
     const isFresh = this.#beatAt !== undefined && elapsedMs(this.#beatAt) < BEAT_MS;
     await Promise.all([
       isFresh || this.#beat(),
-      this.#values.put(this.#marksOf(this.nodeId), key, { ...mark } as unknown as JsonValue),
+      this.#values.put(this.#marksOf(this.nodeId), key, stored(mark)),
     ]);
   }
 
@@ -100,15 +103,16 @@ export class RunMarks {
 
   /** Returns the other nodes that have a record, and the version of each. @throws StoreError */
   async others(): Promise<ReadonlyMap<string, string>> {
-    const ids = (await this.#list(this.#nodes())).filter((id) => id !== this.nodeId);
+    const { keys } = await this.#values.list(this.#nodes(), { limit: MAX_NODES });
+    const ids = keys.filter((id) => id !== this.nodeId);
     const found = ids.length === 0 ? [] : await this.#values.getMany(this.#nodes(), ids);
     return new Map(ids.flatMap((id, at) => (found[at] ? [[id, found[at].version]] : [])));
   }
 
-  /** Returns marks of another node, up to a page of them. @throws StoreError */
+  /** Returns the oldest marks of another node, up to a page of them. @throws StoreError */
   async marksOf(nodeId: string): Promise<readonly StoredMark[]> {
     const namespace = this.#marksOf(nodeId);
-    const keys = await this.#list(namespace);
+    const { keys } = await this.#values.list(namespace);
     const found = keys.length === 0 ? [] : await this.#values.getMany(namespace, keys);
     return keys.flatMap((key, at) => {
       const { value, version = "" } = found[at] ?? {};
@@ -137,9 +141,7 @@ export class RunMarks {
 
   /** Removes the record of a node that has no marks, unless it has been written since. */
   async forget(nodeId: string, version: string): Promise<void> {
-    await this.#values
-      .delete(this.#nodes(), nodeId, { expected: version })
-      .catch(() => undefined);
+    await this.#values.delete(this.#nodes(), nodeId, { expected: version }).catch(() => undefined);
   }
 
   #startBeating(): Heartbeat {
@@ -182,10 +184,6 @@ export class RunMarks {
     this.#ended.delete(key);
   }
 
-  async #list(namespace: readonly string[]): Promise<readonly string[]> {
-    return (await this.#values.list(namespace, { limit: 1_000 })).keys;
-  }
-
   #nodes(): readonly string[] {
     return ["holdfast.recovery", this.#agentId];
   }
@@ -193,4 +191,8 @@ export class RunMarks {
   #marksOf(nodeId: string): readonly string[] {
     return ["holdfast.recovery", this.#agentId, nodeId];
   }
+}
+
+function stored({ notBefore, ...mark }: RunMark): JsonValue {
+  return { ...mark, ...(notBefore !== undefined && { notBefore }) };
 }

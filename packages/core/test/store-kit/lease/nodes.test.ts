@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { LeaseLostError, SessionBusyError, type Slot, StoreUnavailableError } from "../../../src/index.js";
+import {
+  LeaseLostError,
+  SessionBusyError,
+  type Slot,
+  StoreUnavailableError,
+} from "../../../src/index.js";
 import { type Lease, LeaseGate } from "../../../src/store-kit/index.js";
 import { LeaseServer, type Link, MemoryLeaseBackend } from "./memory-lease-backend.js";
 
