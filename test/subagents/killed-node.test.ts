@@ -2,7 +2,7 @@ import { eventually, scaled } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { sharedStores } from "../fleet/every-store.js";
 import { act, background, type Program } from "./program.js";
-import { teamNodes } from "./team-nodes.js";
+import { session, teamNodes } from "./team-nodes.js";
 import { expectToldOnce, toldIn } from "./told.js";
 
 const isLong = process.env["HOLDFAST_LONG"] === "1";
@@ -85,3 +85,18 @@ describe.concurrent.each(scaled(["redis"], sharedStores))(
     );
   },
 );
+
+test.concurrent("a node that only stood still loses the session of a task before the task is lost", async () => {
+  await using nodes = await teamNodes("redis", leaseMs);
+  const still = nodes.start();
+  await still.run([[background([[act("hold", "go")], [act("note", "after")], "done"])], "given"]);
+  await eventually(async () => (await nodes.lines()).includes("hold go"), { what: "the child" });
+  process.kill(still.process.pid, "SIGSTOP");
+  const { tasks } = nodes.here();
+  await eventually(async () => (await tasks.tasks(session))[0]?.status === "lost", {
+    intervalMs: 200,
+  });
+  process.kill(still.process.pid, "SIGCONT");
+  await eventually(async () => (await nodes.lines()).includes("aborted go"), { what: "the end" });
+  expect(await nodes.lines()).toEqual(["hold go", "aborted go"]);
+});
