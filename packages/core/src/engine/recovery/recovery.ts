@@ -12,7 +12,7 @@ import { NothingToResume } from "../serve-request.js";
 import type { RunMark, RunMarks, StoredMark } from "./run-marks.js";
 
 /** Time between two looks at the records of other nodes. */
-export const LOOK_MS = 3_000;
+const LOOK_MS = 3_000;
 /** Time for which the record of a node has to stand still before its runs are looked at: more than two heartbeats. */
 const SILENT_MS = 5_000;
 /** Longest wait for a session; it is longer than a dead node keeps one from a call that waits. */

@@ -7,7 +7,7 @@ import { Heartbeat } from "../../store-kit/lease/heartbeat.js";
 import { elapsedMs, type Moment, presentMoment } from "../../store-kit/lease/moment.js";
 
 /** Time between two heartbeats of a node that has marks. */
-export const BEAT_MS = 2_000;
+const BEAT_MS = 2_000;
 
 /** Pause after a heartbeat that failed. */
 const RETRY_MS = 500;
