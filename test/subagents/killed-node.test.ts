@@ -2,12 +2,14 @@ import { eventually, scaled } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { sharedStores } from "../fleet/every-store.js";
 import { act, background, type Program } from "./program.js";
-import { teamNodes } from "./team-nodes.js";
+import { session, teamNodes } from "./team-nodes.js";
 import { expectToldOnce, toldIn } from "./told.js";
 
 const isLong = process.env["HOLDFAST_LONG"] === "1";
 /** A dozen processes take their time on a busy machine. */
 const patienceMs = 300_000;
+/** Leases that outlast the test by far: a dead node is found by its silence. */
+const leaseMs = 3_600_000;
 const perSession = isLong ? 10 : 5;
 const sessions = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"].map((sessionId) => ({
   ...{ userId: "ann", sessionId },
@@ -28,7 +30,7 @@ describe.concurrent.each(scaled(["redis"], sharedStores))("on %s", (kind) => {
   test.each([false, true])(
     "50 background tasks on two nodes, one of them killed: each is told once, as completed or as lost (repeatable: %s)",
     async (repeatable) => {
-      await using nodes = await teamNodes(kind, 5_000);
+      await using nodes = await teamNodes(kind, leaseMs);
       const options = { agents: [{ name: "worker", repeatable }], bounds: { maxRunning: 20 } };
       const [dying, living] = [nodes.start(options), nodes.start(options)];
       const lives = (index: number) => index % 2 === 1;
@@ -78,4 +80,19 @@ describe.concurrent.each(scaled(["redis"], sharedStores))("on %s", (kind) => {
       else if (!isLong) expect(lost).toBeGreaterThan(0);
     },
   );
+});
+
+test.concurrent("a node that only stood still loses the session of a task before the task is lost", async () => {
+  await using nodes = await teamNodes("redis", leaseMs);
+  const still = nodes.start();
+  await still.run([[background([[act("hold", "go")], [act("note", "after")], "done"])], "given"]);
+  await eventually(async () => (await nodes.lines()).includes("hold go"), { what: "the child" });
+  process.kill(still.process.pid, "SIGSTOP");
+  const { tasks } = nodes.here();
+  await eventually(async () => (await tasks.tasks(session))[0]?.status === "lost", {
+    intervalMs: 200,
+  });
+  process.kill(still.process.pid, "SIGCONT");
+  await eventually(async () => (await nodes.lines()).includes("aborted go"), { what: "the end" });
+  expect(await nodes.lines()).toEqual(["hold go", "aborted go"]);
 });

@@ -241,6 +241,14 @@ export class HarnessAgentBuilder {
     return this.#set("rememberCalls", options);
   }
 
+  /**
+   * Continues runs whose process died on another node that has this too, as `resume` would, without a caller.
+   * @default false; with options: 3 attempts, 4 runs at once
+   */
+  recover(options: NonNullable<ReActAgentOptions["recover"]> = true): this {
+    return this.#set("recover", options);
+  }
+
   /** Maps a call to its user and session, for example to put a tenant in front of the user id. */
   slot(slot: (ctx: RuntimeContext) => { userId: string | null; sessionId: string }): this {
     return this.#set("slot", slot);

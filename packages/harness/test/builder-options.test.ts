@@ -44,6 +44,7 @@ const samples: { readonly [K in keyof Options]: NonNullable<Options[K]> } = {
   limits: { stateBytes: 1_000 },
   integrity: { key: "k".repeat(32), acceptUnsealed: true },
   rememberCalls: { max: 7 },
+  recover: { maxAttempts: 2, concurrency: 1 },
   stateCache: { maxSessions: 8 },
   slot: (_: RuntimeContext) => ({ userId: null, sessionId: "s" }),
   onEvent: (_: AgentEvent) => {},

@@ -19,6 +19,14 @@ export function countEvent(telemetry: Telemetry, event: AgentEvent): void {
     case "run_resumed":
       instruments.resumedRuns.add(1, { ...labels, [attribute.resumedReason]: event.reason });
       break;
+    case "run_recovered":
+      instruments.recoveries.add(1, { ...labels, [attribute.recoveryOutcome]: "recovered" });
+      break;
+    case "run_recovery_failed": {
+      const outcome = event.gaveUp ? "given_up" : "failed";
+      instruments.recoveries.add(1, { ...labels, [attribute.recoveryOutcome]: outcome });
+      break;
+    }
     case "permission_ask":
       instruments.asks.add(event.pending.length, { ...labels, [attribute.askKind]: "permission" });
       break;

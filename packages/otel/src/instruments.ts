@@ -28,6 +28,7 @@ export interface Instruments {
   readonly lostLeases: Counter;
   readonly takeovers: Counter;
   readonly resumedRuns: Counter;
+  readonly recoveries: Counter;
   readonly queueWaits: Counter;
   readonly asks: Counter;
   readonly discardedAttempts: Counter;
@@ -159,6 +160,11 @@ function create(meter: Meter): Instruments {
       "holdfast.runs.resumed",
       "{run}",
       "Runs without a reply that their call, repeated or resumed, went on with.",
+    ),
+    recoveries: counter(
+      "holdfast.recoveries",
+      "{run}",
+      "Attempts to continue runs of nodes that died, with the agent's option recover.",
     ),
     queueWaits: counter(
       "holdfast.queue_waits",

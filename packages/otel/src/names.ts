@@ -42,6 +42,7 @@ export const attribute = {
   purpose: "holdfast.purpose",
   queueAhead: "holdfast.queue.ahead",
   reason: "holdfast.call.reason",
+  recoveryOutcome: "holdfast.recovery.outcome",
   resumedReason: "holdfast.resumed.reason",
   rolledBack: "holdfast.takeover.rolled_back",
   stateBytes: "holdfast.state.bytes",

@@ -3,6 +3,7 @@ import {
   InProcessSessionGate,
   listGuard,
   ModelError,
+  type Plugin,
   type ReActAgentOptions,
   suspend,
   type ToolGuard,
@@ -83,6 +84,37 @@ test("a takeover by work in the background is counted too", async () => {
   const agent = lab.agent({ model: scriptedModel([]), stateStore, gate });
   await agent.updateAgentState(ctx, () => undefined);
   expect(await lab.points("holdfast.takeovers")).toMatchObject([{ value: 1 }]);
+});
+
+test("attempts to continue the run of a dead node are counted by outcome", async () => {
+  const lab = new TelemetryLab();
+  const emitter: Plugin = {
+    name: "emitter",
+    contract: 1,
+    setup: (host) =>
+      host.use({
+        name: "emitter",
+        onCall({ slot }, next) {
+          const failed = { type: "run_recovery_failed", attempt: 1, code: "CONFLICT" } as const;
+          host.emit(slot, "c", {
+            type: "run_recovered",
+            attempt: 1,
+            reason: "stop",
+            durationMs: 1,
+          });
+          for (const gaveUp of [false, true]) host.emit(slot, "c", { ...failed, gaveUp });
+          return next();
+        },
+      }),
+  };
+  const agent = lab.agent({ model: scriptedModel(() => "ok"), plugins: [emitter] });
+  await agent.call("go", ctx);
+  const points = await lab.points("holdfast.recoveries");
+  expect(points.map(({ attributes }) => attributes["holdfast.recovery.outcome"]).sort()).toEqual([
+    "failed",
+    "given_up",
+    "recovered",
+  ]);
 });
 
 test("a lost lease is counted once", async () => {

@@ -1,4 +1,11 @@
-import type { PendingCall, PluginHost, RuntimeContext, SessionGate, Slot } from "@holdfast/core";
+import {
+  type PendingCall,
+  type PluginHost,
+  type RuntimeContext,
+  SessionBusyError,
+  type SessionGate,
+  type Slot,
+} from "@holdfast/core";
 import { type DerivedAgent, delegatedContext, delegationOf } from "@holdfast/core/plugin-kit";
 import { hasTool, type SubagentDefinition } from "./definitions/subagent-definition.js";
 import type { LiveCalls } from "./live-calls.js";
@@ -74,10 +81,28 @@ export class ChildSessions {
     return askingCalls(waiting, record);
   }
 
-  /** Tells whether the call that works on a task runs, or waits for its turn, in any process. */
+  /** Tells whether the call that works on a task runs, or waits for its turn, in any process that is not known to be dead. */
   async isAtGate(slot: Slot, record: TaskRecord): Promise<boolean> {
     const calls = await this.#parts.gate.calls(this.slotOf(slot, record));
     return calls.includes(record.callId);
+  }
+
+  /**
+   * Takes the session of a task away from a process that was taken for dead: should it only have stood still, its call ends there.
+   *
+   * @returns whether no call works on the task any more
+   */
+  async fence(slot: Slot, record: TaskRecord): Promise<boolean> {
+    const { gate } = this.#parts;
+    try {
+      const request = { callId: `${record.taskId}:fence`, wait: false };
+      const lease = await gate.acquire(this.slotOf(slot, record), request);
+      await lease.release();
+    } catch (error) {
+      // Another call has it, which has taken it over then.
+      if (!SessionBusyError.is(error)) throw error;
+    }
+    return !(await this.isAtGate(slot, record));
   }
 
   /** Tells whether a shutdown stopped the subagent: then its process had no time left to record it. */

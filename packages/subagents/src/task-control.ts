@@ -143,7 +143,8 @@ export class TaskControl {
     const mayGoOn =
       again.status === "running" &&
       (again.isRepeatable || (await this.#parts.children.isPaused(slot, again)));
-    return mayGoOn ? this.#takeOver(slot, again, ctx) : this.#lose(slot, again);
+    if (mayGoOn) return this.#takeOver(slot, again, ctx);
+    return (await this.#parts.children.fence(slot, again)) ? this.#lose(slot, again) : again;
   }
 
   /** Cancels a task, and with it the tasks that its subagent has given to others. Returns its record as it is then. */

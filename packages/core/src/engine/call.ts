@@ -49,6 +49,8 @@ export class Call implements ActiveCall {
   /** Aborts when the agent ends without waiting for the call any longer. */
   readonly #abandon = new AbortController();
   #subscription: Subscription | undefined;
+  /** Settles when other nodes can find the run, should this one die. */
+  #marked: Promise<void> | undefined;
   /** True once the call holds its session. */
   isRunning = false;
   readonly #watchers: ((event: AgentEvent) => void)[] = [];
@@ -132,6 +134,7 @@ export class Call implements ActiveCall {
         durationMs: performance.now() - this.#began,
       });
       this.#ended = true;
+      this.#parts.runMarks?.end(this.runId);
       this.#buffer?.end();
       leave?.();
     }
@@ -180,6 +183,7 @@ export class Call implements ActiveCall {
       takeBackUnfinished: onBusy === "rollback",
       prepare: async () => {
         await this.#receive();
+        this.#mark();
         await orAborted(this.#listen(), this.#drained.signal);
         // The lease is asked for next: both answers are waited for at once.
         this.#prefetch.begin();
@@ -203,6 +207,7 @@ export class Call implements ActiveCall {
       if (lost.aborted) leaseLost();
       lost.addEventListener("abort", leaseLost, { once: true });
       try {
+        await this.#settleMark(session);
         return await serveRequest(session, entry, {
           input: this.#input,
           scopeOf: (open) => this.#scope(open),
@@ -223,6 +228,24 @@ export class Call implements ActiveCall {
     const step = { slot, ctx, callId, signal, emit };
     const received = await orAborted(receiveInput(this.#parts, this.#input, step), signal);
     this.#input = this.#checked(received);
+  }
+
+  /** Begins to mark the run: while the lease is asked for, so that it takes no longer. */
+  #mark(): void {
+    const { userId, sessionId } = this.slot;
+    const mark = { userId, sessionId, callId: this.callId, attempts: 0 };
+    this.#marked = this.#parts.runMarks?.put(this.runId, mark);
+    this.#marked?.catch(() => undefined);
+  }
+
+  /** A run that could not be marked is refused, and leaves nothing behind. @throws StoreError */
+  async #settleMark(session: OpenSession): Promise<void> {
+    try {
+      await this.#marked;
+    } catch (error) {
+      session.dropped.push(this.runId);
+      throw error;
+    }
   }
 
   /** @throws StateTooLargeError */

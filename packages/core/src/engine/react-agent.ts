@@ -41,6 +41,7 @@ import {
   salvageOption,
   timeoutOption,
 } from "./method-options.js";
+import { Recovery } from "./recovery/recovery.js";
 import { NothingToResume } from "./serve-request.js";
 import { Ending, LeftBehindError, type ShutdownReport } from "./session/ending.js";
 import { HealthCheck, type HealthReport } from "./session/health.js";
@@ -87,6 +88,7 @@ export class ReActAgent {
   readonly #maintenance: Maintenance;
   readonly #ending: Ending;
   readonly #health: HealthCheck;
+  readonly #recovery: Recovery | undefined;
 
   /** @throws ConfigurationError with every problem found; no I/O happens */
   constructor(options: ReActAgentOptions) {
@@ -97,6 +99,7 @@ export class ReActAgent {
     this.#maintenance = new Maintenance(this.#parts);
     this.#ending = new Ending(this.#parts);
     this.#health = new HealthCheck(this.#parts);
+    this.#recovery = Recovery.of(this.#parts);
   }
 
   get name(): string {
@@ -471,6 +474,7 @@ export class ReActAgent {
     options: { readonly timeoutMs?: number | undefined } = {},
   ): Promise<ShutdownReport> {
     const timeoutMs = timeoutOption(options, 20_000, "shutdown");
+    this.#recovery?.stop();
     const ended = await this.#ending.endCalls(timeoutMs, true);
     await this.close().catch((error: unknown) => {
       if (!(error instanceof LeftBehindError)) throw error;
@@ -487,6 +491,7 @@ export class ReActAgent {
    */
   async close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
     const timeoutMs = timeoutOption(options, 300_000, "close");
+    this.#recovery?.stop();
     await this.#ending.endCalls(timeoutMs, false);
     await this.#ending.closePlugins();
     const { abandoned } = this.#ending;

@@ -143,6 +143,22 @@ export interface EventTypes {
     /** End of that run: `error`, also when its process died, or `shutdown`. */
     readonly reason: string;
   };
+  /** A run whose process had died was continued on this node, with `recover`. */
+  readonly run_recovered: {
+    /** Number of the attempt, from 1. */
+    readonly attempt: number;
+    /** Reason of the reply. */
+    readonly reason: string;
+    readonly durationMs: number;
+  };
+  /** An attempt to continue a run whose process had died failed. */
+  readonly run_recovery_failed: {
+    readonly attempt: number;
+    /** Code of the error, or its name; `PROCESS_DIED` when the node of the last attempt died as well. */
+    readonly code: string;
+    /** True when there will be no further attempt. */
+    readonly gaveUp: boolean;
+  };
   readonly store_rolled_back: { readonly known: string; readonly stored: string };
   readonly repaired: { readonly repairs: readonly Repair[] };
   readonly interrupted: {

@@ -68,6 +68,9 @@ export interface SessionGate {
   readonly reach: Reach;
   /** Waits for the slot and returns the lease on it. */
   acquire(slot: Slot, request: AcquireRequest): Promise<Lease>;
-  /** Returns the ids of the calls on this slot: the running one first, then the waiting ones in order. */
+  /**
+   * Returns the ids of the calls on this slot: the running one first, then the waiting ones in order. Those of a process that is
+   * known to be dead may be left out.
+   */
   calls(slot: Slot): Promise<readonly string[]>;
 }

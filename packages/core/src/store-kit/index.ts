@@ -86,6 +86,7 @@ export type {
   EnterTerms,
   LeaseBackend,
   NodeBeats,
+  SeenCall,
   SeenClaim,
 } from "./lease/lease-backend.js";
 export { LeaseGate } from "./lease/lease-gate.js";

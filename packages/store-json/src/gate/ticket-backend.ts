@@ -8,6 +8,7 @@ import {
   type EnterAnswer,
   type EnterTerms,
   type LeaseBackend,
+  type SeenCall,
   slotText,
 } from "@holdfast/core/store-kit";
 import { IdlePool } from "../io/idle-pool.js";
@@ -69,18 +70,17 @@ export class TicketBackend implements LeaseBackend {
     );
   }
 
-  async calls(slot: Slot): Promise<readonly string[]> {
+  async calls(slot: Slot): Promise<readonly SeenCall[]> {
     const key = slotText(slot);
     try {
       const own = this.#queues.get(key);
       const queue = own ?? this.#seen.get(key) ?? this.#queueOf(slot);
       const tickets = await queue.tickets();
-      // Kept while others have the slot: that a lease is over shows only in two looks at it.
+      // Kept: that a lease is over shows only in two looks at it, and a call that comes then need not look twice as well.
       if (tickets.length > 0 && !own) this.#seen.set(key, queue);
-      else this.#seen.delete(key);
       const seen = new Set(tickets.map(({ token }) => token));
       const waiting = this.#queues.get(key)?.claims.filter(({ token }) => !seen.has(token)) ?? [];
-      return [...tickets, ...waiting].map(({ callId }) => callId);
+      return [...tickets, ...waiting].map(({ callId }) => ({ callId }));
     } catch (error) {
       throw unavailable(`look at the calls of ${describeSlot(slot)}`, error);
     }
@@ -105,7 +105,8 @@ export class TicketBackend implements LeaseBackend {
   #step<T>(slot: Slot, command: (queue: SlotQueue) => Promise<T>): Promise<T> {
     const key = slotText(slot);
     return this.#steps.run(key, async () => {
-      const queue = this.#queues.get(key) ?? this.#queueOf(slot);
+      const queue = this.#queues.get(key) ?? this.#seen.get(key) ?? this.#queueOf(slot);
+      this.#seen.delete(key);
       this.#queues.set(key, queue);
       try {
         return await command(queue);

@@ -21,6 +21,9 @@ const LEASED = `lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) 
 /** Column `lease_until` as the version of a lease. */
 export const LEASE_VERSION = "CAST(lease_until AS CHAR)";
 
+/** The lease is that of a holder whose process is dead. */
+const REPLACED = `(lease_token = ? AND ${LEASE_VERSION} = ?)`;
+
 /** Slot that was taken, as its statement reports it. */
 export interface Taken {
   /** The row holds the revision that is known. */
@@ -52,13 +55,21 @@ export class LeaseRow {
     this.#leaseMicros = leaseMs * 1_000;
   }
 
-  /** Takes a slot that is free and for which nobody waits, in one statement; null when it was not to be had. */
+  /**
+   * Takes a slot that is free, or whose holder is to be replaced, and for which nobody waits, in one statement; null when it
+   * was not to be had.
+   */
   async takeFree(database: Database, claim: LocalClaim, terms: TakeTerms): Promise<Taken | null> {
+    const { replaces } = terms;
+    const mayTake = replaces ? `(${FREE} OR ${REPLACED})` : FREE;
     const { affectedRows, insertId } = await database.write(
       queueing(claim),
       `UPDATE ${database.tables.slots} SET ${LEASED}, waiting = waiting + 0 * ${REPORT}${terms.put ? `, ${PUTTING}` : ""}
-WHERE k = ? AND (lease_token = ? OR (waiting = 0 AND ${FREE}))${andUnexpired(database)}`,
-      [...this.#leased(claim), ...takeValues(terms), claim.k, claim.tokenBytes],
+WHERE k = ? AND (lease_token = ? OR (waiting = 0 AND ${mayTake}))${andUnexpired(database)}`,
+      [
+        ...[...this.#leased(claim), ...takeValues(terms), claim.k, claim.tokenBytes],
+        ...(replaces ? replacedValues(replaces) : []),
+      ],
     );
     return affectedRows === 0 ? null : readReport(insertId);
   }
@@ -94,11 +105,11 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
     return database.transaction(queueing(claim), async (tx) => {
       const { affectedRows, insertId } = await tx.write(
         `UPDATE ${slots} SET ${LEASED}, waiting = IF(waiting = ?, 0, waiting) + 0 * ${REPORT}${terms.put ? `, ${PUTTING}` : ""}
-WHERE k = ? AND (lease_token = ? OR ${FREE} OR (lease_token = ? AND ${LEASE_VERSION} = ?))`,
+WHERE k = ? AND (lease_token = ? OR ${FREE} OR ${REPLACED})`,
         [
           ...[...this.#leased(claim), clears ?? -1, ...takeValues(terms)],
           ...[claim.k, claim.tokenBytes],
-          ...(replaces ? [Buffer.from(replaces.token, "utf8"), replaces.version] : [null, null]),
+          ...(replaces ? replacedValues(replaces) : [null, null]),
         ],
       );
       if (affectedRows === 0) return null;
@@ -170,6 +181,10 @@ function takeValues({ known, put }: TakeTerms): readonly Value[] {
     known === undefined ? null : Buffer.from(known, "utf8"),
     ...(put ? puttingValues(put) : []),
   ];
+}
+
+function replacedValues({ token, version }: SeenClaim): readonly Value[] {
+  return [Buffer.from(token, "utf8"), version];
 }
 
 function readReport(insertId: number): Taken {

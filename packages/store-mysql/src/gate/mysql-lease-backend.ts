@@ -8,6 +8,7 @@ import {
   inboxFull,
   type LeaseBackend,
   type LoadAnswer,
+  type SeenCall,
   type SeenClaim,
 } from "@holdfast/core/store-kit";
 import type { Database } from "../connection/database.js";
@@ -96,7 +97,7 @@ export class MysqlLeaseBackend implements LeaseBackend {
     }
   }
 
-  calls(slot: Slot): Promise<readonly string[]> {
+  calls(slot: Slot): Promise<readonly SeenCall[]> {
     return this.#queue.calls(this.#database, slot);
   }
 
@@ -135,7 +136,10 @@ export class MysqlLeaseBackend implements LeaseBackend {
         if (answer !== null) return answer;
         if (joined !== null) continue;
       } catch (error) {
-        if (error instanceof QueueFull) return { kind: "busy", waiting: error.waiting };
+        if (error instanceof QueueFull) {
+          const { waiting, before } = error;
+          return { kind: "busy", waiting, before };
+        }
         if (!(error instanceof SlotExpired)) throw error;
         await removeExpired(database, claim.slot);
         continue;

@@ -1,5 +1,5 @@
 import type { Slot } from "@holdfast/core";
-import { describeSlot, type SeenClaim } from "@holdfast/core/store-kit";
+import { describeSlot, type SeenCall, type SeenClaim } from "@holdfast/core/store-kit";
 import { asNumber, asNumberOrZero, asText, asTextOrNull, type Cell } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { isExpired, lifeOf } from "../expiry/last-use.js";
@@ -18,10 +18,13 @@ export interface Joined {
 /** Error of a call that may not wait; rolls its transaction back. */
 export class QueueFull extends Error {
   readonly waiting: number;
+  /** The holder, when nobody waits. */
+  readonly before: SeenClaim | undefined;
 
-  constructor(waiting: number) {
+  constructor(waiting: number, before: SeenClaim | undefined) {
     super("the queue is full");
     this.waiting = waiting;
+    this.before = before;
   }
 }
 
@@ -48,6 +51,8 @@ const ALIVE = "kind = 'waiter' AND alive_until > UTC_TIMESTAMP(6)";
 const HELD = "COALESCE(lease_until > UTC_TIMESTAMP(6), 0)";
 /** Column `alive_until` as the version of a claim that waits. */
 const VERSION = "CAST(alive_until AS CHAR)";
+const WAITER = `CONCAT(token, ' ', ${VERSION})`;
+const HOLDER = `CONCAT(lease_token, ' ', ${LEASE_VERSION})`;
 /** Rows of processes that died are passed over at once, and removed when that is long ago. */
 const SWEEP_AFTER_SECONDS = 60;
 const SWEPT_AT_ONCE = 100;
@@ -78,15 +83,16 @@ export class WaitingQueue {
       ]);
       if (row.affectedRows === 0) return null;
       const [counts = []] = await tx.read(
-        `SELECT ${HELD}, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND ${ALIVE}), (SELECT MAX(id) FROM ${waiters} WHERE k = ? AND token = ?), ${lifeOf(database)} FROM ${slots} WHERE k = ?`,
+        `SELECT ${HELD}, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND ${ALIVE}), (SELECT MAX(id) FROM ${waiters} WHERE k = ? AND token = ?), ${lifeOf(database)}, ${HOLDER} FROM ${slots} WHERE k = ?`,
         [claim.k, claim.k, claim.tokenBytes, claim.k],
       );
-      const [held = 0, waiting = 0, before = 0] = counts.map(asNumberOrZero);
+      const [held = 0, waiting = 0, before = 0] = counts.slice(0, 3).map(asNumberOrZero);
       const ahead = held + waiting;
       if (ahead === 0 && isExpired(counts[3])) throw new SlotExpired();
       // Joined before, and the answer was lost.
       if (before > 0) return { ticket: before, ahead: ahead - 1 };
-      if (ahead > 0 && waiting >= mayWait) throw new QueueFull(waiting);
+      if (ahead > 0 && waiting >= mayWait)
+        throw new QueueFull(waiting, waiting === 0 ? seenClaim(counts[4]) : undefined);
       const { insertId } = await tx.write(
         `INSERT INTO ${waiters} (k, kind, token, call_id, alive_until) VALUES (?, 'waiter', ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`,
         [claim.k, claim.tokenBytes, claim.callIdBytes, this.#aliveMicros],
@@ -103,7 +109,7 @@ export class WaitingQueue {
       queueing(claim),
       `SELECT ${HELD}, COALESCE(lease_token = ?, 0), waiting, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE}),
 (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id > ? AND ${ALIVE}), (SELECT COUNT(*) FROM ${waiters} WHERE id = ?),
-(SELECT CONCAT(token, ' ', ${VERSION}) FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE} ORDER BY id DESC LIMIT 1), CONCAT(lease_token, ' ', ${LEASE_VERSION})
+(SELECT ${WAITER} FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE} ORDER BY id DESC LIMIT 1), ${HOLDER}
 FROM ${slots} WHERE k = ?`,
       [
         ...[claim.tokenBytes, claim.k, ticket, claim.k, ticket, ticket],
@@ -156,20 +162,23 @@ FROM ${slots} WHERE k = ?`,
     });
   }
 
-  /** Returns the ids of the calls on a slot: the holder's, then those that wait. */
-  async calls(database: Database, slot: Slot): Promise<readonly string[]> {
+  /** Returns the calls on a slot: the holder's, then those that wait. */
+  async calls(database: Database, slot: Slot): Promise<readonly SeenCall[]> {
     const { slots, waiters } = database.tables;
     const k = slotHash(slot);
     const rows = await database.read(
       `listing the calls on ${describeSlot(slot)}`,
-      `SELECT 0, lease_call FROM ${slots} WHERE k = ? AND lease_until > UTC_TIMESTAMP(6)
-UNION ALL SELECT id, call_id FROM ${waiters} WHERE k = ? AND ${ALIVE}`,
+      `SELECT 0, lease_call, ${HOLDER} FROM ${slots} WHERE k = ? AND lease_until > UTC_TIMESTAMP(6)
+UNION ALL SELECT id, call_id, ${WAITER} FROM ${waiters} WHERE k = ? AND ${ALIVE}`,
       [k, k],
     );
     return rows
-      .map(([id, callId]) => ({ id: asNumber(id), callId: asText(callId) }))
+      .map(([id, callId, claim]) => ({
+        id: asNumber(id),
+        call: { callId: asText(callId), claim: seenClaim(claim) },
+      }))
       .sort((a, b) => a.id - b.id)
-      .map(({ callId }) => callId);
+      .map(({ call }) => call);
   }
 
   /** Removes what processes that died have left in any queue. */

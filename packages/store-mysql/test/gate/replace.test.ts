@@ -67,6 +67,26 @@ test("a holder gives way to the first that waits, unless it was heard of since i
   expect(await a.calls(slot)).toEqual([]);
 });
 
+test("a holder gives way to a call that may not wait, unless it was heard of since or others wait", async () => {
+  const [a, b, c] = [node(), node(), node()];
+  await enter(a, "a");
+  const refused = async (terms: Partial<EnterTerms> = {}) => {
+    const answer = await enter(c, "c", { mode: "refuse", ...terms });
+    if (answer.kind !== "busy") throw new Error(answer.kind);
+    return answer.before;
+  };
+  const seen = await refused();
+  expect(await c.calls(slot)).toEqual([{ callId: "call-a", claim: seen }]);
+  expect(await a.renew(claimOf("a"), 5_000)).toBe(true);
+  const replaces = await refused({ replaces: seen });
+  expect(replaces).toMatchObject({ token: "a" });
+  await enter(b, "b");
+  expect(await refused({ replaces })).toBeUndefined();
+  await b.leave(claimOf("b"), []);
+  expect(await enter(c, "c", { mode: "refuse", replaces })).toMatchObject({ kind: "granted" });
+  expect(await a.renew(claimOf("a"), 5_000)).toBe(false);
+});
+
 test("a call that waits gives way to the one behind it, which waits on", async () => {
   const [a, b, c] = [node(), node(), node()];
   await enter(a, "a");
@@ -75,7 +95,7 @@ test("a call that waits gives way to the one behind it, which waits on", async (
   const replaces = await before(c, "c");
   expect(replaces.token).toBe("b");
   await enter(c, "c", { mode: "again", replaces });
-  expect(await c.calls(slot)).toEqual(["call-a", "call-c"]);
+  expect((await c.calls(slot)).map(({ callId }) => callId)).toEqual(["call-a", "call-c"]);
   expect((await before(c, "c")).token).toBe("a");
   await a.leave(claimOf("a"), []);
   expect(await enter(c, "c", { mode: "again" })).toMatchObject({ kind: "granted" });

@@ -10,11 +10,11 @@ import { refreshLua } from "./refresh-lua.js";
  * Takes the lease or a place in the queue; with the lease it puts an entry into the inbox and loads state and inbox.
  *
  * KEYS `loadKeys`. ARGV: token, call, node, one text of listens, leaseMs, renewed, mode, maxQueue and ttlMs, slot (empty: neither
- * state nor inbox), known, the arguments of `put_entry` (an empty id: no entry), and, if a claim is dead, the token and
- * version that `claim_before` had.
+ * state nor inbox), known, the arguments of `put_entry` (an empty id: no entry), and, if the claim just before is dead, the token
+ * and version that `claim_before` had.
  *
  * Returns `granted` with signals, the loaded state and the inbox, `wait` with signals, the number ahead, when to ask again and
- * `claim_before`, `busy` with the number that wait, or `full` when the inbox has no room for the entry.
+ * `claim_before`, `busy` with the number that wait and `claim_before`, or `full` when the inbox has no room for the entry.
  */
 export const enterScript: Script = defineSlotScript(
   "enter",
@@ -49,10 +49,12 @@ local function sweep()
 end
 
 if crowded and mode ~= 'again' then sweep() end
-local own_place = ARGV[10] and redis.call('LPOS', QUEUE, token)
+-- One that is not in the queue would join at its end.
+local own_place = ARGV[10]
+  and (redis.call('LPOS', QUEUE, token) or (mode ~= 'again' and redis.call('LLEN', QUEUE)))
 if own_place then
   local before, version = claim_before(own_place)
-  if before == ARGV[10] and version == ARGV[11] then replace_before(own_place, now) end
+  if before == ARGV[10] and version == ARGV[11] then replace_before(own_place, now or now_ms()) end
 end
 local holder = redis.call('HGET', LEASE, 'token')
 local first = crowded and first_waiting(now)
@@ -80,7 +82,9 @@ now = now or now_ms()
 local place = redis.call('LPOS', QUEUE, token)
 if not place then
   local waiting = redis.call('LLEN', QUEUE)
-  if mode == 'refuse' or (mode == 'queue' and waiting >= max_queue) then return {'busy', waiting} end
+  if mode == 'refuse' or (mode == 'queue' and waiting >= max_queue) then
+    return {'busy', waiting, claim_before(waiting)}
+  end
   redis.call('RPUSH', QUEUE, token)
   place = waiting
 end
@@ -100,7 +104,7 @@ return {'wait', signals_to(token), place + (holder and 1 or 0), due, claim_befor
   either(
     verdict("granted", listOf(isText), either(loadReply, verdict("none")), listOf(isText)),
     verdict("wait", listOf(isText), isNumber, isNumber, isText, isText),
-    verdict("busy", isNumber),
+    verdict("busy", isNumber, isText, isText),
     verdict("full"),
   ),
 );

@@ -1,4 +1,4 @@
-import { either, isText, listOf, textIn, verdict } from "../connection/reply-shape.js";
+import { either, isText, listOf, textIn, tuple, verdict } from "../connection/reply-shape.js";
 import { defineScript, type Script } from "../connection/script.js";
 import { inboxLua } from "../inbox/inbox-lua.js";
 import { defineSlotScript } from "../slot-script.js";
@@ -49,18 +49,22 @@ return 'left'
   textIn("left"),
 );
 
-/** Returns the ids of the calls on a slot: the holder's, then those that wait, in order. KEYS `gateKeys`. */
+/**
+ * Returns call id, token and version of each claim on a slot: the holder's, then those that wait, in order. KEYS `gateKeys`.
+ */
 export const callsScript: Script = defineScript(
   "calls",
   false,
   `${gateLua}
-local found = {redis.call('HGET', LEASE, 'call') or nil}
+local found = {}
+local holder = redis.call('HGET', LEASE, 'call')
+if holder then found[1] = {holder, claim_before(0)} end
 local now = now_ms()
-for _, token in ipairs(redis.call('LRANGE', QUEUE, 0, -1)) do
+for place, token in ipairs(redis.call('LRANGE', QUEUE, 0, -1)) do
   local till, _, _, call = read_entry('w:' .. token, now)
-  if till then found[#found + 1] = call end
+  if till then found[#found + 1] = {call, claim_before(place)} end
 end
 return found
 `,
-  listOf(isText),
+  listOf(tuple(isText, isText, isText)),
 );

@@ -7,6 +7,7 @@ import {
   inboxFull,
   type LeaseBackend,
   type NodeBeats,
+  type SeenCall,
 } from "@holdfast/core/store-kit";
 import type { RedisConnection, RedisReply } from "../connection/redis-connection.js";
 import { isTextOrNull } from "../connection/reply-shape.js";
@@ -90,7 +91,10 @@ export class RedisLeaseBackend implements LeaseBackend {
     const reply = await this.#enter(claim, terms, isCarried ? [id, kind, json] : ["", "", ""]);
     const [verdict, first, second, third, token, version] = reply as readonly RedisReply[];
     if (verdict === "full") throw inboxFull(claim.slot);
-    if (verdict === "busy") return { kind: "busy", waiting: Number(first) };
+    if (verdict === "busy") {
+      const before = { token: String(second), version: String(third) };
+      return { kind: "busy", waiting: Number(first), before };
+    }
     this.#hear(claim, first);
     if (verdict !== "granted") {
       const before = { token: String(token), version: String(version) };
@@ -134,11 +138,15 @@ export class RedisLeaseBackend implements LeaseBackend {
     await this.#connection.run(what, leaveScript, slotKeys(keyPrefix, slot), args);
   }
 
-  async calls(slot: Slot): Promise<readonly string[]> {
+  async calls(slot: Slot): Promise<readonly SeenCall[]> {
     const keys = gateKeys(this.#options.keyPrefix, slot);
     const what = `looking at the calls of ${describeSlot(slot)}`;
     const reply = await this.#connection.run(what, callsScript, keys, []);
-    return (reply as readonly RedisReply[]).map(String);
+    return (reply as readonly (readonly string[])[]).map(
+      ([callId = "", token = "", version = ""]) => {
+        return { callId, claim: { token, version } };
+      },
+    );
   }
 
   async watch({ slot, token, callId }: Claim, wake: () => void): Promise<() => void> {

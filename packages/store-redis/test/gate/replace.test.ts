@@ -10,9 +10,10 @@ function enter(
   backend: RedisLeaseBackend,
   token: string,
   replaces?: SeenClaim,
+  mode: EnterTerms["mode"] = "queue",
 ): Promise<EnterAnswer> {
   const terms: EnterTerms = {
-    ...{ mode: "queue", maxQueue: 10, known: undefined, put: undefined, deadlineMs: 5_000 },
+    ...{ mode, maxQueue: 10, known: undefined, put: undefined, deadlineMs: 5_000 },
     replaces,
   };
   return backend.enter(claimOf(token), terms);
@@ -20,9 +21,12 @@ function enter(
 
 const claimOf = (token: string): Claim => ({ slot, token, callId: `call-${token}` });
 
-/** The claim before one that has to wait. */
+const callsOf = async (backend: RedisLeaseBackend) =>
+  (await backend.calls(slot)).map(({ callId }) => callId);
+
+/** The claim before one that has to wait, or may not. */
 function before(answer: EnterAnswer): SeenClaim {
-  if (answer.kind !== "wait" || answer.before === undefined) throw new Error(answer.kind);
+  if (answer.kind === "granted" || answer.before === undefined) throw new Error(answer.kind);
   return answer.before;
 }
 
@@ -36,13 +40,13 @@ test("a holder gives way to the first that waits, unless it was heard of since i
   expect(renewed.token).toBe("a");
   expect(renewed.version).not.toBe(seen.version);
   expect(await enter(backend, "b", renewed)).toMatchObject({ kind: "granted" });
-  expect(await backend.calls(slot)).toEqual(["call-b"]);
+  expect(await callsOf(backend)).toEqual(["call-b"]);
   expect(await backend.renew(claimOf("a"), 5_000)).toBe(false);
   await backend.leave(claimOf("b"), []);
   expect(await backend.renew(claimOf("a"), 5_000), "the slot is free, but was another's").toBe(
     false,
   );
-  expect(await backend.calls(slot)).toEqual([]);
+  expect(await callsOf(backend)).toEqual([]);
 });
 
 test("a call that waits gives way to the one behind it, which waits on", async () => {
@@ -52,11 +56,40 @@ test("a call that waits gives way to the one behind it, which waits on", async (
   expect(seen.token).toBe("b");
   const answer = await enter(backend, "c", seen);
   expect(answer).toMatchObject({ kind: "wait", ahead: 1, before: { token: "a" } });
-  expect(await backend.calls(slot)).toEqual(["call-a", "call-c"]);
+  expect(await callsOf(backend)).toEqual(["call-a", "call-c"]);
   await backend.leave(claimOf("a"), []);
   expect(await enter(backend, "c")).toMatchObject({ kind: "granted" });
   await backend.leave(claimOf("c"), []);
   expect(await gates.keys()).toEqual([]);
+});
+
+test("a holder gives way to a call that may not wait, unless it was heard of since it was seen", async () => {
+  const { backend } = gates.open();
+  await enter(backend, "a");
+  const seen = before(await enter(backend, "b", undefined, "refuse"));
+  expect(await backend.calls(slot)).toEqual([{ callId: "call-a", claim: seen }]);
+  expect(await backend.renew(claimOf("a"), 5_000)).toBe(true);
+  const renewed = before(await enter(backend, "b", seen, "refuse"));
+  expect(renewed).toMatchObject({ token: "a" });
+  expect(await enter(backend, "b", renewed, "refuse")).toMatchObject({ kind: "granted" });
+  expect(await callsOf(backend)).toEqual(["call-b"]);
+  expect(await backend.renew(claimOf("a"), 5_000)).toBe(false);
+  await backend.leave(claimOf("b"), []);
+  expect(await backend.renew(claimOf("a"), 5_000), "the slot is free, but was another's").toBe(
+    false,
+  );
+});
+
+test("one that may not wait comes behind those that wait, and replaces them first", async () => {
+  const { backend } = gates.open();
+  await enter(backend, "a");
+  const holder = before(await enter(backend, "b"));
+  expect(await enter(backend, "c", holder, "refuse")).toMatchObject({ kind: "busy", waiting: 1 });
+  const waiter = before(await enter(backend, "c", undefined, "refuse"));
+  expect(waiter.token).toBe("b");
+  const answer = await enter(backend, "c", waiter, "refuse");
+  expect(answer).toMatchObject({ kind: "busy", waiting: 0, before: holder });
+  expect(await enter(backend, "c", holder, "refuse")).toMatchObject({ kind: "granted" });
 });
 
 test("nodeTimeoutMs must be less than leaseMs, and is none where leases are that short", () => {

@@ -115,6 +115,15 @@ export interface ReActAgentOptions extends PortOptions {
     | { readonly key: string | Uint8Array; readonly acceptUnsealed?: boolean | undefined }
     | undefined;
   readonly rememberCalls?: RememberCallsOptions | undefined;
+  /**
+   * Continues runs whose process died on another node with `recover`, as `resume` would, without a caller: each on one node, at
+   * most `concurrency` (4) at once, and after `maxAttempts` (3) of them no more. Costs two commands for each call, beside its own.
+   * @default false
+   */
+  readonly recover?:
+    | boolean
+    | { readonly maxAttempts?: number | undefined; readonly concurrency?: number | undefined }
+    | undefined;
   readonly stateCache?: StateCacheOptions | undefined;
   /** Own keying, for example a tenant in front of the user id. */
   readonly slot?:
@@ -146,6 +155,8 @@ export interface AgentSettings {
   readonly limits: Required<{ [K in keyof LimitOptions]: number }>;
   readonly integrity: StateSealOptions | undefined;
   readonly rememberCalls: Required<{ [K in keyof RememberCallsOptions]: number }>;
+  /** False when runs of other nodes are left alone. */
+  readonly recover: false | { readonly maxAttempts: number; readonly concurrency: number };
   readonly stateCache: Required<{ [K in keyof StateCacheOptions]: number }>;
 }
 
@@ -180,6 +191,11 @@ const integrity = z.strictObject({
   acceptUnsealed: z.boolean().default(false),
 });
 
+const recovering = z.strictObject({
+  maxAttempts: count.default(3),
+  concurrency: count.default(4),
+});
+
 const settings = z.object({
   name: z.string().min(1).max(255),
   agentId: z.string().min(1).max(255).optional(),
@@ -200,6 +216,11 @@ const settings = z.object({
   overflowPatterns: z.array(z.instanceof(RegExp)).default([]),
   limits: groups.limits.prefault({}),
   rememberCalls: groups.rememberCalls.prefault({}),
+  recover: z
+    .union([z.boolean().transform((on) => on && recovering.parse({})), recovering], {
+      error: "must be true, false or { maxAttempts?, concurrency? }, each at least 1",
+    })
+    .default(false),
   stateCache: groups.stateCache.prefault({}),
   integrity: integrity.optional(),
 });

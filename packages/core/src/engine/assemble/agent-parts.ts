@@ -8,6 +8,7 @@ import type { Model } from "../../ports/model.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
 import type { Slot } from "../../slot/slot.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+import type { RunMarks } from "../recovery/run-marks.js";
 import type { StateSeal } from "../save/state-seal.js";
 import type { Arrivals } from "../session/enter-session.js";
 import type { Lifecycle } from "../session/lifecycle.js";
@@ -52,6 +53,8 @@ export interface AgentParts extends DistributedStore {
   /** The plugins' start, and the calls in flight. */
   readonly lifecycle: Lifecycle;
   readonly arrivals: Arrivals;
+  /** Present when other nodes are to continue the agent's runs, should this one die. */
+  readonly runMarks: RunMarks | undefined;
   slotOf(ctx: RuntimeContext): Slot;
   now(): Date;
   /** Hands an event to the program; what it throws is ignored. */

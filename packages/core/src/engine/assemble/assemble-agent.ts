@@ -16,12 +16,14 @@ import { misspellingOf } from "../../plugin-kit/unknown-names.js";
 import type { AgentStateStore } from "../../ports/agent-state-store.js";
 import type { ConversationLog } from "../../ports/conversation-log.js";
 import { storeParts } from "../../ports/distributed-store.js";
+import type { KeyValueStore } from "../../ports/key-value-store.js";
 import type { SessionGate } from "../../ports/session-gate.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
 import type { Slot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
 import { OUTPUT_TOOL } from "../loop/structured-output.js";
+import { RunMarks } from "../recovery/run-marks.js";
 import { StateSeal } from "../save/state-seal.js";
 import { Arrivals } from "../session/enter-session.js";
 import { Lifecycle } from "../session/lifecycle.js";
@@ -229,6 +231,17 @@ class Assembly {
         this.#problems.push(`plugin "${plugin}": ${problem}`);
   }
 
+  #runMarks(stateStore: AgentStateStore, keyValue: KeyValueStore): RunMarks | undefined {
+    if (this.#settings.recover === false) return undefined;
+    if (keyValue.reach !== stateStore.reach)
+      this.#problems.push(
+        `recover: nodes find each other's runs in the key-value store, which must reach as far as the state store: "${keyValue.kind}" has reach ${keyValue.reach}, "${stateStore.kind}" ${stateStore.reach}`,
+      );
+    const marks = new RunMarks(keyValue, this.#settings.agentId);
+    this.#onClose.unshift({ plugin: "recover", run: () => marks.close() });
+    return marks;
+  }
+
   parts(): AgentParts {
     const options = this.#options;
     const settings = this.#settings;
@@ -242,6 +255,7 @@ class Assembly {
     const log = port("log");
     this.#checkExpiry(stateStore, gate, log);
     this.#checkBuilt();
+    const runMarks = this.#runMarks(stateStore, port("keyValue"));
     this.#parts = Object.freeze({
       settings,
       stateStore,
@@ -263,6 +277,7 @@ class Assembly {
       cache: new StateCache(settings.stateCache),
       lifecycle: new Lifecycle(settings.name, this.#onStart),
       arrivals: new Arrivals(),
+      runMarks,
       onClose: this.#onClose.reverse(),
       onHealth: this.#onHealth,
       onDelete: this.#onDelete,

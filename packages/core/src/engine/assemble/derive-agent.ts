@@ -65,6 +65,8 @@ export function deriveParts(parts: AgentParts, options: DerivedAgentOptions): Ag
     hooks: { ...parts.hooks, onCall: [governed, ...parts.hooks.onCall] },
     // Of a user, only the other agent has anything to delete.
     onDeleteUser: [],
+    // Its runs are continued by the other's, or by the plugin that derived it.
+    runMarks: undefined,
     slotOf: slotNaming(settings, undefined),
   } satisfies AgentParts);
 }

@@ -17,6 +17,13 @@ export interface SeenClaim {
   readonly version: string;
 }
 
+/** Call on a slot, as the backend has shown it. */
+export interface SeenCall {
+  readonly callId: string;
+  /** Its claim, from backends that have {@link LeaseBackend.nodes}. */
+  readonly claim?: SeenClaim | undefined;
+}
+
 /** Terms on which a claim asks for its slot. */
 export interface EnterTerms {
   /**
@@ -29,7 +36,7 @@ export interface EnterTerms {
   readonly known: Revision | undefined;
   /** Entry to put into the inbox together with the grant, for backends that have one. */
   readonly put: InboxEntry | undefined;
-  /** Claim whose process is dead: it gives way, unless its version has changed. */
+  /** Claim just before this one whose process is dead: it gives way, unless its version has changed. */
   readonly replaces?: SeenClaim | undefined;
   /** Longest time for the answer. */
   readonly deadlineMs: number;
@@ -51,7 +58,12 @@ export type EnterAnswer =
       /** The claim just before this one, for backends that have {@link LeaseBackend.nodes}. */
       readonly before?: SeenClaim | undefined;
     }
-  | { readonly kind: "busy"; readonly waiting: number };
+  | {
+      readonly kind: "busy";
+      readonly waiting: number;
+      /** The claim that this one would have waited behind, for backends that have {@link LeaseBackend.nodes}. */
+      readonly before?: SeenClaim | undefined;
+    };
 
 /** Heartbeats of processes, each one for all claims of its process; a claim's token names its process. */
 export interface NodeBeats {
@@ -89,8 +101,8 @@ export interface LeaseBackend {
   renew(claim: Claim, deadlineMs: number): Promise<boolean>;
   /** Gives back the lease or the place in the queue, and wakes the next; removes inbox entries in the same step. */
   leave(claim: Claim, drop: readonly string[]): Promise<void>;
-  /** Returns the call ids of a slot: the holder's first, then the queue in order. */
-  calls(slot: Slot): Promise<readonly string[]>;
+  /** Returns the calls on a slot: the holder's first, then the queue in order. */
+  calls(slot: Slot): Promise<readonly SeenCall[]>;
   /**
    * Calls `wake` when the claim's turn may have come, or when a message to it may have been missed. Wake-ups only make things
    * quick: whatever they announce is also found by asking.

@@ -2,9 +2,9 @@ import { StoreUnavailableError } from "../../errors/store-errors.js";
 import type { Reach } from "../../ports/agent-state-store.js";
 import type { AcquireRequest, Lease, SessionGate } from "../../ports/session-gate.js";
 import { checkSlot, describeSlot, type Slot } from "../../slot/slot.js";
-import { newToken, nodeOf } from "./claim-token.js";
+import { type NodeName, newToken, nodeOf } from "./claim-token.js";
 import { type Grant, HeldLease } from "./held-lease.js";
-import type { Claim, LeaseBackend } from "./lease-backend.js";
+import type { Claim, LeaseBackend, SeenClaim } from "./lease-backend.js";
 import { NodeHeartbeat } from "./node-heartbeat.js";
 import { NodeWatches } from "./node-watches.js";
 import { Ticket } from "./ticket.js";
@@ -18,6 +18,8 @@ import { Ticket } from "./ticket.js";
  * - A lease is lost once `leaseMs` has passed by the monotonic or by the wall clock, whether or not the backend was reached.
  * - Where the backend has {@link LeaseBackend.nodes}, a claim of a process without a heartbeat for their `timeoutMs` gives way
  *   to the claim behind it. A lease that may have been taken that way is in doubt, which `confirm` settles.
+ * - What one call has found out about a process, all know: one that may not wait takes over from a process that is known to be
+ *   silent, and `calls` leaves its calls out. Asking for the calls of another process begins to watch it for a few seconds.
  * - After {@link close} leases are lost, and every call that waits or comes is refused with `StoreUnavailableError`.
  *
  * @example
@@ -44,7 +46,7 @@ export class LeaseGate implements SessionGate {
         for (const lease of this.#leases.values()) lease.wasBeat(sentAt);
       });
     this.#node = node;
-    this.#nodeWatches = nodes && node && new NodeWatches(nodes, () => node.beat());
+    this.#nodeWatches = nodes && node && new NodeWatches(nodes, backend.leaseMs, () => node.beat());
     this.kind = backend.kind;
     this.reach = backend.reach;
   }
@@ -61,7 +63,8 @@ export class LeaseGate implements SessionGate {
     const claim = { slot: owner, token: newToken(this.#node?.name), callId: request.callId };
     const ticket = new Ticket(claim, this.#backend, request, {
       watch: () => this.#watch(claim),
-      watchNode: (token, onSilence) => this.#watchNode(token, onSilence),
+      watchNode: (before, onSilence) => this.#watchNode(before, onSilence),
+      isSilent: (before) => this.#isSilent(before),
     });
     this.#tickets.set(claim.token, ticket);
     this.#node?.add(claim.token);
@@ -74,7 +77,14 @@ export class LeaseGate implements SessionGate {
   }
 
   async calls(slot: Slot): Promise<readonly string[]> {
-    return this.#backend.calls(checkSlot(slot));
+    const found = await this.#backend.calls(checkSlot(slot));
+    for (const { claim } of found) {
+      const node = claim && this.#closed === undefined && this.#otherNode(claim);
+      if (node) this.#nodeWatches?.lookOut(node);
+    }
+    return found
+      .filter(({ claim }) => claim === undefined || !this.#isSilent(claim))
+      .map(({ callId }) => callId);
   }
 
   /** Runs a save that releases the lease with this token: a renewal that crosses it loses nothing and keeps nothing. */
@@ -95,6 +105,7 @@ export class LeaseGate implements SessionGate {
   }
 
   async #close(): Promise<void> {
+    this.#nodeWatches?.close();
     for (const lease of [...this.#leases.values()]) lease.abandon();
     const why = new StoreUnavailableError("the gate was closed; send the call to another process");
     await Promise.all([...this.#tickets.values()].map((ticket) => ticket.giveUp(why)));
@@ -124,11 +135,20 @@ export class LeaseGate implements SessionGate {
     else end();
   }
 
+  #watchNode(claim: SeenClaim, onSilence: () => void): () => void {
+    const node = this.#otherNode(claim);
+    return (node && this.#nodeWatches?.add(node, claim, onSilence)) ?? (() => undefined);
+  }
+
+  #isSilent(claim: SeenClaim): boolean {
+    const node = this.#otherNode(claim);
+    return (node && this.#nodeWatches?.isSilent(node, claim)) ?? false;
+  }
+
   /** A process needs no heartbeat to know that it is alive itself. */
-  #watchNode(token: string, onSilence: () => void): () => void {
+  #otherNode({ token }: SeenClaim): NodeName | undefined {
     const node = nodeOf(token);
-    const isOther = node !== undefined && node.id !== this.#node?.name.id;
-    return (isOther && this.#nodeWatches?.add(node, onSilence)) || (() => undefined);
+    return node?.id === this.#node?.name.id ? undefined : node;
   }
 
   #unwatch(token: string): void {

@@ -16,14 +16,17 @@ export interface TicketSurroundings {
   /** Resolves when the backend's wake-ups reach {@link Ticket.wake}. */
   watch(): Promise<void>;
   /** Calls `onSilence` when the process of a claim has not been heard of for its time; returns the function that ends that. */
-  watchNode(token: string, onSilence: () => void): () => void;
+  watchNode(before: SeenClaim, onSilence: () => void): () => void;
+  /** Tells whether the process of a claim is known to be silent. */
+  isSilent(before: SeenClaim): boolean;
 }
 
 /**
  * Claim that waits for its turn: it asks the backend when it comes, when it is woken, when the claim before it may be gone,
  * and otherwise a third of `leaseMs` apart, which keeps its place.
  *
- * - It watches the process of the claim before it, and takes that claim's place when the process is dead.
+ * - It watches the process of the claim before it, and takes that claim's place when the process is dead. One that may not wait
+ *   does so when that is known already.
  * - A claim without a place is refused when the backend cannot be asked. One whose outcome is unknown is repeated until
  *   `commandTimeoutMs` has passed.
  * - A claim in the queue outlasts an outage of less than `leaseMs`, after which it would be passed over.
@@ -116,6 +119,11 @@ export class Ticket {
   }
 
   #heed(answer: EnterAnswer, sentAt: Moment): number {
+    if (answer.kind === "busy" && answer.before && this.#surroundings.isSilent(answer.before)) {
+      this.#replaces = answer.before;
+      this.wake();
+      return 0;
+    }
     if (answer.kind === "busy") {
       this.#isSent = false;
       void this.giveUp(this.#busy(answer.waiting));
@@ -141,7 +149,7 @@ export class Ticket {
     this.#replaces = undefined;
     this.#endNodeWatch =
       before &&
-      this.#surroundings.watchNode(before.token, () => {
+      this.#surroundings.watchNode(before, () => {
         this.#replaces = before;
         this.wake();
       });

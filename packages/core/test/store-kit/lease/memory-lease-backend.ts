@@ -5,6 +5,8 @@ import {
   type EnterTerms,
   type LeaseBackend,
   type NodeBeats,
+  type SeenCall,
+  type SeenClaim,
   slotText,
 } from "../../../src/store-kit/index.js";
 
@@ -123,8 +125,10 @@ export class MemoryLeaseBackend implements LeaseBackend {
     else if (this.#server.isWaking) this.#server.wakes.get(rest[0]?.claim.token ?? "")?.();
   }
 
-  async calls(slot: Slot): Promise<readonly string[]> {
-    return this.#server.entries(slot).map(({ claim }) => claim.callId);
+  async calls(slot: Slot): Promise<readonly SeenCall[]> {
+    this.#server.commands.push("calls");
+    const entries = this.#server.entries(slot);
+    return entries.map((entry) => ({ callId: entry.claim.callId, claim: seen(entry) }));
   }
 
   async watch(claim: Claim, wake: () => void): Promise<() => void> {
@@ -145,7 +149,10 @@ export class MemoryLeaseBackend implements LeaseBackend {
         commands.push("beat");
         await this.#sent("beat", () => void beats.set(nodeId, String(count)));
       },
-      lastBeat: async (nodeId) => this.#sent("lastBeat", () => beats.get(nodeId) ?? null),
+      lastBeat: async (nodeId) => {
+        commands.push("lastBeat");
+        return this.#sent("lastBeat", () => beats.get(nodeId) ?? null);
+      },
     };
   }
 
@@ -174,7 +181,8 @@ export class MemoryLeaseBackend implements LeaseBackend {
     const waiting = Math.max(entries.length - 1, 0);
     if (place < 0) {
       const isFull = mode === "refuse" || (mode === "queue" && waiting >= maxQueue);
-      if (entries.length > 0 && isFull) return { kind: "busy", waiting };
+      const last = entries.at(-1);
+      if (last !== undefined && isFull) return { kind: "busy", waiting, before: seen(last) };
       place = entries.push({ claim, until: 0, version: 0 }) - 1;
     }
     const own = entries[place];
@@ -189,7 +197,11 @@ export class MemoryLeaseBackend implements LeaseBackend {
       kind: "wait",
       ahead: place,
       dueMs: before.until - performance.now(),
-      before: { token: before.claim.token, version: `${before.version}` },
+      before: seen(before),
     };
   }
+}
+
+function seen({ claim: { token }, version }: Entry): SeenClaim {
+  return { token, version: `${version}` };
 }

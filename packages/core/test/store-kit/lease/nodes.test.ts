@@ -1,6 +1,11 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LeaseLostError, type Slot, StoreUnavailableError } from "../../../src/index.js";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  LeaseLostError,
+  SessionBusyError,
+  type Slot,
+  StoreUnavailableError,
+} from "../../../src/index.js";
 import { type Lease, LeaseGate } from "../../../src/store-kit/index.js";
 import { LeaseServer, type Link, MemoryLeaseBackend } from "./memory-lease-backend.js";
 
@@ -271,6 +276,107 @@ test("a wait behind a call of the same process watches nothing", async () => {
   await timeUntil(waiter, 100);
 });
 
+describe("what is known about a node", () => {
+  const other = { ...slot, sessionId: "other" };
+  const third = { ...slot, sessionId: "third" };
+  const tries = (gate: LeaseGate, on: Slot) =>
+    gate.acquire(on, { callId: "now", wait: false }).then(
+      (lease) => lease,
+      (error: unknown) => {
+        if (!SessionBusyError.is(error)) throw error;
+      },
+    );
+
+  /** A gate that has taken over one session of a node that died holding two more, and was refused one of them before. */
+  async function knowing() {
+    const cable = new Cable();
+    const dead = node(cable);
+    for (const on of [slot, other, third]) await dead.acquire(on, { callId: "dead" });
+    const gate = node();
+    const waiter = waitsFor(gate, "waits");
+    expect(await tries(gate, other)).toBeUndefined();
+    cable.isCut = true;
+    await timeUntil(waiter, LEASE_MS);
+    return { gate, cable, dead };
+  }
+
+  test("lets a call that may not wait take over as well", async () => {
+    const { gate } = await knowing();
+    expect(await tries(gate, other)).toBeDefined();
+  });
+
+  test("counts for a claim from when it was first seen", async () => {
+    const { gate } = await knowing();
+    expect(await tries(gate, third)).toBeUndefined();
+    await passes(NODE_MS / 2);
+    expect(await tries(gate, third)).toBeUndefined();
+    await passes(NODE_MS);
+    expect(await tries(gate, third)).toBeDefined();
+  });
+
+  test("is not counted against a claim that was renewed since", async () => {
+    const { gate, cable, dead } = await knowing();
+    await passes(NODE_MS / 2);
+    cable.isCut = false;
+    // It is heard of again, and renews what it still has.
+    await passes(LEASE_MS / 3);
+    expect(await tries(gate, other)).toBeUndefined();
+    expect(await tries(gate, third)).toBeUndefined();
+    expect(dead.size).toBe(2);
+  });
+
+  test("is forgotten with its leases, and costs nothing from then on", async () => {
+    const { gate } = await knowing();
+    await passes(LEASE_MS + NODE_MS);
+    const looks = count("lastBeat");
+    await passes(LEASE_MS);
+    expect(count("lastBeat")).toBe(looks);
+    expect(gate.size).toBe(1);
+  });
+
+  test("lets one that waits for less than a node's time take over at its next try", async () => {
+    const { gate } = await knowing();
+    async function attempt(): Promise<Lease | undefined> {
+      const leaving = new AbortController();
+      setTimeout(() => leaving.abort(), NODE_MS / 2);
+      const acquired = gate.acquire(third, { callId: "short", signal: leaving.signal });
+      const settled = acquired.catch(() => undefined);
+      await passes(NODE_MS / 2);
+      return settled;
+    }
+    expect(await attempt()).toBeUndefined();
+    expect(await attempt()).toBeUndefined();
+    expect(await attempt()).toBeDefined();
+  });
+
+  test("is learned by asking for its calls, which leave it out then", async () => {
+    const cable = new Cable();
+    await node(cable).acquire(slot, { callId: "dead" });
+    const gate = node();
+    expect(await gate.calls(slot)).toEqual(["dead"]);
+    await passes(10 * NODE_MS);
+    expect(await gate.calls(slot)).toEqual(["dead"]);
+    cable.isCut = true;
+    await passes(NODE_MS * 1.2);
+    expect(await gate.calls(slot)).toEqual([]);
+    expect(await tries(gate, slot)).toBeDefined();
+  });
+
+  test("costs a question about calls a few seconds of looks, and those of this process nothing", async () => {
+    await node().acquire(slot, { callId: "lives" });
+    const gate = node();
+    await gate.acquire(other, { callId: "own" });
+    await gate.calls(slot);
+    await gate.calls(other);
+    await passes(2 * NODE_MS);
+    const looks = count("lastBeat");
+    expect(looks).toBeGreaterThanOrEqual(3);
+    expect(looks).toBeLessThanOrEqual(12);
+    await passes(LEASE_MS);
+    expect(count("lastBeat")).toBe(looks);
+  });
+});
+
 test("whatever is cut, held up or slow, no two calls are sure of one session", async () => {
   const fault = fc.record({
     node: fc.nat({ max: 2 }),
@@ -280,21 +386,35 @@ test("whatever is cut, held up or slow, no two calls are sure of one session", a
   });
   const property = fc.asyncProperty(
     fc.array(fault, { minLength: 3, maxLength: 8 }),
-    fc.array(fc.integer({ min: NODE_MS, max: 4 * NODE_MS }), { minLength: 6, maxLength: 6 }),
+    fc.array(
+      fc.record({
+        ms: fc.integer({ min: NODE_MS, max: 4 * NODE_MS }),
+        /** Asks again and again instead of waiting. */
+        isImpatient: fc.boolean(),
+        sessionId: fc.constantFrom("session", "session", "other"),
+      }),
+      { minLength: 6, maxLength: 8 },
+    ),
     fc.array(fc.constantFrom(0, 10, 500, 1_000), { minLength: 3, maxLength: 3 }),
-    async (faults, holdsMs, delaysMs) => {
+    async (faults, holds, delaysMs) => {
       server = new LeaseServer();
       const cables = [new Cable(), new Cable(), new Cable()];
       const own = cables.map((cable, index) => {
         cable.delayMs = delaysMs[index] ?? 0;
         return node(cable);
       });
-      const held: Lease[] = [];
+      const held: (Lease & { readonly sessionId: string })[] = [];
       let isOver = false;
-      const calls = holdsMs.map(async (ms, index) => {
+      const calls = holds.map(async ({ ms, isImpatient, sessionId }, index) => {
         const gate = own[index % own.length] as LeaseGate;
-        const lease = await gate.acquire(slot, { callId: `c-${index}` }).catch(() => undefined);
-        if (lease === undefined) return;
+        let granted: Lease | undefined;
+        do {
+          if (isImpatient) await new Promise((resolve) => setTimeout(resolve, 700));
+          const request = { callId: `c-${index}`, wait: !isImpatient };
+          granted = await gate.acquire({ ...slot, sessionId }, request).catch(() => undefined);
+        } while (granted === undefined && isImpatient && !isOver);
+        if (granted === undefined) return;
+        const lease = Object.assign(granted, { sessionId });
         held.push(lease);
         await new Promise((resolve) => setTimeout(resolve, ms));
         // As a call does before it begins something new.
@@ -311,7 +431,8 @@ test("whatever is cut, held up or slow, no two calls are sure of one session", a
       for (let at = 0; at < 50_000; at += 100) {
         await passes(100);
         const sure = held.filter((each) => !each.lost.aborted && each.validUntil > Date.now());
-        expect(sure.length, `calls sure of the session after ${at} ms`).toBeLessThanOrEqual(1);
+        const sessions = new Set(sure.map(({ sessionId }) => sessionId));
+        expect(sure.length, `calls sure of their session after ${at} ms`).toBe(sessions.size);
         const revived = sure.filter(({ token }) => server.replaced.has(token));
         expect(revived, "calls sure of the session that were replaced").toEqual([]);
       }
