@@ -258,6 +258,7 @@ async function untilLeft<T>(
   timeoutMs: number | undefined,
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  if (timeoutMs === undefined && signal) return wait(signal);
   const leave = new AbortController();
   const forward = () => leave.abort(signal?.reason);
   if (signal?.aborted) forward();
