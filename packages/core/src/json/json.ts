@@ -115,8 +115,9 @@ function copy(original: unknown, path: string, levels: number): JsonValue | unde
 
 /** Calls `toJSON` once where there is one, as `JSON.stringify` does. */
 function plainForm(value: unknown): unknown {
-  if (!isContainer(value) || !("toJSON" in value)) return value;
-  return typeof value.toJSON === "function" ? value.toJSON() : value;
+  if (!isContainer(value)) return value;
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  return typeof toJSON === "function" ? toJSON.call(value) : value;
 }
 
 function refusal(path: string, problem: string): InvalidInputError {
@@ -171,7 +172,8 @@ export function isFrozenJson(value: unknown, levels: number = MAX_JSON_DEPTH): b
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
   if (!isContainer(value))
     return value === null || typeof value === "string" || typeof value === "boolean";
-  if (levels <= 0 || !Object.isFrozen(value) || "toJSON" in value) return false;
+  if (levels <= 0 || !Object.isFrozen(value)) return false;
+  if ((value as { readonly toJSON?: unknown }).toJSON !== undefined) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== (Array.isArray(value) ? Array.prototype : Object.prototype)) return false;
   // Not `every`, which would skip the holes of a sparse array.
