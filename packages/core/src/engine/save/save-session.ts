@@ -213,7 +213,9 @@ async function commit(
 
 /** Removes what the state now holds, where that is not part of the save. Left behind, it is recognised by its id. */
 async function emptyInbox({ stateStore }: AgentParts, session: OpenSession): Promise<void> {
-  const { taken, slot, lease } = session;
+  const { taken, put, slot, lease, run } = session;
+  // An input that the head had room for was never in the inbox.
+  if (!put.has(run.runId)) taken.delete(run.runId);
   if (taken.size > 0 && !lease.inbox)
     await stateStore.inbox?.remove(slot, [...taken]).catch(() => undefined);
   taken.clear();
