@@ -40,6 +40,27 @@ describe.each([true, false])("what a turn may cost, fused: %s", (fused) => {
       );
     });
 
+    test("a warm turn asks the store nothing that it knows: an inbox that it put nothing into is not emptied", async () => {
+      const store = new FaultyStore({ fused });
+      const agent = agentOn(store);
+      await agent.call("1", ctx);
+      const namesOf = async (input: string) => {
+        store.commands.length = 0;
+        await agent.call(input, ctx);
+        return store.commands
+          .map(({ name }) => name)
+          .filter((name) => /inbox|put|remove/i.test(name));
+      };
+      expect(await namesOf("short")).toEqual(fused ? [] : ["readInbox"]);
+      // The head has no room for it.
+      expect(await namesOf("l".repeat(100_000))).toEqual(
+        fused ? [] : ["readInbox", "put", "remove"],
+      );
+      expect(
+        await store.inner.inbox?.read({ agentId: agent.agentId, userId: null, sessionId: "s" }),
+      ).toEqual([]);
+    });
+
     test("a warm turn is told nothing but that its copy is good, and reads no message again", async () => {
       const store = new FaultyStore({ fused });
       await longSession(store, 100);

@@ -18,6 +18,7 @@ import {
   type StateWrite,
   stateConflict,
 } from "@holdfast/core/store-kit";
+import type { Place } from "./document/place.js";
 import { VersionedDocuments } from "./document/versioned-documents.js";
 import { ExpiredSessions } from "./expiry/expired-sessions.js";
 import { SessionLife } from "./expiry/session-life.js";
@@ -26,7 +27,7 @@ import { FileInbox } from "./inbox/file-inbox.js";
 import { Disk } from "./io/disk.js";
 import { unavailable } from "./io/io-error.js";
 import { FileKeyValueStore } from "./key-value/file-key-value-store.js";
-import { COMPANION_FOLDERS, slotPlace } from "./layout.js";
+import { bySlot, COMPANION_FOLDERS, slotPlace } from "./layout.js";
 import { JsonlConversationLog } from "./log/jsonl-conversation-log.js";
 import {
   checkOptions,
@@ -93,6 +94,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
   readonly keepsCallRecords = true;
   /** Directory of all files. */
   readonly root: string;
+  readonly #placeOf: (slot: Slot) => Place;
   readonly #documents: VersionedDocuments;
   readonly #inbox: FileInbox;
   readonly #listing: SlotListing;
@@ -110,6 +112,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
     const disk = new Disk(durability);
     const report = safeReport(onReport);
     this.root = root;
+    this.#placeOf = bySlot((slot) => slotPlace(root, slot));
     this.#documents = new VersionedDocuments({
       disk,
       report,
@@ -150,7 +153,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
 
   async load(slot: Slot, known?: Revision): Promise<LoadAnswer> {
     const owner = checkSlot(slot);
-    const place = slotPlace(this.root, owner);
+    const place = this.#placeOf(owner);
     if (this.#life === undefined) return this.#documents.read(place, known);
     if (await this.#isExpired(owner)) return null;
     const loaded = await this.#documents.read(place, known);
@@ -165,7 +168,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
     const { expected, op, info } = write;
     const waits = info && info.waiting === true;
     let ended: readonly string[] = [];
-    const revision = await this.#documents.write(slotPlace(this.root, owner), write, async () => {
+    const revision = await this.#documents.write(this.#placeOf(owner), write, async () => {
       if (expected !== null && (await this.#isExpired(owner)))
         throw stateConflict(owner, expected, null);
       await this.#begin(owner);
@@ -200,7 +203,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
 
   async #remove(slot: Slot): Promise<boolean> {
     const marks = await this.#waiting.of(slot).catch(() => []);
-    const existed = await this.#documents.remove(slotPlace(this.root, slot));
+    const existed = await this.#documents.remove(this.#placeOf(slot));
     await this.#inbox.empty(slot);
     await this.#waiting.remove(marks).catch(() => undefined);
     return existed;
@@ -217,11 +220,11 @@ export class JsonFileAgentStateStore implements AgentStateStore {
    * stored revision. None belongs to a later wait, as when the save is repeated and the session waits again by now.
    */
   async #marksBefore(slot: Slot, expected: Revision): Promise<readonly string[]> {
-    const before = this.#documents.infoAt(slotPlace(this.root, slot), expected);
+    const before = this.#documents.infoAt(this.#placeOf(slot), expected);
     if (before !== "unsure" && before?.waiting !== true) return [];
     const marks = await this.#waiting.of(slot).catch(() => []);
     if (marks.length === 0) return [];
-    const stored = await this.#documents.read(slotPlace(this.root, slot), expected);
+    const stored = await this.#documents.read(this.#placeOf(slot), expected);
     return stored === "unchanged" ? marks : [];
   }
 

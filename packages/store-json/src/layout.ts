@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Slot } from "@holdfast/core";
-import { describeSlot, pathSegment } from "@holdfast/core/store-kit";
+import { BoundedMap } from "@holdfast/core/plugin-kit";
+import { describeSlot, pathSegment, slotText } from "@holdfast/core/store-kit";
 import type { Place } from "./document/place.js";
 
 /**
@@ -57,6 +58,22 @@ export function slotPlace(root: string, slot: Slot): Place {
     parents: parentsUpTo(directory, root),
     ids: [slot.agentId, slot.userId, slot.sessionId],
     label: `the state of ${describeSlot(slot)}`,
+  };
+}
+
+/** Slots for which {@link bySlot} keeps what it worked out. */
+const SLOTS_KEPT = 1_000;
+
+/** Keeps what `of` works out, for the slots used last: a command needs a path several times, and so does the next one. */
+export function bySlot<T extends object>(of: (slot: Slot) => T): (slot: Slot) => T {
+  const known = new BoundedMap<string, T>({ maxEntries: SLOTS_KEPT });
+  return (slot) => {
+    const key = slotText(slot);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const made = of(slot);
+    known.set(key, made);
+    return made;
   };
 }
 

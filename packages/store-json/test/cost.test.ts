@@ -35,30 +35,47 @@ test("asking whether a session changed reads nothing of its files", async () => 
   expect(reads[1]).toBe(reads[0]);
 });
 
-test("a warm turn nobody contends for opens no file and reads few directories", () => {
-  const [few, many] = [10, 60].map((turns) => opensOf(turns)) as [Opens, Opens];
-  // A file may be opened again on the way, as when a journal is rotated or a process stood still for seconds.
-  expect(many.files - few.files).toBeLessThan(10);
-  expect(many.directories - few.directories).toBeLessThanOrEqual(50 * 5);
+test("a warm turn nobody contends for opens no file, changes two names and asks no other thread", () => {
+  const [few, many] = [10, 60].map((turns) => callsOf(turns)) as [Calls, Calls];
+  const perTurn = (kind: keyof Calls): number => (many[kind] - few[kind]) / 50;
+  // Some are made on the way, as when a journal is rotated or a process stood still for seconds.
+  expect(perTurn("files")).toBeLessThan(0.2);
+  expect(perTurn("directories")).toBeLessThanOrEqual(5);
+  // The mailbox gets the name of the call, and loses it again.
+  expect(perTurn("names")).toBeLessThan(2.5);
+  expect(perTurn("otherThreads")).toBeLessThan(1);
 });
 
-interface Opens {
+/** System calls of a process below its root. */
+interface Calls {
+  /** Files opened. */
   readonly files: number;
+  /** Directories opened. */
   readonly directories: number;
+  /** Names made, changed or removed. */
+  readonly names: number;
+  /** Calls of any kind that were not made at once. */
+  readonly otherThreads: number;
 }
 
-/** Number of files and directories below the root that a process opens for so many turns. */
-function opensOf(turns: number): Opens {
+/** Counts the system calls that so many turns take. */
+function callsOf(turns: number): Calls {
   const root = temporaryRoot();
   const trace = join(temporaryRoot(), "trace");
   const script = fileURLToPath(new URL("./children/warm-turns.mjs", import.meta.url));
-  const options = ["-f", "-qq", "-o", trace, "-e", "trace=openat"];
+  const options = ["-f", "-qq", "-y", "-o", trace, "-e", "trace=%file,write,pwrite64,pread64"];
   execFileSync("strace", [...options, process.execPath, script, root, String(turns)]);
-  const opens = readFileSync(trace, "utf8")
-    .split("\n")
-    .filter((line) => line.includes(`"${root}`));
-  const directories = opens.filter((line) => line.includes("O_DIRECTORY")).length;
-  return { files: opens.length - directories, directories };
+  const lines = readFileSync(trace, "utf8").split("\n");
+  const main = lines[0]?.split(" ")[0];
+  const calls = lines.filter((line) => line.includes(root) && !line.includes("resumed>"));
+  const count = (pattern: RegExp): number => calls.filter((line) => pattern.test(line)).length;
+  const directories = count(/ openat\(.*O_DIRECTORY/);
+  return {
+    files: count(/ openat\(/) - directories,
+    directories,
+    names: count(/ (mkdir|rmdir|link|unlink|rename)(at2?)?\(/),
+    otherThreads: calls.filter((line) => line.split(" ")[0] !== main).length,
+  };
 }
 
 function child(name: string, ...args: readonly (string | number)[]): string {

@@ -10,6 +10,7 @@ const numbers: { readonly [call: string]: readonly string[] } = {
   write: ["1", "64"],
   openat: ["257", "56"],
   link: ["86", "37"],
+  pwrite64: ["18", "68"],
   rename: ["82", "264", "316", "38", "276"],
 };
 

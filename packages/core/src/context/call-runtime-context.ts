@@ -118,9 +118,11 @@ export class CallRuntimeContext implements RuntimeContext {
   /** A context with the same attributes, copied, and other fields where given; an undefined one is not given. */
   child(fields: RuntimeContextFields = {}): RuntimeContext {
     checkFields(fields);
-    const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+    const present: Record<string, unknown> = { ...this.#fields() };
+    for (const [name, value] of Object.entries(fields))
+      if (value !== undefined) present[name] = value;
     return new CallRuntimeContext(
-      { ...this.#fields(), ...Object.fromEntries(given) },
+      present,
       {
         extra: Object.assign(Object.create(null), this.#attributes.extra, fields.extra),
         singletons: new Map(this.#attributes.singletons),

@@ -17,6 +17,8 @@ const fieldNames: { readonly [K in keyof RuntimeContextFields]-?: true } = {
   extra: true,
 };
 const knownNames = Object.keys(fieldNames);
+/** A slot has an agentId, and a context that was copied by spreading it an agentState. */
+const acceptedNames: ReadonlySet<string> = new Set([...knownNames, "agentId", "agentState"]);
 const busyWords: readonly unknown[] = ["enqueue", "reject", "interrupt", "rollback"];
 const pendingWords: readonly unknown[] = ["refuse", "deny"];
 
@@ -30,11 +32,11 @@ export function checkFields(fields: RuntimeContextFields): void {
   const refuse = (problem: string): never => {
     throw new InvalidInputError(`the call's context: ${problem}`);
   };
-  // A slot has an agentId, and a context that was copied by spreading it an agentState.
-  const { agentId: _, agentState: __, ...named } = fields as Partial<RuntimeContext & Slot>;
-  const [unknown] = unknownNames(named, knownNames, "key");
-  if (unknown !== undefined)
+  if (Object.keys(fields).some((name) => !acceptedNames.has(name))) {
+    const { agentId: _, agentState: __, ...named } = fields as Partial<RuntimeContext & Slot>;
+    const [unknown] = unknownNames(named, knownNames, "key");
     refuse(`${unknown} (values of your own go into extra, or into a RuntimeContext)`);
+  }
   if (
     signal !== undefined &&
     !("aborted" in Object(signal) && "addEventListener" in Object(signal))

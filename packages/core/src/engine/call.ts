@@ -107,7 +107,7 @@ export class Call implements ActiveCall {
       leave = this.#parts.lifecycle.enter(this);
       const answering = compose(this.#parts.hooks.onRun, this.#runStep(), async () => {
         this.#begin();
-        await orAborted(this.#parts.lifecycle.start(), this.#drained.signal);
+        await this.#parts.lifecycle.ready(this.#drained.signal);
         return this.#answer();
       });
       const reply = await orAborted(answering, this.#abandon.signal);

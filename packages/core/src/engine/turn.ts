@@ -16,7 +16,7 @@ import { compose } from "./assemble/compose.js";
 import { withFreshIds } from "./call-input.js";
 import { type CallScope, stepOf } from "./call-scope.js";
 import { type LoopEnd, runLoop } from "./loop/loop.js";
-import { checkState, restoreSound } from "./save/check-state.js";
+import { type CheckedSections, checkState, restoreSound } from "./save/check-state.js";
 import { saveOpening, sayInput } from "./save/save-run.js";
 import { recordUnsaved, type SaveOptions, saveSession } from "./save/save-session.js";
 import { remember } from "./session/run-records.js";
@@ -192,8 +192,9 @@ export class Turn {
     const scope = this.#scope;
     const { session, parts, named } = scope;
     const { state } = session;
+    let checked: CheckedSections;
     try {
-      checkState(parts, session);
+      checked = checkState(parts, session);
     } catch (error) {
       attach(error, "reply", reply);
       return this.#fail(error, outcome === "committed" ? "error" : outcome);
@@ -206,7 +207,7 @@ export class Turn {
     if (named) remember(parts, session, record);
     try {
       if (!session.holdsLease()) throw session.leaseLost();
-      await saveSession(scope, this.#saveOptions(outcome));
+      await saveSession(scope, { ...this.#saveOptions(outcome), checked });
     } catch (error) {
       if (LeaseLostError.is(error)) await recordUnsaved(scope, "conflict");
       attach(error, "reply", reply);

@@ -33,9 +33,49 @@ export function toJsonValue(
   where: string,
   maxDepth: number = MAX_JSON_DEPTH,
 ): JsonValue {
+  const quick = quickCopy(value, maxDepth);
+  if (quick !== REFUSED && quick !== undefined) return quick;
   const result = copy(value, where, maxDepth);
   if (result === undefined) throw refusal(where, "is undefined, which JSON cannot hold");
   return result;
+}
+
+/** Says that {@link copy} has to tell what is wrong. */
+const REFUSED = Symbol("refused");
+
+/** Copies as {@link copy} does, without the names of places, which only an error needs. */
+function quickCopy(original: unknown, levels: number): JsonValue | undefined | typeof REFUSED {
+  const value = plainForm(original);
+  switch (typeof value) {
+    case "undefined":
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) ? value + 0 : REFUSED;
+    case "object":
+      if (value === null) return null;
+      break;
+    default:
+      return REFUSED;
+  }
+  if (levels <= 0 || value instanceof Map || value instanceof Set) return REFUSED;
+  if (Array.isArray(value)) {
+    const list: JsonValue[] = [];
+    for (const item of value) {
+      const kept = quickCopy(item, levels - 1);
+      if (kept === REFUSED) return REFUSED;
+      list.push(kept ?? null);
+    }
+    return Object.freeze(list);
+  }
+  const result: Record<string, JsonValue> = {};
+  for (const key of Object.keys(value)) {
+    const kept = quickCopy((value as Record<string, unknown>)[key], levels - 1);
+    if (kept === REFUSED) return REFUSED;
+    if (kept !== undefined) define(result, key, kept);
+  }
+  return Object.freeze(result);
 }
 
 function copy(original: unknown, path: string, levels: number): JsonValue | undefined {
@@ -75,8 +115,9 @@ function copy(original: unknown, path: string, levels: number): JsonValue | unde
 
 /** Calls `toJSON` once where there is one, as `JSON.stringify` does. */
 function plainForm(value: unknown): unknown {
-  if (!isContainer(value) || !("toJSON" in value)) return value;
-  return typeof value.toJSON === "function" ? value.toJSON() : value;
+  if (!isContainer(value)) return value;
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  return typeof toJSON === "function" ? toJSON.call(value) : value;
 }
 
 function refusal(path: string, problem: string): InvalidInputError {
@@ -131,7 +172,8 @@ export function isFrozenJson(value: unknown, levels: number = MAX_JSON_DEPTH): b
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
   if (!isContainer(value))
     return value === null || typeof value === "string" || typeof value === "boolean";
-  if (levels <= 0 || !Object.isFrozen(value) || "toJSON" in value) return false;
+  if (levels <= 0 || !Object.isFrozen(value)) return false;
+  if ((value as { readonly toJSON?: unknown }).toJSON !== undefined) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== (Array.isArray(value) ? Array.prototype : Object.prototype)) return false;
   // Not `every`, which would skip the holes of a sparse array.

@@ -2,7 +2,13 @@ import { InvalidInputError, StateCorruptError } from "../errors/index.js";
 import { isDeeperThan, type JsonObject, MAX_JSON_DEPTH, toJsonValue } from "../json/json.js";
 import { checkId } from "../slot/slot.js";
 import { migrateDocument, STATE_FORMAT, STATE_SCHEMA_VERSION } from "./migrate-document.js";
-import { isSectionName, openSections, type SectionName, sectionProblem } from "./section-checks.js";
+import {
+  isSectionName,
+  openSections,
+  type SectionName,
+  sectionNames,
+  sectionProblem,
+} from "./section-checks.js";
 import type {
   Extensions,
   OpenCalls,
@@ -74,23 +80,37 @@ const maxHeadDepth = MAX_JSON_DEPTH + 8;
 const maxSectionDepth = MAX_JSON_DEPTH + 2;
 
 /**
+ * Returns frozen copies of the sections that tools, hooks, guards and programs write.
+ *
+ * @throws InvalidInputError when one does not have its form or cannot be kept as JSON, so that no state is saved that would not
+ * load
+ */
+export function writeSections(head: StateHead): JsonObject {
+  const open: Partial<Record<SectionName, unknown>> = {};
+  for (const name of openSections) open[name] = head[name];
+  const written = toJsonValue(open, "state", maxHeadDepth) as JsonObject;
+  for (const name of openSections) refuseBad(name, written[name]);
+  return written;
+}
+
+/**
  * The head as it is stored: a frozen copy.
  *
- * @throws InvalidInputError when a section does not have its form or cannot be kept as JSON, so that no state is saved that
- * would not load
+ * @param sections - what {@link writeSections} returned, if it was called before
+ * @throws InvalidInputError as {@link writeSections}
  */
-export function writeHead(head: StateHead): JsonObject {
-  const { unknown, ...known } = head;
-  const document = {
+export function writeHead(head: StateHead, sections: JsonObject = writeSections(head)): JsonObject {
+  const { sessionId, userId, finishedCalls, unfinishedRun, lastEnds, resumableRun } = head;
+  const ofEngine = { finishedCalls, unfinishedRun, lastEnds, resumableRun };
+  return Object.freeze({
     format: STATE_FORMAT,
     schemaVersion: STATE_SCHEMA_VERSION,
     minReader: 1,
-    ...unknown,
-    ...known,
-  };
-  const written = toJsonValue(document, "state", maxHeadDepth) as JsonObject;
-  for (const name of openSections) refuseBad(name, written[name]);
-  return written;
+    ...(toJsonValue(head.unknown, "state", maxHeadDepth) as JsonObject),
+    ...{ sessionId, userId },
+    ...sections,
+    ...(toJsonValue(ofEngine, "state", maxHeadDepth) as JsonObject),
+  });
 }
 
 /**
@@ -166,6 +186,14 @@ export function readHead(value: unknown, salvage?: Salvage): StateHead {
   }
   head.unknown = unknown as JsonObject;
   return structuredHead(head);
+}
+
+/** Returns a head with the sections of one that was saved from it; nothing in it has to be checked again. */
+export function savedHead(head: StateHead, text: string): StateHead {
+  const saved = JSON.parse(text) as StateHead;
+  const next = { ...head };
+  for (const name of sectionNames) Object.assign(next, { [name]: saved[name] });
+  return next;
 }
 
 /** @throws StateCorruptError unless salvaged | StateTooNewError */

@@ -20,7 +20,9 @@ import {
   readHead,
   type Salvage,
   type StateHead,
+  savedHead,
   writeHead,
+  writeSections,
 } from "./head.js";
 import { type InterruptControl, InterruptTrigger } from "./interrupt-control.js";
 import { copyDocument, parseDocument } from "./read-document.js";
@@ -160,6 +162,11 @@ export class LiveState implements AgentState {
   /** `null` for an anonymous session. */
   get userId(): string | null {
     return this.#head.userId;
+  }
+
+  /** Fields of a newer release, kept as they are. */
+  get unknownFields(): JsonObject {
+    return this.#head.unknown;
   }
 
   /** Problems found when the state was read as far as it went; empty for a sound one. */
@@ -304,10 +311,20 @@ export class LiveState implements AgentState {
   /**
    * The document without its messages, as a store keeps it: a frozen copy.
    *
+   * @param sections - what {@link sections} returned, to be put in as it was then
    * @throws InvalidInputError when something in it cannot be kept as JSON
    */
-  head(): JsonObject {
-    return writeHead(this.#head);
+  head(sections?: JsonObject): JsonObject {
+    return writeHead(this.#head, sections);
+  }
+
+  /**
+   * Frozen copies of the sections that tools, hooks, guards and programs write. Used by the engine.
+   *
+   * @throws InvalidInputError when one of them cannot be stored
+   */
+  sections(): JsonObject {
+    return writeSections(this.#head);
   }
 
   /** Puts the head back to what {@link head} returned earlier; messages stay. Used by the engine to take a call back. */
@@ -405,14 +422,14 @@ export class LiveState implements AgentState {
    * A state for the next call with the same contents, stored as this one is. It takes the context over: a holder
    * of this state, such as a tool that outlived its call, works on a copy from then on, made when it is needed.
    *
-   * @param savedHead - the head as it was saved, if it was
+   * @param saved - the head as it was saved, if it was
    * @param added - record that the store keeps from now on, and how many it keeps
    */
   successor(
-    savedHead: string = JSON.stringify(this.head()),
+    saved: string = JSON.stringify(this.head()),
     added?: { readonly record: RunRecord; readonly keep: number },
   ): LiveState {
-    const head = readHead(JSON.parse(savedHead));
+    const head = savedHead(this.#head, saved);
     const records = added
       ? [added.record, ...this.#records.filter(({ callId }) => callId !== added.record.callId)]
       : this.#records;

@@ -79,6 +79,9 @@ export const openSections: readonly SectionName[] = [
   "shutdownInterrupted",
 ];
 
+/** Names of all sections. */
+export const sectionNames: readonly SectionName[] = Object.keys(sections) as SectionName[];
+
 /** Tells whether a key of a document is the name of a section. */
 export function isSectionName(key: string): key is SectionName {
   return Object.hasOwn(sections, key);

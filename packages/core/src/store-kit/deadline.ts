@@ -14,15 +14,13 @@ export async function withDeadline<T>(
   ms: number,
   onTimeout: () => Error,
 ): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timedOut = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(onTimeout()), Math.min(ms, longestTimerMs));
+  const running = run();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(onTimeout()), Math.min(ms, longestTimerMs));
+    const ended = () => clearTimeout(timer);
+    running.then(ended, ended);
+    running.then(resolve, reject);
   });
-  try {
-    return await Promise.race([run(), timedOut]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from "@holdfast/core";
 import { unavailable, unknownOutcome } from "../io/io-error.js";
-import { statOpen } from "../io/open-file.js";
+import { statOpen, writeOpen } from "../io/open-file.js";
 import type { ReportSink } from "../report.js";
 import { type ChainStep, follow, settle, type Verdict } from "./chain.js";
 import type { OpenJournal } from "./open-journal.js";
@@ -42,7 +42,7 @@ export async function appendRecord(
 async function writeLine(place: Place, { handle }: OpenJournal, line: Buffer): Promise<void> {
   let written: number;
   try {
-    written = (await handle.write(line)).bytesWritten;
+    written = await writeOpen(handle, line);
   } catch (error) {
     throw unavailable(`save ${place.label}`, error);
   }

@@ -13,7 +13,7 @@ import {
 } from "@holdfast/core/store-kit";
 import { IdlePool } from "../io/idle-pool.js";
 import { ioCode, ioReason, unavailable } from "../io/io-error.js";
-import { slotDirectory } from "../layout.js";
+import { bySlot, slotDirectory } from "../layout.js";
 import { ownIdentity } from "../process/process-identity.js";
 import type { KeptTicket } from "./kept-ticket.js";
 import { SlotQueue } from "./slot-queue.js";
@@ -26,6 +26,7 @@ export class TicketBackend implements LeaseBackend {
   readonly leaseMs: number;
   readonly commandTimeoutMs = 5_000;
   readonly #root: string;
+  readonly #placeOf: (slot: Slot) => { readonly directory: string; readonly label: string };
   readonly #gate = randomUUID();
   readonly #steps = new KeyedQueue();
   readonly #queues = new Map<string, SlotQueue>();
@@ -36,11 +37,15 @@ export class TicketBackend implements LeaseBackend {
 
   constructor(root: string, leaseMs: number) {
     this.#root = root;
+    this.#placeOf = bySlot((slot) => ({
+      directory: slotDirectory(root, slot),
+      label: describeSlot(slot),
+    }));
     this.leaseMs = leaseMs;
   }
 
   enter(claim: Claim, terms: EnterTerms): Promise<EnterAnswer> {
-    const what = `queueing for ${describeSlot(claim.slot)}`;
+    const what = `queueing for ${this.#placeOf(claim.slot).label}`;
     return boundedWrite(what, terms.deadlineMs, async () => {
       try {
         return await this.#step(claim.slot, (queue) => queue.enter(claim, terms));
@@ -55,7 +60,7 @@ export class TicketBackend implements LeaseBackend {
   }
 
   renew(claim: Claim, deadlineMs: number): Promise<boolean> {
-    const what = `renewing the lease on ${describeSlot(claim.slot)}`;
+    const what = `renewing the lease on ${this.#placeOf(claim.slot).label}`;
     return boundedWrite(
       what,
       deadlineMs,
@@ -64,7 +69,7 @@ export class TicketBackend implements LeaseBackend {
   }
 
   leave(claim: Claim): Promise<void> {
-    const what = `releasing ${describeSlot(claim.slot)}`;
+    const what = `releasing ${this.#placeOf(claim.slot).label}`;
     return boundedWrite(what, this.commandTimeoutMs, () =>
       this.#step(claim.slot, (queue) => queue.leave(claim)),
     );
@@ -82,7 +87,7 @@ export class TicketBackend implements LeaseBackend {
       const waiting = this.#queues.get(key)?.claims.filter(({ token }) => !seen.has(token)) ?? [];
       return [...tickets, ...waiting].map(({ callId }) => ({ callId }));
     } catch (error) {
-      throw unavailable(`look at the calls of ${describeSlot(slot)}`, error);
+      throw unavailable(`look at the calls of ${this.#placeOf(slot).label}`, error);
     }
   }
 
@@ -117,7 +122,8 @@ export class TicketBackend implements LeaseBackend {
   }
 
   #queueOf(slot: Slot): SlotQueue {
-    const directory = new TicketDirectory(slotDirectory(this.#root, slot), this.#root, this.#idle);
+    const { directory: path } = this.#placeOf(slot);
+    const directory = new TicketDirectory(path, this.#root, this.#idle);
     const terms = { gate: this.#gate, leaseMs: this.leaseMs, ...ownIdentity() };
     return new SlotQueue(directory, terms, (token) => this.#wakes.get(token)?.());
   }

@@ -91,29 +91,31 @@ export class TicketDirectory {
   }
 
   /**
-   * Takes the next number with the file of the gate's last ticket, which is quicker than {@link take}. It counts only if no other
-   * ticket is there when looked at again: one that came in between may have seen this one given back.
+   * Takes the slot with the file of the gate's last ticket, which is quicker than {@link take}. It counts only if no other ticket
+   * is there when looked at again: one that came before the file was written may have seen it given back.
    *
    * @returns null, and nothing is held, when another process came since, or there is no such file
    */
   async takeAgain(ticket: Omit<Ticket, "number">): Promise<Ticket | null> {
     const idle = this.#idle.take(this.path);
     if (idle === undefined) return null;
-    let taken: KeptTicket | null = null;
     try {
-      taken = await idle.renumber(ticket, (number) => this.#pathOf(number));
-      if (taken === null) return null;
-      const { number } = taken;
-      const others = numbersIn(namesInChanged(this.path)).filter((each) => each !== number - 1);
-      if (others.length !== 1 || others[0] !== number) {
-        await this.#releaseKept(taken);
-        return null;
+      if (!idle.isInPlace) return null;
+      await idle.claim(ticket);
+      if (this.#isOnly(idle)) {
+        this.#kept = idle;
+        return { ...ticket, number: idle.number };
       }
-      this.#kept = taken;
-      return { ...ticket, number };
+      await this.#releaseKept(idle);
+      return null;
     } finally {
       if (this.#kept === undefined) await idle.close();
     }
+  }
+
+  #isOnly(ticket: KeptTicket): boolean {
+    const numbers = numbersIn(namesInChanged(this.path));
+    return numbers.length === 1 && numbers[0] === ticket.number && ticket.isInPlace;
   }
 
   /** Renews a ticket; false when it was taken away. */
@@ -159,7 +161,8 @@ export class TicketDirectory {
    * highest; true when it stays as a mark.
    */
   async #releaseKept(kept: KeptTicket, sweep = false): Promise<boolean> {
-    const names = await kept.release(() => namesInChanged(this.path));
+    await kept.release();
+    const names = namesInChanged(this.path);
     const numbers = numbersIn(names);
     if (sweep) await removeStaleTemporaries(this.path, names);
     if (!numbers.includes(kept.number)) return false;

@@ -14,7 +14,8 @@ import { type Place, tooNew } from "../document/place.js";
 import { type Disk, namesIn, removeFile } from "../io/disk.js";
 import { inParallel } from "../io/in-parallel.js";
 import { isMissing, unavailable, unknownOutcome } from "../io/io-error.js";
-import { slotPlace } from "../layout.js";
+import { namesInChanged } from "../io/open-file.js";
+import { bySlot, slotPlace } from "../layout.js";
 import type { ReportSink } from "../report.js";
 import {
   damagedName,
@@ -53,6 +54,7 @@ interface NewEntry {
  */
 export class FileInbox implements Inbox {
   readonly #root: string;
+  readonly #placeOf: (slot: Slot) => Place;
   readonly #disk: Disk;
   readonly #report: ReportSink;
   readonly #life: InboxLife;
@@ -60,6 +62,10 @@ export class FileInbox implements Inbox {
 
   constructor(root: string, disk: Disk, report: ReportSink, life: InboxLife) {
     this.#root = root;
+    this.#placeOf = bySlot((slot) => ({
+      ...slotPlace(root, slot),
+      label: `the inbox of ${describeSlot(slot)}`,
+    }));
     this.#disk = disk;
     this.#report = report;
     this.#life = life;
@@ -85,7 +91,8 @@ export class FileInbox implements Inbox {
     const place = this.#placeOf(owner);
     if (await this.#life.isExpired(owner)) return [];
     try {
-      const files = withoutRepeats(entryFiles(await namesIn(place.directory)));
+      const files = withoutRepeats(entryFiles(namesInChanged(place.directory)));
+      if (files.length === 0) return [];
       const entries = await inParallel(files, PARALLEL, (file) => this.#entryIn(place, file));
       return entries.filter((entry) => entry !== null);
     } catch (error) {
@@ -110,10 +117,6 @@ export class FileInbox implements Inbox {
   /** Resolves when every command given so far has ended. */
   async idle(): Promise<void> {
     await this.#queue.idle();
-  }
-
-  #placeOf(slot: Slot): Place {
-    return { ...slotPlace(this.#root, slot), label: `the inbox of ${describeSlot(slot)}` };
   }
 
   /** Returns the name of the file written; null when the entry was there before. */
@@ -167,7 +170,7 @@ export class FileInbox implements Inbox {
 
   #removeFiles(place: Place, choose: (names: readonly string[]) => string[]): Promise<void> {
     return this.#exclusively(place, "remove entries from", async () => {
-      const names = await namesIn(place.directory);
+      const names = namesInChanged(place.directory);
       const chosen = choose(names);
       if (chosen.length === 0) return;
       for (const name of chosen) await removeFile(join(place.directory, name));

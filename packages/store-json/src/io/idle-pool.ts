@@ -28,10 +28,10 @@ export class IdlePool<T> {
     return found?.value;
   }
 
-  /** Takes the one that was used last, whatever its key. */
-  takeAny(): T | undefined {
-    const [key] = [...this.#idle.keys()].slice(-1);
-    return key === undefined ? undefined : this.take(key);
+  /** Takes the one that was used longest ago, if there are at least so many. */
+  takeOldest(atLeast: number): T | undefined {
+    const [oldest] = this.#idle.keys();
+    return oldest === undefined || this.#idle.size < atLeast ? undefined : this.take(oldest);
   }
 
   put(key: string, value: T): void {

@@ -15,6 +15,7 @@ import {
 } from "@holdfast/core/store-kit";
 import { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
+import { bySlot } from "../layout.js";
 import { checkOptions, type FileOptions, fileOptionRules } from "../options.js";
 import { type ReportSink, safeReport } from "../report.js";
 import { readBlob } from "./blob-files.js";
@@ -50,6 +51,7 @@ export class JsonlConversationLog implements ConversationLog {
   readonly reach = "host";
   /** Directory of all files. */
   readonly root: string;
+  readonly #logOf: (slot: Slot) => LogPlace;
   readonly #disk: Disk;
   readonly #report: ReportSink;
   readonly #writer: LogWriter;
@@ -66,6 +68,7 @@ export class JsonlConversationLog implements ConversationLog {
     checkOptions("JsonlConversationLog", options, fileOptionRules);
     const { root, durability = "fsync", onReport } = options;
     this.root = resolve(root);
+    this.#logOf = bySlot((slot) => logPlace(this.root, slot));
     this.#disk = new Disk(durability);
     this.#report = safeReport(onReport);
     this.#writer = new LogWriter(this.#disk, this.#report);
@@ -122,7 +125,7 @@ export class JsonlConversationLog implements ConversationLog {
   }
 
   #placeOf(slot: Slot): LogPlace {
-    return logPlace(this.root, checkSlot(slot));
+    return this.#logOf(checkSlot(slot));
   }
 
   #exclusively<T>(place: LogPlace, verb: string, work: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { BoundedMap } from "@holdfast/core/plugin-kit";
 import type { Disk } from "../io/disk.js";
 import { IdlePool } from "../io/idle-pool.js";
 import { ioReason, isMissing } from "../io/io-error.js";
-import { statName, statOpen } from "../io/open-file.js";
+import { readOpen, statName, statOpen, writeOpen } from "../io/open-file.js";
 import { sweepTemporaries } from "../io/stale-temporaries.js";
 import type { ReportSink } from "../report.js";
 import { storeBlobs } from "./blob-files.js";
@@ -33,11 +33,11 @@ interface KnownFile {
   syncFailed: boolean;
 }
 
-/** A log that is kept open. */
+/** A log that is kept open, with its size when it was last written to. */
 interface KeptLog {
-  readonly handle: FileHandle;
+  readonly log: OpenLog;
   readonly inode: bigint;
-  readonly size: number;
+  readonly header: Buffer;
 }
 
 /** Appends to log files; one call at a time per file. */
@@ -48,7 +48,7 @@ export class LogWriter {
     maxEntries: SEEN_KEPT,
     leastRecentlyUsed: true,
   });
-  readonly #open = new IdlePool<KeptLog>(({ handle }) => handle.close());
+  readonly #open = new IdlePool<KeptLog>(({ log }) => log.handle.close());
   readonly #known = new BoundedMap<string, KnownFile>({
     maxEntries: KNOWN_KEPT,
     leastRecentlyUsed: true,
@@ -69,10 +69,10 @@ export class LogWriter {
    * @throws StateCorruptError | StateTooLargeError | StoreUnavailableError | UnknownOutcomeError
    */
   async append(place: LogPlace, records: readonly EncodedRecord[]): Promise<void> {
-    const handle = await this.#openLog(place);
+    const log = this.#keptLog(place) ?? (await this.#openLog(place));
+    const { handle } = log;
     let kept: KeptLog | undefined;
     try {
-      const log = await describeLog(place, handle);
       const known = await this.#knownFile(place, log);
       const seen = await this.#seenIds(place, log, known, bytesOf(records));
       const fresh: EncodedRecord[] = [];
@@ -83,8 +83,8 @@ export class LogWriter {
       const end = await this.#write(place, log, fresh);
       // Also when all of them were there: the process that wrote them may have died before they were durable.
       await this.#sync(place, handle, known);
-      kept = sizeOf(handle);
-      if (fresh.length > 0 && kept?.size === end) seen.wrote(fresh, end - bytesOf(fresh));
+      kept = keptNow(log);
+      if (fresh.length > 0 && kept?.log.size === end) seen.wrote(fresh, end - bytesOf(fresh));
     } finally {
       if (kept !== undefined) this.#open.put(place.file, kept);
       // Everything that must be durable is synced: closing cannot lose anything.
@@ -99,18 +99,31 @@ export class LogWriter {
 
   /** Forgets a log that was deleted. */
   async forget(place: LogPlace): Promise<void> {
-    await this.#open.take(place.file)?.handle.close();
+    await this.#open.take(place.file)?.log.handle.close();
     this.#seen.delete(place.file);
     this.#known.delete(place.file);
   }
 
-  /** Opens a log, or takes one that is kept open, if its file has not been replaced. */
-  async #openLog(place: LogPlace): Promise<FileHandle> {
+  /** Returns a log that is kept open, as it is now, if its file was neither replaced nor written anew. */
+  #keptLog(place: LogPlace): OpenLog | undefined {
     const kept = this.#open.take(place.file);
-    if (kept === undefined) return this.#openFile(place);
-    if (statName(place.file)?.ino === kept.inode) return kept.handle;
-    await kept.handle.close().catch(() => undefined);
-    return this.#openFile(place);
+    if (kept === undefined) return undefined;
+    const { log, inode, header } = kept;
+    const now = statName(place.file);
+    if (now?.ino === inode && readOpen(log.handle, log.start).equals(header))
+      return { ...log, size: Number(now.size) };
+    void log.handle.close().catch(() => undefined);
+    return undefined;
+  }
+
+  async #openLog(place: LogPlace): Promise<OpenLog> {
+    const handle = await this.#openFile(place);
+    try {
+      return await describeLog(place, handle);
+    } catch (error) {
+      await handle.close().catch(() => undefined);
+      throw error;
+    }
   }
 
   async #openFile(place: LogPlace): Promise<FileHandle> {
@@ -175,10 +188,10 @@ export class LogWriter {
     const header = file === undefined ? [headerLine(place.slot)] : [];
     // The leading line end separates the first line from one that was cut short.
     const bytes = Buffer.concat([...header, LINE_END, ...records.map(({ line }) => line)]);
-    const { bytesWritten } = await handle.write(bytes);
-    if (bytesWritten < bytes.length)
+    const written = await writeOpen(handle, bytes);
+    if (written < bytes.length)
       throw new StoreUnavailableError(
-        `the disk took ${bytesWritten} of ${bytes.length} bytes for ${place.label}: it is full; make room and append the same records again`,
+        `the disk took ${written} of ${bytes.length} bytes for ${place.label}: it is full; make room and append the same records again`,
       );
     return size + bytes.length;
   }
@@ -204,10 +217,13 @@ function checkSize(place: LogPlace, records: readonly EncodedRecord[]): void {
     );
 }
 
-function sizeOf(handle: FileHandle): KeptLog | undefined {
+/** Returns a log to be kept; undefined for one that had no header yet. */
+function keptNow(log: OpenLog): KeptLog | undefined {
+  if (log.file === undefined) return undefined;
   try {
-    const { ino, size } = statOpen(handle);
-    return { handle, inode: ino, size: Number(size) };
+    const { ino, size } = statOpen(log.handle);
+    const header = readOpen(log.handle, log.start);
+    return { log: { ...log, size: Number(size) }, inode: ino, header };
   } catch {
     // The records are stored; their offsets are read again with the next append.
     return undefined;

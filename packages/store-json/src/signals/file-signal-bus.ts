@@ -12,6 +12,7 @@ import {
 } from "@holdfast/core/store-kit";
 import { IdlePool } from "../io/idle-pool.js";
 import { unavailable } from "../io/io-error.js";
+import { bySlot, slotDirectory } from "../layout.js";
 import { checkOptions, fileOptionRules } from "../options.js";
 import { callMailboxes, Mailbox } from "./mailbox.js";
 import { MailboxSweep } from "./mailbox-sweep.js";
@@ -22,15 +23,18 @@ export interface FileSignalBusOptions {
   readonly root: string;
 }
 
+/** Idle mailboxes from which on a session without one takes another's, which is cheaper than to make one. */
+const MANY_IDLE = 16;
+
 type Handler = (signal: Signal) => void;
 
 /**
  * Carries signals between the processes of a host.
  *
  * A listener creates a directory of its own for the call and watches it; a sender leaves a file in each of the call's
- * directories. It is moved away with the end of the call, so no signal outlives the call it was meant for, and serves a later
- * call if one comes within seconds. What a killed process leaves behind is
- * removed by the next call of the session, or beside those of other sessions, of any process, within minutes.
+ * directories. It loses the call's name with the end of the call, so no signal outlives the call it was meant for, and serves a
+ * later call if one comes within seconds; then it is removed. What a killed process leaves behind is removed by the next call of
+ * the session, or beside those of other sessions, of any process, within minutes.
  *
  * @example
  * const signals = new FileSignalBus({ root: "./signals" });
@@ -40,6 +44,7 @@ export class FileSignalBus implements SignalBus {
   readonly kind = "json";
   readonly reach = "host";
   readonly #root: string;
+  readonly #placeOf: (slot: Slot) => { readonly directory: string };
   readonly #sweep: MailboxSweep;
   readonly #idle = new IdlePool<Mailbox>((mailbox) => mailbox.discard());
   /** Listeners of this object, by call and mailbox: they are told directly. */
@@ -47,7 +52,9 @@ export class FileSignalBus implements SignalBus {
 
   constructor(options: FileSignalBusOptions) {
     checkOptions("FileSignalBus", options, { root: fileOptionRules.root });
-    this.#root = resolve(options.root);
+    const root = resolve(options.root);
+    this.#root = root;
+    this.#placeOf = bySlot((slot) => ({ directory: slotDirectory(root, slot) }));
     this.#sweep = new MailboxSweep(this.#root);
   }
 
@@ -58,7 +65,7 @@ export class FileSignalBus implements SignalBus {
     for (const handler of [...own.values()]) deliver(handler, text);
     let isReached = own.size > 0;
     try {
-      for (const mailbox of await callMailboxes(this.#root, owner, callId))
+      for (const mailbox of await callMailboxes(this.#root, this.#placeOf(owner).directory, callId))
         if (!own.has(mailbox.id) && (await mailbox.put(text))) isReached = true;
     } catch (error) {
       throw unavailable(`signal a call of ${describeSlot(owner)}`, error);
@@ -77,7 +84,7 @@ export class FileSignalBus implements SignalBus {
       close: async () => {
         handlers.delete(mailbox.id);
         if (handlers.size === 0 && this.#own.get(key) === handlers) this.#own.delete(key);
-        if (await mailbox.close()) this.#idle.put(mailbox.id, mailbox);
+        if (await mailbox.close()) this.#keep(mailbox);
       },
     };
   }
@@ -87,11 +94,17 @@ export class FileSignalBus implements SignalBus {
     await this.#idle.clear();
   }
 
+  /** Calls of a session wait for each other, so that one mailbox is enough for it most of the time. */
+  #keep(mailbox: Mailbox): void {
+    this.#idle.put(this.#idle.has(mailbox.session) ? mailbox.id : mailbox.session, mailbox);
+  }
+
   async #mailboxFor(slot: Slot, callId: string, receive: (text: string) => void): Promise<Mailbox> {
     try {
-      const idle = this.#idle.takeAny();
-      if (idle !== undefined && (await idle.reopen(slot, callId, receive))) return idle;
-      const mailbox = new Mailbox(this.#root, slot, callId, randomUUID());
+      const { directory } = this.#placeOf(slot);
+      const idle = this.#idle.take(directory) ?? this.#idle.takeOldest(MANY_IDLE);
+      if (idle !== undefined && (await idle.reopen(directory, callId, receive))) return idle;
+      const mailbox = new Mailbox(this.#root, directory, callId, randomUUID());
       await mailbox.open(receive);
       return mailbox;
     } catch (error) {

@@ -1,14 +1,12 @@
 import { readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Slot } from "@holdfast/core";
 import { isRecord } from "@holdfast/core/plugin-kit";
 import { pathSegment, uuidv7 } from "@holdfast/core/store-kit";
 import { DirectoryChange } from "../io/directory-change.js";
 import { Disk, namesIn, removeFile } from "../io/disk.js";
 import { isOlderThan, modifiedMs, touchFile } from "../io/file-time.js";
 import { isMissing } from "../io/io-error.js";
-import { namesInChanged } from "../io/open-file.js";
-import { slotDirectory } from "../layout.js";
+import { namesInChanged, renameOpen } from "../io/open-file.js";
 import { ownIdentity, type ProcessIdentity, processState } from "../process/process-identity.js";
 
 const OWNER = "listener.json";
@@ -28,13 +26,15 @@ const ATTEMPTS = 20;
 /** Nothing here has to survive a power loss: no call does either. */
 const disk = new Disk("os");
 
-/**
- * Directory between the calls of a listener, below the root: of a session that cannot be, so that what a killed process leaves
- * is swept like the mailboxes of calls.
- */
-const IDLE = join("@idle", "@idle", "@idle");
+/** Stands in for the call of a mailbox between two calls; no call's name has an "@". */
+const IDLE = "@idle";
+/** A reason spares the cost of an error, which nobody would see. */
+const CLOSED = "closed";
 
-/** Directory that one listener of one call watches: `<root>/<agent>/<user>/<session>/<call>@<id>`. */
+/**
+ * Directory that one listener of one call watches: `<root>/<agent>/<user>/<session>/<call>@<id>`. Between calls it stays with its
+ * session, under a name to which nothing is sent.
+ */
 export class Mailbox {
   readonly id: string;
   readonly #root: string;
@@ -45,10 +45,11 @@ export class Mailbox {
   #watching: Promise<void> | undefined;
   #touchedAt = performance.now();
 
-  constructor(root: string, slot: Slot, callId: string, id: string) {
+  /** @param session - directory of the session's mailboxes, below `root` */
+  constructor(root: string, session: string, callId: string, id: string) {
     this.id = id;
     this.#root = root;
-    this.#directory = this.#pathFor(slot, callId);
+    this.#directory = this.#pathFor(session, callId);
   }
 
   /** Creates the directory and passes every signal left in it to `receive`, until closed. */
@@ -58,24 +59,31 @@ export class Mailbox {
       await disk.makeDirectory(this.#directory, this.#root);
       await disk.publish(this.#directory, OWNER, owner);
     });
-    // Where it cannot be made, the mailbox serves one call.
-    await disk.makeDirectory(dirname(this.#idlePath), this.#root).catch(() => undefined);
     this.#change = new DirectoryChange(this.#directory, POLL, (name) => SIGNAL.test(name));
     this.#watching = this.#receiveAll(this.#change, receive, true);
     await removeAbandonedBeside(this.#directory).catch(() => undefined);
   }
 
+  /** Directory of the session that the mailbox is in. */
+  get session(): string {
+    return dirname(this.#directory);
+  }
+
   /** Moves an idle mailbox to another call, as {@link open} does; false when it is gone. */
-  async reopen(slot: Slot, callId: string, receive: (text: string) => void): Promise<boolean> {
+  async reopen(session: string, callId: string, receive: (text: string) => void): Promise<boolean> {
     const change = this.#change;
-    const directory = this.#pathFor(slot, callId);
     if (change === undefined) return false;
-    let isAlone = false;
+    const before = this.session;
+    const directory = this.#pathFor(session, callId);
     try {
-      await inSession(async () => {
-        isAlone = await disk.makeDirectory(dirname(directory), this.#root);
-        await rename(this.#directory, directory);
-      });
+      if (session === before) renameOpen(this.#directory, directory);
+      else {
+        await inSession(async () => {
+          await disk.makeDirectory(session, this.#root);
+          await rename(this.#directory, directory);
+        });
+        await rmdir(before).catch(() => undefined);
+      }
     } catch (error) {
       await this.discard();
       if (isMissing(error)) return false;
@@ -85,7 +93,7 @@ export class Mailbox {
     this.#closed = new AbortController();
     change.restart();
     this.#watching = this.#receiveAll(change, receive, false);
-    if (!isAlone) await removeAbandonedBeside(directory).catch(() => undefined);
+    await removeAbandonedBeside(directory).catch(() => undefined);
     return true;
   }
 
@@ -105,42 +113,38 @@ export class Mailbox {
   }
 
   /**
-   * Ends listening and moves the directory away, without the signals that came too late; false when the mailbox cannot be used
-   * again.
+   * Ends listening and takes the call's name from the directory, and the signals that came too late; false when the mailbox
+   * cannot be used again.
    */
   async close(): Promise<boolean> {
-    this.#closed.abort();
+    this.#closed.abort(CLOSED);
     await this.#watching;
-    const session = dirname(this.#directory);
     const isIdle = await this.#makeIdle().catch(() => false);
     if (!isIdle) await this.discard();
-    await rmdir(session).catch(() => undefined);
     return isIdle;
   }
 
-  /** Removes the directory. */
+  /** Removes the directory, and that of its session unless something else is in it. */
   async discard(): Promise<void> {
     this.#change?.close();
     this.#change = undefined;
     await removeDirectory(this.#directory).catch(() => undefined);
+    await rmdir(this.session).catch(() => undefined);
   }
 
   /** No signal to the call arrives once its name is gone; what did before is removed. */
   async #makeIdle(): Promise<boolean> {
     if (this.#change === undefined) return false;
-    await rename(this.#directory, this.#idlePath);
-    this.#directory = this.#idlePath;
+    const idle = join(this.session, `${IDLE}@${this.id}`);
+    renameOpen(this.#directory, idle);
+    this.#directory = idle;
     const names = namesInChanged(this.#directory);
     for (const name of names) if (name !== OWNER) await removeFile(join(this.#directory, name));
     return names.includes(OWNER);
   }
 
-  get #idlePath(): string {
-    return join(this.#root, IDLE, this.id);
-  }
-
-  #pathFor(slot: Slot, callId: string): string {
-    return join(slotDirectory(this.#root, slot), `${pathSegment(callId)}@${this.id}`);
+  #pathFor(session: string, callId: string): string {
+    return join(session, `${pathSegment(callId)}@${this.id}`);
   }
 
   /** @param isNew - signals may have been left before the directory was watched */
@@ -194,16 +198,20 @@ async function inSession(work: () => Promise<void>): Promise<void> {
 }
 
 /** Returns the mailboxes of a call. */
-export async function callMailboxes(root: string, slot: Slot, callId: string): Promise<Mailbox[]> {
+export async function callMailboxes(
+  root: string,
+  session: string,
+  callId: string,
+): Promise<Mailbox[]> {
   const prefix = `${pathSegment(callId)}@`;
-  return (await namesIn(slotDirectory(root, slot)))
+  return (await namesIn(session))
     .filter((name) => name.startsWith(prefix))
-    .map((name) => new Mailbox(root, slot, callId, name.slice(prefix.length)));
+    .map((name) => new Mailbox(root, session, callId, name.slice(prefix.length)));
 }
 
 /** Removes the mailboxes of the same session whose listeners died: what a killed process leaves goes with the next call. */
 async function removeAbandonedBeside(own: string): Promise<void> {
-  for (const name of await namesIn(dirname(own))) {
+  for (const name of namesInChanged(dirname(own))) {
     const mailbox = join(dirname(own), name);
     if (mailbox !== own) await removeIfAbandoned(mailbox);
   }

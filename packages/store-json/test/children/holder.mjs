@@ -1,18 +1,21 @@
 // Says `ready <pid>` and takes the lease on a session. `hold`: says `held`, then keeps it until it is ended, and says when it was
 // `lost`. `stop`: says `held`, and after it stood still `continued <lost> <past validUntil>`, before anything else can run.
-// `loop <times>`: takes and gives back, and says `overlap` should another process ever be inside at the same time.
+// `again`: as `hold`, but had the lease once before it says `ready`.
+// `loop <times> <pause>`: takes and gives back, up to so many milliseconds apart, and says `overlap` should another process ever be
+// inside at the same time.
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { FileSessionGate } from "@holdfast/store-json";
 
-const [root, leaseMs, mode, times] = process.argv.slice(2);
+const [root, leaseMs, mode, times, pauseMs = 0] = process.argv.slice(2);
 const gate = new FileSessionGate({ root, leaseMs: Number(leaseMs) });
 const slot = { agentId: "agent", userId: "user", sessionId: "session" };
 const inside = join(root, "inside");
 
+if (mode === "again") await (await gate.acquire(slot, { callId: "before" })).release();
 console.log(`ready ${process.pid}`);
-if (mode === "hold") {
+if (mode === "hold" || mode === "again") {
   const lease = await gate.acquire(slot, { callId: "held" });
   lease.lost.addEventListener("abort", () => {
     console.log(`lost ${lease.lost.reason.code}`);
@@ -46,6 +49,7 @@ if (mode === "hold") {
     rmSync(inside);
     await lease.release();
     console.log("turn");
+    if (pauseMs > 0) await setTimeout(Math.random() * Number(pauseMs));
   }
   console.log("end");
 }

@@ -10,6 +10,8 @@ const { existsSync, statSync, writeFileSync } = fs;
 
 const ops = [];
 const paths = new WeakMap();
+/** Paths of open files by descriptor, for writes that are made at once. */
+const openPaths = new Map();
 const isOurs = (path) => typeof path === "string" && path.startsWith(root);
 const note = (op) => ops.push(op);
 
@@ -18,6 +20,7 @@ promises.open = async (path, flags, ...rest) => {
   const isNew = isOurs(path) && !existsSync(path);
   const handle = await open(path, flags, ...rest);
   if (isOurs(path)) paths.set(handle, path);
+  openPaths.set(handle.fd, isOurs(path) ? path : undefined);
   if (isNew) note({ kind: "create", path });
   return handle;
 };
@@ -60,7 +63,15 @@ for (const kind of ["unlink", "mkdir", "rmdir"])
 around(promises, "rm", (path) => {
   if (isOurs(path)) throw new Error("rm is not recorded");
 });
-around(fs, "writeSync", (fd, text) => fd === 1 && note({ kind: "say", line: String(text).trim() }));
+around(fs, "writeSync", (fd, data) => {
+  const path = openPaths.get(fd);
+  if (fd === 1) note({ kind: "say", line: String(data).trim() });
+  else if (path) note({ kind: "write", path, data: Buffer.from(data).toString("base64") });
+});
+for (const kind of ["linkSync", "renameSync", "unlinkSync", "mkdirSync", "rmdirSync", "rmSync"])
+  around(fs, kind, (path) => {
+    if (isOurs(path)) throw new Error(`${kind} is not recorded`);
+  });
 syncBuiltinESMExports();
 
 process.on("exit", () => writeFileSync(output, JSON.stringify(ops)));

@@ -8,12 +8,8 @@ import type { AgentParts } from "../assemble/agent-parts.js";
 import { storedStateProblem } from "../assemble/plugin-state.js";
 import type { OpenSession } from "../session/open-session.js";
 
-/** The head of a state that may be saved. */
-export interface CheckedHead {
-  readonly head: JsonObject;
-  readonly text: string;
-  readonly bytes: number;
-}
+/** Sections of a state that may be saved, as they were when they were checked: see {@link LiveState.head}. */
+export type CheckedSections = JsonObject;
 
 /** The part of a session that is checked. */
 type CheckedSession = Pick<OpenSession, "state" | "slot" | "baseHead">;
@@ -33,24 +29,23 @@ export function checkState(
   { settings, pluginStates }: Pick<AgentParts, "settings" | "pluginStates">,
   session: CheckedSession,
   writer: string = writersOfCall,
-): CheckedHead {
+): CheckedSections {
   const { state, slot } = session;
-  let head: JsonObject;
+  let sections: JsonObject;
   try {
-    head = state.head();
+    sections = state.sections();
   } catch (error) {
     throw badState(session, writer, error instanceof Error ? error.message : String(error), error);
   }
   for (const [plugin, problem] of badPluginStates(pluginStates, state, session.baseHead))
     throw badState(session, writer, `the state of plugin "${plugin}" ${problem}`);
-  const text = JSON.stringify(head);
-  const bytes = Buffer.byteLength(text, "utf8");
   const { headBytes } = settings.limits;
-  if (bytes > headBytes && sectionBytes(head) > headBytes)
+  const bytes = sectionBytes(state, sections);
+  if (bytes > headBytes)
     throw new StateTooLargeError(
-      `the state of ${describeSlot(slot)} has ${sectionBytes(head)} bytes beside its messages; limits.headBytes allows ${headBytes}`,
+      `the state of ${describeSlot(slot)} has ${bytes} bytes beside its messages; limits.headBytes allows ${headBytes}`,
     );
-  return { head, text, bytes };
+  return sections;
 }
 
 /** Returns the error of a call, an edit or a plugin that put something into the state which cannot be stored. */
@@ -123,10 +118,11 @@ function textOf(extensions: JsonObject, plugin: string): string | undefined {
   return Object.hasOwn(extensions, plugin) ? JSON.stringify(extensions[plugin]) : undefined;
 }
 
-/** The engine's own records are bounded by themselves, and no state that was accepted may be too large because of them. */
-const keptByEngine = ["unfinishedRun", "finishedCalls", "lastEnds", "resumableRun", "openCalls"];
-
-function sectionBytes(head: JsonObject): number {
-  const sections = Object.entries(head).filter(([name]) => !keptByEngine.includes(name));
-  return Buffer.byteLength(JSON.stringify(Object.fromEntries(sections)), "utf8");
+/**
+ * Returns the bytes of a head without the engine's own records: they are bounded by themselves, and no state that was accepted
+ * may be too large because of them.
+ */
+function sectionBytes(state: LiveState, { openCalls: _, ...sections }: CheckedSections): number {
+  const { sessionId, userId, unknownFields } = state;
+  return Buffer.byteLength(JSON.stringify({ ...unknownFields, sessionId, userId, ...sections }));
 }

@@ -30,6 +30,7 @@ export async function saveOpening(scope: CallScope): Promise<void> {
   const fitsHead = Buffer.byteLength(JSON.stringify(body)) <= MAX_HEAD_INPUT_BYTES;
   if (!fitsHead && inbox) {
     const at = parts.now().toISOString();
+    session.put.add(run.runId);
     await inbox.put(session.slot, { id: run.runId, kind: "input", callId: run.callId, at, body });
   } else if (!fitsHead) sayInput(scope);
   beginUnfinished(scope);

@@ -15,7 +15,7 @@ import { retryWrite, saveWithRetry } from "../../store-kit/save-with-retry.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import type { OpenSession } from "../session/open-session.js";
-import { checkState } from "./check-state.js";
+import { type CheckedSections, checkState } from "./check-state.js";
 import { type Resolution, resolveConflict } from "./resolve-conflict.js";
 import { saveFailure } from "./save-failure.js";
 
@@ -31,6 +31,8 @@ export interface SaveOptions {
   readonly mergeable?: boolean | undefined;
   /** Party to blame for a bad value, in words. @default a tool, hook or guard of the call */
   readonly writer?: string | undefined;
+  /** The state's sections, if they were checked just before. */
+  readonly checked?: CheckedSections | undefined;
 }
 
 /** The part of a call's scope that a save needs. */
@@ -51,14 +53,14 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
     if (!session.holdsLease()) throw session.leaseLost();
     session.gather();
     // Nothing may reach the log of a state that is refused.
-    if (!parts.fused.log) checkState(parts, session, options.writer);
+    const checked = options.checked ?? checkState(parts, session, options.writer);
     try {
-      await writeAll(scope, options);
+      await writeAll(scope, { ...options, checked });
     } catch (error) {
       const conflict = conflictIn(error);
       if (!conflict || options.opening) throw error;
       const isResolved = await resolveConflict(scope, options, conflict, (how) =>
-        writeAll(scope, options, how),
+        writeAll(scope, { ...options, checked: undefined }, how),
       );
       if (!isResolved) throw error;
     }
@@ -172,12 +174,10 @@ async function commit(
   const callRecord = callRecordOf(parts, session);
   if (!parts.fused.log) state.lastEnds = to === undefined ? [...session.knownEnds] : [to];
   const needsThisRelease = callRecord || state.hasCallRecords || state.unfinishedRun?.input;
-  const checked = checkState(parts, session, options.writer);
-  const readable = needsThisRelease
-    ? { ...checked.head, minReader: STATE_SCHEMA_VERSION }
-    : checked.head;
+  const written = state.head(options.checked ?? checkState(parts, session, options.writer));
+  const readable = needsThisRelease ? { ...written, minReader: STATE_SCHEMA_VERSION } : written;
   const head = parts.seal?.seal(slot, readable) ?? readable;
-  const headText = head === checked.head ? checked.text : JSON.stringify(head);
+  const headText = JSON.stringify(head);
   const described = state.contextDelta();
   const delta = rewrite ? { keep: 0, replace: [], append: state.messages.slice() } : described;
   const write: StateWrite = {
@@ -202,7 +202,7 @@ async function commit(
   emit({
     type: "state_saved",
     bytes:
-      checked.bytes +
+      Buffer.byteLength(headText) +
       delta.append.reduce((sum, message) => sum + messageBytes(message), 0) +
       delta.replace.reduce((sum, [, message]) => sum + messageBytes(message), 0),
     durationMs: performance.now() - began,
@@ -213,7 +213,9 @@ async function commit(
 
 /** Removes what the state now holds, where that is not part of the save. Left behind, it is recognised by its id. */
 async function emptyInbox({ stateStore }: AgentParts, session: OpenSession): Promise<void> {
-  const { taken, slot, lease } = session;
+  const { taken, put, slot, lease, run } = session;
+  // An input that the head had room for was never in the inbox.
+  if (!put.has(run.runId)) taken.delete(run.runId);
   if (taken.size > 0 && !lease.inbox)
     await stateStore.inbox?.remove(slot, [...taken]).catch(() => undefined);
   taken.clear();

@@ -161,11 +161,12 @@ export function withSession<T>(
 /** Opens the session again, from what is stored now: another process saved after this one had loaded. */
 export async function reopen(
   parts: AgentParts,
-  { slot, lease, run, dropped, takenOver }: OpenSession,
+  { slot, lease, run, dropped, takenOver, put }: OpenSession,
   entry: EntryOptions,
 ): Promise<OpenSession> {
   const found = await loadWhole(parts.stateStore, slot);
-  return openLoaded(parts, { slot, lease, run, dropped, takenOver, now: parts.now }, found, entry);
+  const held = { slot, lease, run, dropped, takenOver, put, now: parts.now };
+  return openLoaded(parts, held, found, entry);
 }
 
 /** Runs `use` with the slot's lease, without loading its state: what cannot be read can still be deleted. */
@@ -201,9 +202,10 @@ function underLease<T>(
     const { runId, callId } = entry;
     const dropped: string[] = [];
     const takenOver = new Set<string>();
+    const put = new Set<string>();
     const run = { runId, callId };
     try {
-      return await use({ slot, lease, run, dropped, takenOver, now: parts.now }, timer);
+      return await use({ slot, lease, run, dropped, takenOver, put, now: parts.now }, timer);
     } finally {
       // No round trip where the last save carried the release.
       await lease.release(dropped).catch(() => undefined);
@@ -258,6 +260,7 @@ async function untilLeft<T>(
   timeoutMs: number | undefined,
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  if (timeoutMs === undefined && signal) return wait(signal);
   const leave = new AbortController();
   const forward = () => leave.abort(signal?.reason);
   if (signal?.aborted) forward();

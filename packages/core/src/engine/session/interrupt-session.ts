@@ -97,7 +97,7 @@ async function receiveMessage(
       ),
   });
   const { signal } = limit;
-  await orAborted(parts.lifecycle.start(), signal);
+  await parts.lifecycle.ready(signal);
   const ctx = named.child({ ...slot, callId, signal });
   const emit = incomingEmit(parts, (event) => parts.observe(backgroundEvent(slot, callId, event)));
   const step = { slot, ctx, callId, signal, emit, origin: "interrupt" } as const;

@@ -1,4 +1,5 @@
 import { ShuttingDownError } from "../../errors/errors.js";
+import { orAborted } from "./stop-switch.js";
 
 /** State of an agent between its creation and its close. */
 export type LifecycleState = "running" | "draining" | "closed";
@@ -52,6 +53,11 @@ export class Lifecycle {
       },
     );
     return this.#started;
+  }
+
+  /** Waits for {@link start}, until `signal` aborts; there is nothing to wait for once it was done. */
+  ready(signal: AbortSignal): Promise<void> | undefined {
+    return this.#startState === "started" ? undefined : orAborted(this.start(), signal);
   }
 
   /** Progress of the start of the plugins. */

@@ -206,7 +206,7 @@ export class Maintenance {
     };
     const left = lifecycle.enter(active);
     try {
-      await orAborted(lifecycle.start(), leave.signal);
+      await lifecycle.ready(leave.signal);
       const emit = (event: EventBody) => parts.observe(backgroundEvent(slot, callId, event));
       const onEnter = () => {
         active.isRunning = true;

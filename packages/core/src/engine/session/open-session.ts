@@ -29,6 +29,8 @@ export interface HeldSlot {
   readonly dropped: string[];
   /** Runs that were found unfinished, and reported. */
   readonly takenOver: Set<string>;
+  /** Ids of entries that the call put into the inbox after it had the lease. */
+  readonly put: Set<string>;
   now(): Date;
 }
 
@@ -67,6 +69,8 @@ export class OpenSession {
   readonly dropped: string[];
   /** Runs that were found unfinished, and reported. */
   readonly takenOver: Set<string>;
+  /** Ids of entries that the call put into the inbox after it had the lease. */
+  readonly put: Set<string>;
   /** The stored revision `state` is based on; null when nothing is stored. */
   revision: Revision | null;
   /** Messages said since the session was opened, by id, in order. */
@@ -84,12 +88,13 @@ export class OpenSession {
   #baseHead: JsonObject;
 
   constructor(held: HeldSlot, loaded: OpenedState) {
-    const { slot, lease, run, dropped, takenOver, now } = held;
+    const { slot, lease, run, dropped, takenOver, put, now } = held;
     this.slot = slot;
     this.lease = lease;
     this.run = run;
     this.dropped = dropped;
     this.takenOver = takenOver;
+    this.put = put;
     this.log = new LogBatch(run, now);
     this.state = loaded.state;
     this.revision = loaded.revision;

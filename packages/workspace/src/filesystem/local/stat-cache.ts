@@ -1,9 +1,10 @@
-import { lstat, type Stats } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { BoundedMap } from "@holdfast/core/plugin-kit";
 import { hasIoCode } from "../io-error.js";
 
-/** Paths whose status is read concurrently. */
-const CONCURRENCY = 32;
+/** Paths whose status is read at once: the system has it in memory, and asking in another thread costs ten times the answer. */
+const AT_ONCE = 32;
 /** Age below which a change is uncertain: another one within the same tick of the clock would not show. */
 const SETTLED_AFTER_MS = 2_000;
 
@@ -27,7 +28,8 @@ export interface StatCacheOptions<T> {
 interface Kept<T> {
   readonly value: T;
   readonly sources: Sources;
-  readonly stamps: readonly string[];
+  /** Status of the sources: those on the way first. */
+  readonly found: readonly Found[];
 }
 
 /**
@@ -58,7 +60,7 @@ export class StatCache<T> {
     const found = await statsOf(sources);
     // Settled before it was read, and so also while it was read.
     if (this.#areCertain(found.slice(sources.way.length), value, startedAt - SETTLED_AFTER_MS))
-      this.#kept.set(key, { value, sources, stamps: stampsOf(sources, found) });
+      this.#kept.set(key, { value, sources, found });
     return value;
   }
 
@@ -73,33 +75,47 @@ export class StatCache<T> {
 
 type Found = Stats | "absent" | "unknown";
 
-async function isUnchanged({ sources, stamps }: Kept<unknown>): Promise<boolean> {
-  const now = stampsOf(sources, await statsOf(sources));
-  return now.every((stamp, index) => stamp === stamps[index] && stamp !== "unknown");
+async function isUnchanged({ sources, found }: Kept<unknown>): Promise<boolean> {
+  const now = await statsOf(sources);
+  return now.every((each, index) => isSame(each, found[index], index < sources.way.length));
 }
 
-async function statsOf({ way, content }: Sources): Promise<Found[]> {
-  const paths = [...way, ...content];
-  const found: Found[] = [];
-  for (let at = 0; at < paths.length; at += CONCURRENCY)
-    found.push(...(await Promise.all(paths.slice(at, at + CONCURRENCY).map(statOf))));
-  return found;
-}
-
-function statOf(path: string): Promise<Found> {
-  return new Promise((resolve) =>
-    lstat(path, (error, stats) => {
-      if (error === null) resolve(stats);
-      else resolve(hasIoCode(error, "ENOENT") ? "absent" : "unknown");
-    }),
+/** @param isOnWay - only whether it is the same directory matters */
+function isSame(now: Found, before: Found | undefined, isOnWay: boolean): boolean {
+  if (typeof now === "string" || typeof before !== "object")
+    return now === "absent" && before === now;
+  if (now.dev !== before.dev || now.ino !== before.ino || now.mode !== before.mode) return false;
+  return (
+    isOnWay ||
+    (now.size === before.size && now.mtimeMs === before.mtimeMs && now.ctimeMs === before.ctimeMs)
   );
 }
 
-function stampsOf({ way }: Sources, found: readonly Found[]): string[] {
-  return found.map((each, index) => {
-    if (typeof each === "string") return each;
-    const { dev, ino, mode, size, mtimeMs, ctimeMs } = each;
-    const identity = `${dev} ${ino} ${mode}`;
-    return index < way.length ? identity : `${identity} ${size} ${mtimeMs} ${ctimeMs}`;
-  });
+function statsOf({ way, content }: Sources): Found[] | Promise<Found[]> {
+  const paths = [...way, ...content];
+  return paths.length <= AT_ONCE ? paths.map(statNow) : statMany(paths);
+}
+
+/** A large workspace must not keep the process from other work. */
+async function statMany(paths: readonly string[]): Promise<Found[]> {
+  const found: Found[] = [];
+  for (let at = 0; at < paths.length; at += AT_ONCE)
+    found.push(
+      ...(await Promise.all(
+        paths.slice(at, at + AT_ONCE).map((path) => lstat(path).catch(missingOrUnknown)),
+      )),
+    );
+  return found;
+}
+
+function statNow(path: string): Found {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? "absent";
+  } catch (error) {
+    return missingOrUnknown(error);
+  }
+}
+
+function missingOrUnknown(error: unknown): "absent" | "unknown" {
+  return hasIoCode(error, "ENOENT") ? "absent" : "unknown";
 }
