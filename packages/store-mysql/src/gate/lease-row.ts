@@ -1,5 +1,7 @@
 import type { Revision } from "@holdfast/core";
 import { describeSlot, type SeenClaim } from "@holdfast/core/store-kit";
+import { asNumberOrZero, type Cell } from "../connection/cells.js";
+import { compoundBlock } from "../connection/compound.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
@@ -10,6 +12,7 @@ import {
   puttingValues,
   removeEntries,
 } from "../inbox/inbox-column.js";
+import type { Tables } from "../keys.js";
 import { entryStart, withoutEntry } from "../state/entry-list.js";
 import { deleteEmptyRow, SLOT_COLUMNS, slotValues } from "../state/state-row.js";
 import type { LocalClaim } from "./local-claim.js";
@@ -82,33 +85,33 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
    * @param clears - value of `waiting` when nobody waited behind; if it is still that, newcomers need not queue
    * @returns null when the slot is not free; otherwise with the signals that lay beside the place
    */
-  takeTurn(
+  async takeTurn(
     database: Database,
     claim: LocalClaim,
     terms: TakeTerms,
     clears: number | null,
   ): Promise<(Taken & { readonly signals: Buffer | undefined }) | null> {
-    const { slots, waiters } = database.tables;
-    const ticket = claim.ticket ?? 0;
     const { replaces } = terms;
+    const ticket = claim.ticket ?? 0;
+    const values = [
+      ...[...this.#leased(claim), clears ?? -1, ...takeValues(terms)],
+      ...[claim.k, claim.tokenBytes],
+      ...(replaces ? [Buffer.from(replaces.token, "utf8"), replaces.version] : [null, null]),
+    ];
+    const { tables } = database;
+    const atOnce = takingAtOnce(tables, terms);
+    const rows = await database.compound(queueing(claim), atOnce, [...values, ticket, ticket]);
+    if (rows !== null) {
+      const [report, signals] = rows[0] ?? [];
+      const insertId = asNumberOrZero(report);
+      return insertId === 0 ? null : { ...readReport(insertId), signals: asSignals(signals) };
+    }
     return database.transaction(queueing(claim), async (tx) => {
-      const { affectedRows, insertId } = await tx.write(
-        `UPDATE ${slots} SET ${LEASED}, waiting = IF(waiting = ?, 0, waiting) + 0 * ${REPORT}${terms.put ? `, ${PUTTING}` : ""}
-WHERE k = ? AND (lease_token = ? OR ${FREE} OR (lease_token = ? AND ${LEASE_VERSION} = ?))`,
-        [
-          ...[...this.#leased(claim), clears ?? -1, ...takeValues(terms)],
-          ...[claim.k, claim.tokenBytes],
-          ...(replaces ? [Buffer.from(replaces.token, "utf8"), replaces.version] : [null, null]),
-        ],
-      );
+      const { affectedRows, insertId } = await tx.write(takingTurn(tables, terms), values);
       if (affectedRows === 0) return null;
-      // Held until the end, so that no signal can be put there between reading and deleting.
-      const [row] = await tx.read(`SELECT signals FROM ${waiters} WHERE id = ? FOR UPDATE`, [
-        ticket,
-      ]);
-      if (row !== undefined) await tx.write(`DELETE FROM ${waiters} WHERE id = ?`, [ticket]);
-      const signals = row?.[0];
-      return { ...readReport(insertId), signals: Buffer.isBuffer(signals) ? signals : undefined };
+      const [row] = await tx.read(readingPlace(tables), [ticket]);
+      if (row !== undefined) await tx.write(leaving(tables), [ticket]);
+      return { ...readReport(insertId), signals: asSignals(row?.[0]) };
     });
   }
 
@@ -163,6 +166,39 @@ WHERE k = ? AND (lease_token = ? OR ${FREE} OR (lease_token = ? AND ${LEASE_VERS
   #leased({ tokenBytes, callIdBytes }: LocalClaim): readonly Value[] {
     return [tokenBytes, callIdBytes, this.#leaseMicros];
   }
+}
+
+function takingTurn({ slots }: Tables, { put }: TakeTerms): string {
+  return `UPDATE ${slots} SET ${LEASED}, waiting = IF(waiting = ?, 0, waiting) + 0 * ${REPORT}${put ? `, ${PUTTING}` : ""}
+WHERE k = ? AND (lease_token = ? OR ${FREE} OR (lease_token = ? AND ${LEASE_VERSION} = ?))`;
+}
+
+/** Statement that reads the signals beside a place, held until the end, so that none can be put there before it is deleted. */
+function readingPlace({ waiters }: Tables, into = ""): string {
+  return `SELECT signals ${into}FROM ${waiters} WHERE id = ? FOR UPDATE`;
+}
+
+function leaving({ waiters }: Tables): string {
+  return `DELETE FROM ${waiters} WHERE id = ?`;
+}
+
+function takingAtOnce(tables: Tables, terms: TakeTerms): string {
+  return compoundBlock(
+    ["report BIGINT UNSIGNED DEFAULT 0", "beside MEDIUMBLOB"],
+    [
+      takingTurn(tables, terms),
+      `IF ROW_COUNT() > 0 THEN
+SET report = LAST_INSERT_ID();
+${readingPlace(tables, "INTO beside ")};
+${leaving(tables)};
+END IF`,
+      ...["COMMIT", "SELECT report, beside"],
+    ],
+  );
+}
+
+function asSignals(cell: Cell | undefined): Buffer | undefined {
+  return Buffer.isBuffer(cell) ? cell : undefined;
 }
 
 function takeValues({ known, put }: TakeTerms): readonly Value[] {

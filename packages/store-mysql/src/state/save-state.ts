@@ -1,7 +1,8 @@
 import type { Revision, Slot } from "@holdfast/core";
 import { describeSlot, leaseLost, stateConflict } from "@holdfast/core/store-kit";
 import { asBytesOrNone, asNumberOrZero, asTextOrNull } from "../connection/cells.js";
-import { compound, type Database, type Transaction } from "../connection/database.js";
+import { compound } from "../connection/compound.js";
+import type { Database, Transaction } from "../connection/database.js";
 import type { Value, WriteResult } from "../connection/session.js";
 import { removeExpired } from "../expiry/expired-sessions.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
@@ -81,7 +82,7 @@ function fitsCompound({ expected, lease, takes, head, rows, log }: PreparedWrite
 }
 
 /** Saves with one statement, where the server can; false when the transaction has to find out why it could not. */
-function saveAtOnce(
+async function saveAtOnce(
   database: Database,
   what: string,
   k: Buffer,
@@ -95,7 +96,7 @@ function saveAtOnce(
   ];
   const sql = rest.map((statement) => statement.sql);
   const values = [first, ...rest].flatMap((statement) => statement.values);
-  return database.compound(what, compound(first.sql, sql), values);
+  return (await database.compound(what, compound(first.sql, sql), values)) !== null;
 }
 
 function makeRow(tx: Transaction, { slots }: Tables, slot: Slot): Promise<WriteResult> {

@@ -1,0 +1,24 @@
+/**
+ * Returns a statement of MariaDB that runs others in a transaction, with one round trip: the first, and the rest if it changed a
+ * row. Otherwise it fails, and nothing is written. The rest can use `last_id`, the value that the first passed to `LAST_INSERT_ID`.
+ */
+export function compound(first: string, rest: readonly string[]): string {
+  return compoundBlock(
+    ["last_id BIGINT UNSIGNED"],
+    [
+      first,
+      "IF ROW_COUNT() = 0 THEN SIGNAL SQLSTATE '45000'; END IF",
+      "SET last_id = LAST_INSERT_ID()",
+      ...rest,
+      "COMMIT",
+    ],
+  );
+}
+
+/** Returns a statement of MariaDB that runs others, beginning a transaction that they have to end; one that fails is rolled back. */
+export function compoundBlock(variables: readonly string[], statements: readonly string[]): string {
+  return `BEGIN NOT ATOMIC
+${variables.map((variable) => `DECLARE ${variable};\n`).join("")}DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+START TRANSACTION;
+${statements.map((sql) => `${sql};\n`).join("")}END`;
+}

@@ -1,0 +1,130 @@
+import { asNumber, asNumberOrZero } from "../connection/cells.js";
+import { compoundBlock } from "../connection/compound.js";
+import type { Database } from "../connection/database.js";
+import { EXPIRED, isExpired, lifeOf } from "../expiry/last-use.js";
+import type { LocalClaim } from "./local-claim.js";
+import { ALIVE, HELD, queueing } from "./waiting-queue.js";
+
+/** Place in a queue. */
+export interface Joined {
+  readonly ticket: number;
+  /** Number of calls before it, the holder included. */
+  readonly ahead: number;
+}
+
+/** Error of a call that may not wait; rolls its transaction back. */
+export class QueueFull extends Error {
+  readonly waiting: number;
+
+  constructor(waiting: number) {
+    super("the queue is full");
+    this.waiting = waiting;
+  }
+}
+
+/** Error of a call on a session that has expired; rolls its transaction back. */
+export class SlotExpired extends Error {}
+
+/** Terms of a claim that joins. */
+interface JoinTerms {
+  /** Calls that may wait already. */
+  readonly mayWait: number;
+  /** Time for which a place counts without being renewed. */
+  readonly aliveMicros: number;
+}
+
+/**
+ * Joins the queue of a slot, with the slot's row locked, so that the numbers of its places are in the order of joining: with one
+ * statement where the server can, otherwise in a transaction.
+ *
+ * @returns null when the slot has no row
+ * @throws QueueFull when calls are ahead, and `mayWait` of them wait already
+ * @throws SlotExpired when the session has expired: no call waits for it, and it must be removed before the next one begins
+ */
+export async function joinQueue(
+  database: Database,
+  claim: LocalClaim,
+  terms: JoinTerms,
+): Promise<Joined | null> {
+  const { k } = claim;
+  const joined = await database.compound(queueing(claim), joiningAtOnce(database), [
+    ...[k, k, k, claim.tokenBytes, k, terms.mayWait],
+    ...placeValues(claim, terms),
+  ]);
+  const [row] = joined ?? [];
+  return row === undefined
+    ? joinInTransaction(database, claim, terms)
+    : readOutcome(row.map(asNumberOrZero));
+}
+
+const [NO_ROW, JOINED, FULL, GONE] = [0, 1, 2, 3];
+
+function joiningAtOnce(database: Database): string {
+  return compoundBlock(
+    ["outcome INT DEFAULT 0", "place, holders, others BIGINT UNSIGNED DEFAULT 0", "life_is INT"],
+    [
+      comingTo(database),
+      `IF ROW_COUNT() > 0 THEN
+SELECT ${standing(database)} INTO holders, others, place, life_is FROM ${database.tables.slots} WHERE k = ?;
+IF holders + others = 0 AND life_is = ${EXPIRED} THEN SET outcome = ${GONE};
+ELSEIF place > 0 THEN SET outcome = ${JOINED}, others = GREATEST(others, 1) - 1;
+ELSEIF holders + others > 0 AND others >= ? THEN SET outcome = ${FULL};
+ELSE ${placing(database)}; SET outcome = ${JOINED}, place = LAST_INSERT_ID();
+END IF;
+END IF`,
+      `IF outcome = ${JOINED} THEN COMMIT; ELSE ROLLBACK; END IF`,
+      "SELECT outcome, place, holders, others",
+    ],
+  );
+}
+
+/** @throws QueueFull | SlotExpired */
+function readOutcome([outcome, ticket = 0, holders = 0, waiting = 0]: number[]): Joined | null {
+  if (outcome === NO_ROW) return null;
+  if (outcome === GONE) throw new SlotExpired();
+  if (outcome === FULL) throw new QueueFull(waiting);
+  return { ticket, ahead: holders + waiting };
+}
+
+function joinInTransaction(
+  database: Database,
+  claim: LocalClaim,
+  terms: JoinTerms,
+): Promise<Joined | null> {
+  const { k } = claim;
+  return database.transaction(queueing(claim), async (tx) => {
+    const { affectedRows } = await tx.write(comingTo(database), [k]);
+    if (affectedRows === 0) return null;
+    const [counts = []] = await tx.read(
+      `SELECT ${standing(database)} FROM ${database.tables.slots} WHERE k = ?`,
+      [k, k, claim.tokenBytes, k],
+    );
+    const [holders = 0, waiting = 0, before = 0] = counts.slice(0, 3).map(asNumber);
+    const ahead = holders + waiting;
+    if (ahead === 0 && isExpired(counts[3])) throw new SlotExpired();
+    // Joined before, and the answer was lost.
+    if (before > 0) return { ticket: before, ahead: ahead - 1 };
+    if (ahead > 0 && waiting >= terms.mayWait) throw new QueueFull(waiting);
+    const { insertId } = await tx.write(placing(database), placeValues(claim, terms));
+    return { ticket: insertId, ahead };
+  });
+}
+
+/** Locks the slot's row. */
+function comingTo({ tables }: Database): string {
+  return `UPDATE ${tables.slots} SET waiting = waiting + 1 WHERE k = ?`;
+}
+
+/** Columns for the number of holders and of calls that wait, the place that the claim has already, and the life of the slot. */
+function standing(database: Database): string {
+  const { waiters } = database.tables;
+  return `${HELD}, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND ${ALIVE}), COALESCE((SELECT MAX(id) FROM ${waiters} WHERE k = ? AND token = ?), 0), ${lifeOf(database)}`;
+}
+
+function placing({ tables }: Database): string {
+  return `INSERT INTO ${tables.waiters} (k, kind, token, call_id, alive_until) VALUES (?, 'waiter', ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`;
+}
+
+function placeValues({ k, tokenBytes, callIdBytes }: LocalClaim, { aliveMicros }: JoinTerms) {
+  return [k, tokenBytes, callIdBytes, aliveMicros];
+}
