@@ -7,6 +7,7 @@ export interface Tables {
   readonly prefix: string;
   readonly slots: string;
   readonly messages: string;
+  readonly ledger: string;
   readonly log: string;
   readonly blobs: string;
   readonly waiters: string;
@@ -22,6 +23,7 @@ export function tableNames(prefix: string): Tables {
     prefix,
     slots: name("slots"),
     messages: name("messages"),
+    ledger: name("ledger"),
     log: name("log"),
     blobs: name("blobs"),
     waiters: name("waiters"),

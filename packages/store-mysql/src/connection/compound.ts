@@ -1,3 +1,6 @@
+/** Statement that makes a compound statement fail, and so nothing is written. */
+export const REFUSE = "SIGNAL SQLSTATE '45000'";
+
 /**
  * Returns a statement of MariaDB that runs others in a transaction, with one round trip: the first, and the rest if it changed a
  * row. Otherwise it fails, and nothing is written. The rest can use `last_id`, the value that the first passed to `LAST_INSERT_ID`.
@@ -7,7 +10,7 @@ export function compound(first: string, rest: readonly string[]): string {
     ["last_id BIGINT UNSIGNED"],
     [
       first,
-      "IF ROW_COUNT() = 0 THEN SIGNAL SQLSTATE '45000'; END IF",
+      `IF ROW_COUNT() = 0 THEN ${REFUSE}; END IF`,
       "SET last_id = LAST_INSERT_ID()",
       ...rest,
       "COMMIT",

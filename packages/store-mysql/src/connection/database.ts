@@ -64,6 +64,11 @@ export class Database {
     this.#limit = parts.limit ?? new PacketLimit();
   }
 
+  /** Tells whether the server is one with {@link compound} statements, as far as is known. */
+  get knowsCompounds(): boolean {
+    return this.#parts.connections.knowsCompounds;
+  }
+
   /** Returns the same database for commands that together end within `ms` from now. */
   within(ms: number): Database {
     return new Database({ ...this.#parts, limit: this.#limit, deadline: performance.now() + ms });

@@ -9,6 +9,7 @@ import { lastUse } from "./0004-last-use.js";
 import { waiting } from "./0005-waiting.js";
 import { nodes } from "./0006-nodes.js";
 import { changes } from "./0007-changes.js";
+import { ledger } from "./0008-ledger.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   waiting,
   nodes,
   changes,
+  ledger,
 ];
 
 /** The number of the newest migration this release knows. */

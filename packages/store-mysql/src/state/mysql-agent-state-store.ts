@@ -155,6 +155,7 @@ function deleteState(database: Database, slot: Slot): Promise<boolean> {
     );
     if (affectedRows === 0) return false;
     await tx.write(`DELETE FROM ${tables.messages} WHERE k = ?`, [k]);
+    await tx.write(`DELETE FROM ${tables.ledger} WHERE k = ?`, [k]);
     await tx.write(deleteEmptyRow(tables), [k]);
     return insertId === THERE;
   });

@@ -20,7 +20,7 @@ export function slotValues(slot: Slot): readonly Value[] {
 
 /** Assignments that remove the state of a slot, with its inbox. */
 export const NO_STATE =
-  "rev = NULL, head = NULL, n = 0, ops = '', changes = NULL, updated_at = NULL, inbox = NULL, calls = NULL, info = NULL, run_open = 0, unfinished = 0, awaits_answer = 0";
+  "rev = NULL, head = NULL, n = 0, ops = '', changes = NULL, last_change = NULL, updated_at = NULL, inbox = NULL, calls = NULL, info = NULL, run_open = 0, unfinished = 0, awaits_answer = 0";
 
 /** Statement that deletes the row of a slot without state, log, inbox, lease and waiting calls. */
 export function deleteEmptyRow({ slots }: Tables): string {

@@ -9,6 +9,7 @@ import {
 import { isRecord } from "@holdfast/core/plugin-kit";
 import {
   type CallRecord,
+  type ChangeLedger,
   changesSince,
   describeSlot,
   isForked,
@@ -17,6 +18,7 @@ import {
   type StateChange,
 } from "@holdfast/core/store-kit";
 import {
+  asBytes,
   asBytesOrNone,
   asNumber,
   asText,
@@ -24,8 +26,11 @@ import {
   type Cell,
   type Row,
 } from "../connection/cells.js";
+import type { Tables } from "../keys.js";
 import { callRecordTexts } from "./call-records.js";
-import { readChanges, shortRevision } from "./change-column.js";
+import { readChanges } from "./change-column.js";
+import { leadingTo, OF_CHANGES, readChangeRow } from "./ledger-rows.js";
+import { shortRevision } from "./revision-mark.js";
 
 /**
  * Returns the columns of a slot's row as {@link StoredRows} takes them.
@@ -40,12 +45,18 @@ export function rowColumns(life: string): string {
 export const MESSAGE_COLUMNS =
   "pos, body, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
 
-/** Rows of one snapshot: that of a slot, and some or all of its messages. */
+/** Statement for the changes of a slot as {@link StoredRows} takes them. */
+export function selectingChanges({ ledger }: Tables): string {
+  return `SELECT -2, entry, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${ledger} WHERE k = ? AND ${OF_CHANGES}`;
+}
+
+/** Rows of one snapshot: that of a slot, some or all of its messages, and its changes. */
 export class StoredRows {
   readonly #slot: Slot;
   readonly #row: Row | undefined;
   /** Texts of the messages read, by position. */
   readonly #texts = new Map<number, string>();
+  readonly #changes: Buffer[] = [];
   /** The stored revision; undefined when there is no state. */
   readonly revision: Revision | undefined;
 
@@ -55,6 +66,7 @@ export class StoredRows {
     for (const row of rows) {
       const pos = asNumber(row[0]);
       if (pos === -1) this.#row = row;
+      else if (pos === -2) this.#changes.push(asBytes(row[1]));
       else this.#texts.set(pos, asText(row[1]));
     }
     this.revision = this.#row && asText(this.#row[2]);
@@ -123,8 +135,12 @@ export class StoredRows {
     return Array.from({ length: Math.max(count - keep, 0) }, (_, index) => keep + index);
   }
 
-  #ledger() {
-    return readChanges(asBytesOrNone(this.#row?.[11]), this.revision ?? "");
+  #ledger(): ChangeLedger {
+    const present = this.revision ?? "";
+    return leadingTo(present, [
+      ...readChanges(asBytesOrNone(this.#row?.[11]), present),
+      ...this.#changes.map((entry) => readChangeRow(entry, present)),
+    ]);
   }
 
   #beside(row: Row) {
