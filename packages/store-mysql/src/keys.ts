@@ -8,6 +8,7 @@ export interface Tables {
   readonly slots: string;
   readonly messages: string;
   readonly ledger: string;
+  readonly inbox: string;
   readonly log: string;
   readonly blobs: string;
   readonly waiters: string;
@@ -24,6 +25,7 @@ export function tableNames(prefix: string): Tables {
     slots: name("slots"),
     messages: name("messages"),
     ledger: name("ledger"),
+    inbox: name("inbox"),
     log: name("log"),
     blobs: name("blobs"),
     waiters: name("waiters"),

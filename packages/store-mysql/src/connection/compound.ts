@@ -5,9 +5,13 @@ export const REFUSE = "SIGNAL SQLSTATE '45000'";
  * Returns a statement of MariaDB that runs others in a transaction, with one round trip: the first, and the rest if it changed a
  * row. Otherwise it fails, and nothing is written. The rest can use `last_id`, the value that the first passed to `LAST_INSERT_ID`.
  */
-export function compound(first: string, rest: readonly string[]): string {
+export function compound(
+  first: string,
+  rest: readonly string[],
+  variables: readonly string[] = [],
+): string {
   return compoundBlock(
-    ["last_id BIGINT UNSIGNED"],
+    ["last_id BIGINT UNSIGNED", ...variables],
     [
       first,
       `IF ROW_COUNT() = 0 THEN ${REFUSE}; END IF`,

@@ -17,9 +17,10 @@ import { MysqlInbox } from "../inbox/mysql-inbox.js";
 import { loadWithInbox } from "../state/load-state.js";
 import { Claims } from "./claims.js";
 import { type Joined, joinQueue, QueueFull, SlotExpired } from "./join-queue.js";
-import { LeaseRow, type Taken } from "./lease-row.js";
+import { LeaseRow } from "./lease-row.js";
 import { LONGEST_PAUSE_MS, LocalClaim } from "./local-claim.js";
 import { NodeRows } from "./node-rows.js";
+import type { Taken } from "./take-slot.js";
 import { WaitingQueue } from "./waiting-queue.js";
 
 /** Terms of a claim, with its entry encoded and its deadline running. */

@@ -63,7 +63,12 @@ const accepts = `(inbox IS NULL OR (LOCATE(UNHEX(?), inbox) = 0 AND ${hasRoom}))
  *
  * A row without a state takes its place in listings, where it is shown while its inbox holds an input.
  */
-export const PUTTING: string = `listed_at = IF(rev IS NULL, ${LISTED_NOW}, listed_at), unfinished = IF(${accepts}, GREATEST(unfinished, ?), unfinished), inbox = IF(${accepts}, CONCAT(COALESCE(inbox, X''), ?), inbox)`;
+export const PUTTING: string = putting("?");
+
+/** Returns {@link PUTTING} with an expression for the bytes of the entry, the last of its values. */
+export function putting(bytes: string): string {
+  return `listed_at = IF(rev IS NULL, ${LISTED_NOW}, listed_at), unfinished = IF(${accepts}, GREATEST(unfinished, ?), unfinished), inbox = IF(${accepts}, CONCAT(COALESCE(inbox, X''), ${bytes}), inbox)`;
+}
 
 /** Values of {@link PUTTING}. */
 export function puttingValues({ id, isInput, bytes }: PreparedEntry): readonly Value[] {
@@ -80,14 +85,19 @@ export function canPut({ id, bytes }: PreparedEntry): { sql: string; values: rea
   };
 }
 
-/** End of an entry that is an input: its kind is its last field. */
-const INPUT_END = `X'${Buffer.from('"kind":"input"}\n', "utf8").toString("hex")}'`;
+/** End of an entry that is an input, and of the list or the next one: its kind is its last field. */
+export const INPUT_END: string = `X'${Buffer.from('"kind":"input"}\n', "utf8").toString("hex")}'`;
 
 /** Condition that an inbox holds the input of a call. */
 export const HAS_INPUT: string = hasInput("inbox");
 
 function hasInput(list: string): string {
   return `COALESCE(LOCATE(${INPUT_END}, CONCAT(${list}, ${LF})), 0) > 0`;
+}
+
+/** Tells whether an entry is the input of a call. */
+export function isInputText(text: string): boolean {
+  return text.endsWith('"kind":"input"}');
 }
 
 /**
@@ -127,7 +137,7 @@ export async function removeEntries(
   const left = entryTexts(asBytes(inbox)).filter(
     (text) => !starts.some((start) => text.startsWith(start)),
   );
-  const hasInput = left.some((text) => text.endsWith('"kind":"input"}'));
+  const hasInput = left.some(isInputText);
   const list =
     left.length === 0 ? null : Buffer.from(left.map((text) => `\n${text}`).join(""), "utf8");
   await tx.write(`UPDATE ${slots} SET inbox = ?, unfinished = ? WHERE k = ?`, [

@@ -12,6 +12,7 @@ import { removeExpired } from "../expiry/expired-sessions.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
 import { deleteEmptyRow, SLOT_COLUMNS, slotValues } from "../state/state-row.js";
+import { allEntries, settleFirst } from "./first-entry.js";
 import {
   canPut,
   PUTTING,
@@ -53,7 +54,7 @@ ON DUPLICATE KEY UPDATE used_at = ${NOW}, waiting = waiting + 0 * LAST_INSERT_ID
     const owner = checkSlot(slot);
     const [row] = await this.#database.read(
       `reading the inbox of ${describeSlot(owner)}`,
-      `SELECT inbox FROM ${this.#database.tables.slots} WHERE k = ?${andUnexpired(this.#database)}`,
+      `SELECT ${allEntries(this.#database.tables)} FROM ${this.#database.tables.slots} WHERE k = ?${andUnexpired(this.#database)}`,
       [slotHash(owner)],
     );
     const what = `the inbox of ${describeSlot(owner)}`;
@@ -70,6 +71,7 @@ ON DUPLICATE KEY UPDATE used_at = ${NOW}, waiting = waiting + 0 * LAST_INSERT_ID
     const { tables } = this.#database;
     await this.#database.transaction(what, async (tx) => {
       await removeEntries(tx, tables, slotHash(owner), ids);
+      await settleFirst(tx, tables, slotHash(owner), ids);
       await tx.write(deleteEmptyRow(tables), [slotHash(owner)]);
     });
   }

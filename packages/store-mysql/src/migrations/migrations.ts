@@ -10,6 +10,7 @@ import { waiting } from "./0005-waiting.js";
 import { nodes } from "./0006-nodes.js";
 import { changes } from "./0007-changes.js";
 import { ledger } from "./0008-ledger.js";
+import { firstEntry } from "./0009-first-entry.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   nodes,
   changes,
   ledger,
+  firstEntry,
 ];
 
 /** The number of the newest migration this release knows. */

@@ -121,7 +121,7 @@ async function readRows(
 ): Promise<StoredRows> {
   const rows = await database.read(
     loading(slot),
-    `SELECT ${rowColumns(lifeOf(database))} FROM ${database.tables.slots} WHERE k = ? AND rev IS NOT NULL
+    `SELECT ${rowColumns(database.tables, lifeOf(database))} FROM ${database.tables.slots} WHERE k = ? AND rev IS NOT NULL
 UNION ALL SELECT ${MESSAGE_COLUMNS} ${messages}`,
     [slotHash(slot), ...values],
   );

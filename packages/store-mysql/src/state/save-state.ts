@@ -6,6 +6,7 @@ import type { Database, Transaction } from "../connection/database.js";
 import type { Value, WriteResult } from "../connection/session.js";
 import { removeExpired } from "../expiry/expired-sessions.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
+import { FIRST_VARIABLES, settleFirst, settlingFirst } from "../inbox/first-entry.js";
 import { inboxAfter, removeEntries } from "../inbox/inbox-column.js";
 import { slotHash, type Tables } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
@@ -17,7 +18,7 @@ import { countingOp, insertingLedger, lastSave, readingOps } from "./ledger-rows
 import { deleteMessages, insertingMessages, writeMessages } from "./message-rows.js";
 import { opHash, RING_BYTES, revisionInRing } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
-import { SLOT_COLUMNS, slotValues } from "./state-row.js";
+import { LEASE_ENDED, SLOT_COLUMNS, slotValues } from "./state-row.js";
 
 /**
  * Writes state, log, inbox and lease in one transaction.
@@ -83,6 +84,7 @@ async function saveIn(
   } else if (knowsCompounds) await refuseRepeated(tx, tables, k, write);
   // One entry, the usual number, was removed with the update.
   if (write.takes.length > 1) await removeEntries(tx, tables, k, write.takes);
+  if (knowsCompounds) await settleFirst(tx, tables, k, write.takes);
   await deleteMessages(tx, tables, k, write.count, stored);
   await writeMessages(tx, tables, k, write.rows);
   await insertLog(tx, tables, k, insertId, write.log);
@@ -138,10 +140,13 @@ async function saveAtOnce(
     ...(write.rows.length > 0 ? [insertingMessages(tables, k, write.rows)] : []),
     ...(write.log.records.length > 0 ? [insertingLog(tables, k, "last_id", write.log)] : []),
     insertingLedger(tables, k, write),
+    settlingFirst(tables, k, write.takes[0]),
   ];
   const sql = rest.map((statement) => statement.sql);
   const values = [first, ...rest].flatMap((statement) => statement.values);
-  return (await database.compound(what, compound(first.sql, sql), values)) !== null;
+  return (
+    (await database.compound(what, compound(first.sql, sql, FIRST_VARIABLES), values)) !== null
+  );
 }
 
 function makeRow(tx: Transaction, { slots }: Tables, slot: Slot): Promise<WriteResult> {
@@ -165,9 +170,7 @@ function updatingRow(
   write: PreparedWrite,
   stored: number,
 ): { sql: string; values: readonly Value[] } {
-  const ending = write.release
-    ? ", lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL"
-    : "";
+  const ending = write.release ? `, ${LEASE_ENDED}` : "";
   const beside = besideHead(write);
   const remembering = database.knowsCompounds ? lastSave(write) : rememberingInRow(write);
   const holding =

@@ -26,6 +26,7 @@ import {
   type Cell,
   type Row,
 } from "../connection/cells.js";
+import { allEntries } from "../inbox/first-entry.js";
 import type { Tables } from "../keys.js";
 import { callRecordTexts } from "./call-records.js";
 import { readChanges } from "./change-column.js";
@@ -37,8 +38,8 @@ import { shortRevision } from "./revision-mark.js";
  *
  * @param life - expression for the life of the slot
  */
-export function rowColumns(life: string): string {
-  return `-1, head, rev, n, agent_id, user_id, session_id, calls, inbox, info, ${life}, changes`;
+export function rowColumns(tables: Tables, life: string): string {
+  return `-1, head, rev, n, agent_id, user_id, session_id, calls, ${allEntries(tables)}, info, ${life}, changes`;
 }
 
 /** Columns of a message as {@link StoredRows} takes them. */

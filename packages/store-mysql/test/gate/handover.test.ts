@@ -16,7 +16,8 @@ afterEach(() => dropTables(pool, prefix));
 /** Names a statement by what it is for. */
 function kindOf(sql: string): string {
   if (!sql.startsWith("BEGIN NOT ATOMIC")) return sql.split(" ", 1)[0] ?? "";
-  return sql.includes("waiting = waiting + 1") ? "join" : sql.includes("beside") ? "turn" : "save";
+  if (sql.includes("waiting = waiting + 1")) return "join";
+  return sql.includes("SELECT report") ? "take" : "save";
 }
 
 test("calls of a process hand a session over with a statement to queue, one to take it and one to save", async () => {
@@ -39,7 +40,7 @@ test("calls of a process hand a session over with a statement to queue, one to t
   await Promise.all(Array.from({ length: calls }, (_, index) => turn(index)));
   expect(order).toEqual([...order.keys()]);
   const count = (kind: string) => statements.filter((each) => each === kind).length;
-  expect([count("join"), count("turn"), count("save")]).toEqual([calls - 1, calls - 1, calls]);
+  expect([count("join"), count("take"), count("save")]).toEqual([calls - 1, calls, calls]);
   expect(count("START"), "transactions of several statements").toBe(0);
   await store.close();
 });
