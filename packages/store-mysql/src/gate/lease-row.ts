@@ -3,8 +3,8 @@ import { asNumberOrZero, type Cell } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
-import { settleFirst } from "../inbox/first-entry.js";
-import { inboxAfter, removeEntries } from "../inbox/inbox-column.js";
+import { inboxAfter } from "../inbox/inbox-column.js";
+import { removeEntries } from "../inbox/remove-entries.js";
 import type { Tables } from "../keys.js";
 import { entryStart, withoutEntry } from "../state/entry-list.js";
 import {
@@ -152,7 +152,6 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
       );
       if (affectedRows === 0) return;
       await removeEntries(tx, tables, claim.k, drop);
-      await settleFirst(tx, tables, claim.k, drop);
       await tx.write(deleteEmptyRow(tables), [claim.k]);
     });
   }

@@ -45,7 +45,10 @@ interface Taking {
 
 /** Bits of {@link Taken}, as they are passed to `LAST_INSERT_ID`; the lowest one, as 0 would not be reported. */
 const [REPORTED, CURRENT, STATE, INBOX] = [1, 2, 4, 8];
-const REPORT = `LAST_INSERT_ID(${REPORTED} + IF(rev = ?, ${CURRENT}, 0) + IF(rev IS NULL, 0, ${STATE}) + IF(inbox IS NULL, 0, ${INBOX}))`;
+/** @param hasInbox - condition that entries were there before */
+function reporting(hasInbox: string): string {
+  return `LAST_INSERT_ID(${REPORTED} + IF(rev = ?, ${CURRENT}, 0) + IF(rev IS NULL, 0, ${STATE}) + IF(${hasInbox}, ${INBOX}, 0))`;
+}
 const LEASED = `lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL, used_at = ${NOW}`;
 /** Where the entry gets a row of its own. */
 const FLAGGING =
@@ -66,8 +69,10 @@ export function takingInRow(
   taking: Taking,
 ): Fragment {
   const { put } = terms;
+  const { inbox, slots } = tables;
   const entry = put && { sql: `, ${PUTTING}`, values: puttingValues(put) };
-  return takingSlot(tables, claim, terms, taking, entry);
+  const hasInbox = `inbox IS NOT NULL OR EXISTS (SELECT 1 FROM ${inbox} WHERE ${inbox}.k = ${slots}.k)`;
+  return takingSlot(tables, claim, terms, taking, hasInbox, entry);
 }
 
 /**
@@ -86,7 +91,7 @@ export function takeAtOnce(
   const { tables } = database;
   const { put } = terms;
   const flagging = put && { sql: `, ${FLAGGING}`, values: [put.isInput ? 1 : 0] };
-  const first = takingSlot(tables, claim, terms, taking, flagging);
+  const first = takingSlot(tables, claim, terms, taking, "inbox IS NOT NULL", flagging);
   const entry = puttingFirst(tables, claim.k, put, `report & ${STATE | INBOX} = ${STATE}`);
   const sql = compoundBlock(
     ["report BIGINT UNSIGNED DEFAULT 0", "beside MEDIUMBLOB", ...FIRST_VARIABLES],
@@ -110,10 +115,11 @@ function takingSlot(
   { k }: LocalClaim,
   { known }: TakeTerms,
   { leased, waiting, where }: Taking,
+  hasInbox: string,
   entry: Fragment = { sql: "", values: [] },
 ): Fragment {
   return {
-    sql: `UPDATE ${slots} SET ${LEASED}, waiting = ${waiting.sql} + 0 * ${REPORT}${entry.sql}
+    sql: `UPDATE ${slots} SET ${LEASED}, waiting = ${waiting.sql} + 0 * ${reporting(hasInbox)}${entry.sql}
 WHERE k = ? AND ${where.sql}`,
     values: [
       ...[...leased, ...waiting.values, known === undefined ? null : Buffer.from(known, "utf8")],

@@ -1,16 +1,8 @@
 import { randomInt } from "node:crypto";
-import { asBytesOrNone, asNumber } from "../connection/cells.js";
-import type { Transaction } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import type { Tables } from "../keys.js";
 import { entryStart } from "../state/entry-list.js";
-import {
-  INPUT_END,
-  isInputText,
-  type PreparedEntry,
-  putting,
-  puttingValues,
-} from "./inbox-column.js";
+import { INPUT_END, type PreparedEntry, putting, puttingValues } from "./inbox-column.js";
 
 /*
  * The first entry of an inbox, in a row of its own, where the server has compound statements: as a rule the input of the call that
@@ -88,22 +80,4 @@ function findingFirst(inbox: string, k: Buffer, id: string | undefined): Block {
     // A start of no bytes would be that of every entry.
     values: [start.length / 2, start || "00", k],
   };
-}
-
-/** Does the same as {@link settlingFirst} in a transaction that has locked the slot's row. */
-export async function settleFirst(
-  tx: Transaction,
-  { inbox, slots }: Tables,
-  k: Buffer,
-  drop: readonly string[],
-): Promise<void> {
-  const [row] = await tx.read(`SELECT body, n FROM ${inbox} WHERE k = ?`, [k]);
-  if (row === undefined) return;
-  const text = asBytesOrNone(row[0]).toString("utf8");
-  const isDropped = drop.some((id) =>
-    text.startsWith(Buffer.from(entryStart("id", id), "hex").toString("utf8")),
-  );
-  if (isDropped)
-    await tx.write(`DELETE FROM ${inbox} WHERE k = ? AND n = ?`, [k, asNumber(row[1])]);
-  else if (isInputText(text)) await tx.write(`UPDATE ${slots} SET unfinished = 1 WHERE k = ?`, [k]);
 }

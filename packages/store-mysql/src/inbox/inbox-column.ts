@@ -7,10 +7,7 @@ import {
   MAX_INBOX_BYTES,
   MAX_INBOX_ENTRIES,
 } from "@holdfast/core/store-kit";
-import { asBytes, asNumber } from "../connection/cells.js";
-import type { Transaction } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
-import type { Tables } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
 import {
   encodeEntry,
@@ -119,28 +116,4 @@ export function inboxAfter(
     sql: drop === undefined ? unfinished : `${unfinished}, inbox = NULLIF(${list}, X'')`,
     values: [...(runOpen === undefined ? [] : [runOpen ? 1 : 0]), ...start, ...start],
   };
-}
-
-/** Removes entries in a transaction, by reading the inbox; for several at once, which is rare. */
-export async function removeEntries(
-  tx: Transaction,
-  { slots }: Tables,
-  k: Buffer,
-  ids: readonly string[],
-): Promise<void> {
-  const [row] = await tx.read(`SELECT inbox, run_open FROM ${slots} WHERE k = ? FOR UPDATE`, [k]);
-  const [inbox, runOpen] = row ?? [];
-  if (inbox === undefined || inbox === null) return;
-  const starts = ids.map((id) =>
-    Buffer.from(entryStart("id", id), "hex").toString("utf8").slice(1),
-  );
-  const left = entryTexts(asBytes(inbox)).filter(
-    (text) => !starts.some((start) => text.startsWith(start)),
-  );
-  const hasInput = left.some(isInputText);
-  const list =
-    left.length === 0 ? null : Buffer.from(left.map((text) => `\n${text}`).join(""), "utf8");
-  await tx.write(`UPDATE ${slots} SET inbox = ?, unfinished = ? WHERE k = ?`, [
-    ...[list, hasInput || asNumber(runOpen) === 1 ? 1 : 0, k],
-  ]);
 }

@@ -12,15 +12,9 @@ import { removeExpired } from "../expiry/expired-sessions.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
 import { deleteEmptyRow, SLOT_COLUMNS, slotValues } from "../state/state-row.js";
-import { allEntries, settleFirst } from "./first-entry.js";
-import {
-  canPut,
-  PUTTING,
-  prepareEntry,
-  puttingValues,
-  readInbox,
-  removeEntries,
-} from "./inbox-column.js";
+import { allEntries } from "./first-entry.js";
+import { canPut, PUTTING, prepareEntry, puttingValues, readInbox } from "./inbox-column.js";
+import { removeEntries } from "./remove-entries.js";
 
 /** Result of a put, as its statement reports it through `LAST_INSERT_ID`. */
 const [DONE, FULL] = [1, 2];
@@ -71,7 +65,6 @@ ON DUPLICATE KEY UPDATE used_at = ${NOW}, waiting = waiting + 0 * LAST_INSERT_ID
     const { tables } = this.#database;
     await this.#database.transaction(what, async (tx) => {
       await removeEntries(tx, tables, slotHash(owner), ids);
-      await settleFirst(tx, tables, slotHash(owner), ids);
       await tx.write(deleteEmptyRow(tables), [slotHash(owner)]);
     });
   }

@@ -17,7 +17,7 @@ import {
   TAG_BYTES,
   tagOf,
 } from "./change-column.js";
-import { OP_ENTRY_BYTES, opHash, revisionParts } from "./op-ring.js";
+import { OP_ENTRY_BYTES, opHash, RING_BYTES, revisionParts } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
 import { MARK_BYTES, markedRevision, markOf, shortRevision } from "./revision-mark.js";
 
@@ -50,8 +50,11 @@ const JOINED = `CONCAT(LEFT(last_change, ${PLACE_AT}), UNHEX(?), SUBSTRING(last_
 const NEXT_PLACE = `CHAR((COALESCE(ASCII(SUBSTRING(last_change, ${PLACE_AT}, 1)), -1) + 1) MOD ${REMEMBERED_CHANGES})`;
 const LAST_CHANGE = `last_change = IF(LEFT(last_change, ${TAG_BYTES}) = UNHEX(?) AND SUBSTRING(last_change, ${TO_AT}, ${MARK_BYTES}) = UNHEX(?),
 ${JOINED}, CONCAT(UNHEX(?), ${NEXT_PLACE}, UNHEX(?)))`;
-/** A list that an earlier release has left gets shorter with every save, and keeps the last op. */
-const LAST_OP = `ops = LEFT(CONCAT(?, ops), GREATEST(${OP_ENTRY_BYTES}, LENGTH(ops) - ${OP_ENTRY_BYTES}))`;
+/**
+ * Ops that an earlier release has added stay, for its nodes, until nobody can repeat them any more: an engine does so for
+ * `saveDeadlineMs`, 30 s as a rule.
+ */
+const LAST_OP = `ops = IF(LENGTH(ops) <= ${OP_ENTRY_BYTES} OR updated_at < UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE, ?, LEFT(CONCAT(?, ops), ${RING_BYTES}))`;
 
 interface Statement {
   readonly sql: string;
@@ -63,7 +66,10 @@ export function lastSave(write: PreparedWrite): Statement {
   const { expected, lease, replaced, keep } = write;
   const [from, to] = [markOf(expected ?? ""), markOf(write.revision)];
   if (from === undefined || to === undefined || !isRemembered(write))
-    return { sql: `${LAST_OP}, changes = NULL, last_change = NULL`, values: [write.opEntry] };
+    return {
+      sql: `${LAST_OP}, changes = NULL, last_change = NULL`,
+      values: [write.opEntry, write.opEntry],
+    };
   const tag = tagOf(lease);
   const values = [
     // No tag is empty: a save without a lease, or one that replaces messages, joins none.
@@ -74,7 +80,11 @@ export function lastSave(write: PreparedWrite): Statement {
   return {
     sql: `${LAST_OP}, changes = NULL, ${LAST_CHANGE}`,
     // As hex text: servers differ in how they interpret binary values here.
-    values: [write.opEntry, ...values.map((parts) => Buffer.concat(parts).toString("hex"))],
+    values: [
+      write.opEntry,
+      write.opEntry,
+      ...values.map((parts) => Buffer.concat(parts).toString("hex")),
+    ],
   };
 }
 

@@ -3,22 +3,20 @@ import { describeSlot, leaseLost, stateConflict } from "@holdfast/core/store-kit
 import { asBytesOrNone, asNumberOrZero, asTextOrNull } from "../connection/cells.js";
 import { compound, REFUSE } from "../connection/compound.js";
 import type { Database, Transaction } from "../connection/database.js";
-import type { Value, WriteResult } from "../connection/session.js";
+import type { WriteResult } from "../connection/session.js";
 import { removeExpired } from "../expiry/expired-sessions.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
-import { FIRST_VARIABLES, settleFirst, settlingFirst } from "../inbox/first-entry.js";
-import { inboxAfter, removeEntries } from "../inbox/inbox-column.js";
+import { FIRST_VARIABLES, settlingFirst } from "../inbox/first-entry.js";
+import { removeEntries } from "../inbox/remove-entries.js";
 import { slotHash, type Tables } from "../keys.js";
-import { LISTED_NOW } from "../listing/list-position.js";
 import { insertingLog, insertLog } from "../log/append-log.js";
 import { writeBlobs } from "../log/log-blobs.js";
-import { keepingRecord, onlyRecord } from "./call-records.js";
-import { changesAfter } from "./change-column.js";
-import { countingOp, insertingLedger, lastSave, readingOps } from "./ledger-rows.js";
+import { countingOp, insertingLedger, readingOps } from "./ledger-rows.js";
 import { deleteMessages, insertingMessages, writeMessages } from "./message-rows.js";
-import { opHash, RING_BYTES, revisionInRing } from "./op-ring.js";
+import { revisionInRing } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
-import { LEASE_ENDED, SLOT_COLUMNS, slotValues } from "./state-row.js";
+import { SLOT_COLUMNS, slotValues } from "./state-row.js";
+import { updatingRow } from "./update-row.js";
 
 /**
  * Writes state, log, inbox and lease in one transaction.
@@ -83,8 +81,7 @@ async function saveIn(
     if (affectedRows === 0) throw leaseLost(slot);
   } else if (knowsCompounds) await refuseRepeated(tx, tables, k, write);
   // One entry, the usual number, was removed with the update.
-  if (write.takes.length > 1) await removeEntries(tx, tables, k, write.takes);
-  if (knowsCompounds) await settleFirst(tx, tables, k, write.takes);
+  if (write.takes.length > 1 || knowsCompounds) await removeEntries(tx, tables, k, write.takes);
   await deleteMessages(tx, tables, k, write.count, stored);
   await writeMessages(tx, tables, k, write.rows);
   await insertLog(tx, tables, k, insertId, write.log);
@@ -162,72 +159,6 @@ function updateRow(
 ): Promise<WriteResult> {
   const { sql, values } = updatingRow(...row);
   return tx.write(sql, values);
-}
-
-function updatingRow(
-  database: Database,
-  k: Buffer,
-  write: PreparedWrite,
-  stored: number,
-): { sql: string; values: readonly Value[] } {
-  const ending = write.release ? `, ${LEASE_ENDED}` : "";
-  const beside = besideHead(write);
-  const remembering = database.knowsCompounds ? lastSave(write) : rememberingInRow(write);
-  const holding =
-    write.lease === undefined ? "" : " AND lease_token = ? AND lease_until > UTC_TIMESTAMP(6)";
-  return {
-    sql: `UPDATE ${database.tables.slots} SET rev = ?, head = ?, n = ?, ${remembering.sql}, updated_at = UTC_TIMESTAMP(6), used_at = ${NOW},
-listed_at = ${LISTED_NOW},
-log_seq = LAST_INSERT_ID(log_seq + ?)${beside.sql}${ending}
-WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}${andUnexpired(database)}`,
-    values: [
-      Buffer.from(write.revision, "utf8"),
-      write.head,
-      write.count,
-      ...remembering.values,
-      write.log.records.length,
-      ...beside.values,
-      k,
-      write.expected === null ? null : Buffer.from(write.expected, "utf8"),
-      stored,
-      // As hex text: servers differ in how they interpret binary values here.
-      opHash(write.op).toString("hex"),
-      ...(write.lease === undefined ? [] : [Buffer.from(write.lease, "utf8")]),
-    ],
-  };
-}
-
-/** Assignments that remember ops and changes in the row itself: without compound statements rows of their own would take a round trip. */
-function rememberingInRow(write: PreparedWrite): { sql: string; values: readonly Value[] } {
-  const changes = changesAfter(write);
-  return {
-    sql: `ops = LEFT(CONCAT(?, ops), ${RING_BYTES}), ${changes.sql}, last_change = NULL`,
-    values: [write.opEntry, ...changes.values],
-  };
-}
-
-/**
- * Assignments for what is kept beside the head. The first save of a state keeps nothing: a state of the same slot may have
- * been deleted by an earlier release, which leaves these columns as they are.
- */
-function besideHead(write: PreparedWrite): { sql: string; values: readonly Value[] } {
-  const { callRecord, info, takes, expected } = write;
-  const isFirst = expected === null;
-  const drop = takes.length === 1 ? takes[0] : undefined;
-  const runOpen = isFirst ? (info?.runOpen ?? false) : info?.runOpen;
-  const parts: { sql: string; values: readonly Value[] }[] = [];
-  if (isFirst) parts.push(onlyRecord(callRecord));
-  else if (callRecord) parts.push(keepingRecord(callRecord));
-  if (isFirst || info)
-    parts.push({
-      sql: "info = ?, run_open = ?, awaits_answer = ?",
-      values: [info?.body ?? null, runOpen ? 1 : 0, info?.awaitsAnswer ? 1 : 0],
-    });
-  if (isFirst || info || drop !== undefined) parts.push(inboxAfter(runOpen, drop));
-  return {
-    sql: parts.map(({ sql }) => `, ${sql}`).join(""),
-    values: parts.flatMap(({ values }) => values),
-  };
 }
 
 interface FoundRow {

@@ -1,10 +1,9 @@
 import { UnknownOutcomeError } from "@holdfast/core";
 import { loadWhole } from "@holdfast/core/store-kit";
 import { MysqlDistributedStore } from "@holdfast/store-mysql";
-import type { Pool } from "mysql2/promise";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dropTables, freshPrefix, proxiedPool, rowsOf, testPool } from "../log/fresh-tables.js";
-import { watchedPool } from "../watched-pool.js";
+import { withoutCompounds } from "../without-compounds.js";
 import { slotNamed, turnWrite } from "./turns.js";
 
 const pool = testPool();
@@ -15,16 +14,6 @@ beforeEach(() => {
   prefix = freshPrefix();
 });
 afterEach(() => dropTables(pool, prefix));
-
-/** The pool, as of a server that knows no compound statements: it refuses them as MySQL does. */
-function withoutCompounds(real: Pool, statements: string[]): Pool {
-  return watchedPool(real, (sql) => {
-    statements.push(sql);
-    return sql.startsWith("BEGIN NOT ATOMIC")
-      ? { code: "ER_PARSE_ERROR", errno: 1064, sqlState: "42000" }
-      : undefined;
-  });
-}
 
 test("a server without compound statements is asked once, and saves with a transaction", async () => {
   const statements: string[] = [];
@@ -54,7 +43,7 @@ test("a server without compound statements is asked once, and saves with a trans
 
 test("a COMMIT whose answer is lost can be repeated there", async () => {
   await using network = await proxiedPool();
-  const far = withoutCompounds(network.pool, []);
+  const far = withoutCompounds(network.pool);
   const store = MysqlDistributedStore.from(far, { tablePrefix: prefix, commandTimeoutMs: 2_000 });
   const first = await store.stateStore.save(slot, turnWrite(slot, null, 0));
   network.proxy.losesReply = (request) => request.includes("COMMIT");
