@@ -9,6 +9,7 @@ export interface Tables {
   readonly messages: string;
   readonly ledger: string;
   readonly inbox: string;
+  readonly calls: string;
   readonly log: string;
   readonly blobs: string;
   readonly waiters: string;
@@ -26,6 +27,7 @@ export function tableNames(prefix: string): Tables {
     messages: name("messages"),
     ledger: name("ledger"),
     inbox: name("inbox"),
+    calls: name("calls"),
     log: name("log"),
     blobs: name("blobs"),
     waiters: name("waiters"),

@@ -61,19 +61,23 @@ const [NO_ROW, JOINED, FULL, GONE] = [0, 1, 2, 3];
 
 function joiningAtOnce(database: Database): string {
   return compoundBlock(
-    ["outcome INT DEFAULT 0", "place, holders, others BIGINT UNSIGNED DEFAULT 0", "life_is INT"],
+    [
+      "v_outcome INT DEFAULT 0",
+      "v_ticket, v_holders, v_others BIGINT UNSIGNED DEFAULT 0",
+      "v_life INT",
+    ],
     [
       comingTo(database),
       `IF ROW_COUNT() > 0 THEN
-SELECT ${standing(database)} INTO holders, others, place, life_is FROM ${database.tables.slots} WHERE k = ?;
-IF holders + others = 0 AND life_is = ${EXPIRED} THEN SET outcome = ${GONE};
-ELSEIF place > 0 THEN SET outcome = ${JOINED}, others = GREATEST(others, 1) - 1;
-ELSEIF holders + others > 0 AND others >= ? THEN SET outcome = ${FULL};
-ELSE ${placing(database)}; SET outcome = ${JOINED}, place = LAST_INSERT_ID();
+SELECT ${standing(database)} INTO v_holders, v_others, v_ticket, v_life FROM ${database.tables.slots} WHERE k = ?;
+IF v_holders + v_others = 0 AND v_life = ${EXPIRED} THEN SET v_outcome = ${GONE};
+ELSEIF v_ticket > 0 THEN SET v_outcome = ${JOINED}, v_others = GREATEST(v_others, 1) - 1;
+ELSEIF v_holders + v_others > 0 AND v_others >= ? THEN SET v_outcome = ${FULL};
+ELSE ${placing(database)}; SET v_outcome = ${JOINED}, v_ticket = LAST_INSERT_ID();
 END IF;
 END IF`,
-      `IF outcome = ${JOINED} THEN COMMIT; ELSE ROLLBACK; END IF`,
-      "SELECT outcome, place, holders, others",
+      `IF v_outcome = ${JOINED} THEN COMMIT; ELSE ROLLBACK; END IF`,
+      "SELECT v_outcome, v_ticket, v_holders, v_others",
     ],
   );
 }

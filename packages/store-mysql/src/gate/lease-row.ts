@@ -88,7 +88,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
         values: [claim.tokenBytes, ...dead],
       },
     };
-    const sql = `${readingPlace(tables, "INTO beside ")};\n${leaving(tables)}`;
+    const sql = `${readingPlace(tables, "INTO v_beside ")};\n${leaving(tables)}`;
     const behind = { sql, values: [ticket, ticket] };
     const rows = await takeAtOnce(database, claim, terms, taking, behind);
     if (rows !== null) {

@@ -78,8 +78,8 @@ export function takingInRow(
 /**
  * Takes a slot with one statement that may give the entry a row of its own, where the server can.
  *
- * @param behind - statements to run when the slot was taken; they may set the variable `beside`
- * @returns a row of the report, 0 when the slot was not to be had, and of `beside`; null where the server cannot
+ * @param behind - statements to run when the slot was taken; they may set the variable `v_beside`
+ * @returns a row of the report, 0 when the slot was not to be had, and of `v_beside`; null where the server cannot
  */
 export function takeAtOnce(
   database: Database,
@@ -92,18 +92,18 @@ export function takeAtOnce(
   const { put } = terms;
   const flagging = put && { sql: `, ${FLAGGING}`, values: [put.isInput ? 1 : 0] };
   const first = takingSlot(tables, claim, terms, taking, "inbox IS NOT NULL", flagging);
-  const entry = puttingFirst(tables, claim.k, put, `report & ${STATE | INBOX} = ${STATE}`);
+  const entry = puttingFirst(tables, claim.k, put, `v_report & ${STATE | INBOX} = ${STATE}`);
   const sql = compoundBlock(
-    ["report BIGINT UNSIGNED DEFAULT 0", "beside MEDIUMBLOB", ...FIRST_VARIABLES],
+    ["v_report BIGINT UNSIGNED DEFAULT 0", "v_beside MEDIUMBLOB", ...FIRST_VARIABLES],
     [
       first.sql,
       `IF ROW_COUNT() > 0 THEN
-SET report = LAST_INSERT_ID();
+SET v_report = LAST_INSERT_ID();
 ${entry.sql};
-IF firsts > 0 THEN SET report = report | ${INBOX}; END IF;
+IF v_firsts > 0 THEN SET v_report = v_report | ${INBOX}; END IF;
 ${behind ? `${behind.sql};` : ""}
 END IF`,
-      ...["COMMIT", "SELECT report, beside"],
+      ...["COMMIT", "SELECT v_report, v_beside"],
     ],
   );
   const values = [...first.values, ...entry.values, ...(behind?.values ?? [])];

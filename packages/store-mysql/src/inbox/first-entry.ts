@@ -25,9 +25,9 @@ interface Block {
 
 /** Variables of {@link puttingFirst} and {@link settlingFirst}. */
 export const FIRST_VARIABLES: readonly string[] = [
-  "firsts, mine INT DEFAULT 0",
-  "place BIGINT UNSIGNED",
-  "entry MEDIUMBLOB",
+  "v_firsts, v_mine INT DEFAULT 0",
+  "v_n BIGINT UNSIGNED",
+  "v_entry MEDIUMBLOB",
 ];
 
 /**
@@ -42,14 +42,14 @@ export function puttingFirst(
   isEmpty: string,
 ): Block {
   if (put === undefined)
-    return { sql: `SELECT COUNT(*) INTO firsts FROM ${inbox} WHERE k = ?`, values: [k] };
+    return { sql: `SELECT COUNT(*) INTO v_firsts FROM ${inbox} WHERE k = ?`, values: [k] };
   const looking = findingFirst(inbox, k, put.id);
   const [, ...beside] = [...puttingValues(put)].reverse();
   return {
     sql: `${looking.sql};
-SET entry = ?;
-IF firsts = 0 AND ${isEmpty} THEN INSERT INTO ${inbox} (k, n, body) VALUES (?, ?, entry);
-ELSEIF mine = 0 THEN UPDATE ${slots} SET ${putting("entry")} WHERE k = ?;
+SET v_entry = ?;
+IF v_firsts = 0 AND ${isEmpty} THEN INSERT INTO ${inbox} (k, n, body) VALUES (?, ?, v_entry);
+ELSEIF v_mine = 0 THEN UPDATE ${slots} SET ${putting("v_entry")} WHERE k = ?;
 END IF`,
     values: [...looking.values, put.bytes, k, randomInt(MAX_NUMBER), ...beside.reverse(), k],
   };
@@ -64,8 +64,8 @@ export function settlingFirst(
   const looking = findingFirst(inbox, k, drop);
   return {
     sql: `${looking.sql};
-IF mine > 0 THEN DELETE FROM ${inbox} WHERE k = ? AND n = place;
-ELSEIF firsts > 0 THEN UPDATE ${slots} SET unfinished = 1 WHERE k = ? AND EXISTS (SELECT 1 FROM ${inbox} WHERE ${inbox}.k = ${slots}.k AND LOCATE(${INPUT_END}, CONCAT(body, X'0A')) > 0);
+IF v_mine > 0 THEN DELETE FROM ${inbox} WHERE k = ? AND n = v_n;
+ELSEIF v_firsts > 0 THEN UPDATE ${slots} SET unfinished = 1 WHERE k = ? AND EXISTS (SELECT 1 FROM ${inbox} WHERE ${inbox}.k = ${slots}.k AND LOCATE(${INPUT_END}, CONCAT(body, X'0A')) > 0);
 END IF`,
     values: [...looking.values, k, k],
   };
@@ -76,7 +76,7 @@ function findingFirst(inbox: string, k: Buffer, id: string | undefined): Block {
   const start = id === undefined ? "" : entryStart("id", id);
   const isMine = `COALESCE(SUM(LEFT(body, ?) = UNHEX(?)), 0)`;
   return {
-    sql: `SELECT COUNT(*), ${isMine}, MAX(n) INTO firsts, mine, place FROM ${inbox} WHERE k = ?`,
+    sql: `SELECT COUNT(*), ${isMine}, MAX(n) INTO v_firsts, v_mine, v_n FROM ${inbox} WHERE k = ?`,
     // A start of no bytes would be that of every entry.
     values: [start.length / 2, start || "00", k],
   };

@@ -11,6 +11,7 @@ import { nodes } from "./0006-nodes.js";
 import { changes } from "./0007-changes.js";
 import { ledger } from "./0008-ledger.js";
 import { firstEntry } from "./0009-first-entry.js";
+import { callRecords } from "./0010-call-records.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   changes,
   ledger,
   firstEntry,
+  callRecords,
 ];
 
 /** The number of the newest migration this release knows. */

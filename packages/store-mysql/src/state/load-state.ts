@@ -12,7 +12,13 @@ import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import { isExpired, keepUsed, lifeOf } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
-import { MESSAGE_COLUMNS, rowColumns, StoredRows, selectingChanges } from "./stored-rows.js";
+import {
+  MESSAGE_COLUMNS,
+  rowColumns,
+  StoredRows,
+  selectingCalls,
+  selectingChanges,
+} from "./stored-rows.js";
 
 /** Loads the stored state of a slot, or what changed of it since the known revision. */
 export async function loadState(
@@ -122,8 +128,9 @@ async function readRows(
   const rows = await database.read(
     loading(slot),
     `SELECT ${rowColumns(database.tables, lifeOf(database))} FROM ${database.tables.slots} WHERE k = ? AND rev IS NOT NULL
+UNION ALL ${selectingCalls(database.tables)}
 UNION ALL SELECT ${MESSAGE_COLUMNS} ${messages}`,
-    [slotHash(slot), ...values],
+    [slotHash(slot), slotHash(slot), ...values],
   );
   return readingOf(stateOf(slot), () => new StoredRows(slot, rows));
 }

@@ -11,6 +11,7 @@ import { removeEntries } from "../inbox/remove-entries.js";
 import { slotHash, type Tables } from "../keys.js";
 import { insertingLog, insertLog } from "../log/append-log.js";
 import { writeBlobs } from "../log/log-blobs.js";
+import { CALL_VARIABLES, keepingRows, keepRows } from "./call-rows.js";
 import { countingOp, insertingLedger, readingOps } from "./ledger-rows.js";
 import { deleteMessages, insertingMessages, writeMessages } from "./message-rows.js";
 import { revisionInRing } from "./op-ring.js";
@@ -88,6 +89,7 @@ async function saveIn(
   if (knowsCompounds) {
     const { sql, values } = insertingLedger(tables, k, write);
     await tx.write(sql, values);
+    await keepRows(tx, tables, k, write);
   }
   return write.revision;
 }
@@ -135,15 +137,15 @@ async function saveAtOnce(
   const rest = [
     { sql: `IF ${repeated.sql} > 0 THEN ${REFUSE}; END IF`, values: repeated.values },
     ...(write.rows.length > 0 ? [insertingMessages(tables, k, write.rows)] : []),
-    ...(write.log.records.length > 0 ? [insertingLog(tables, k, "last_id", write.log)] : []),
+    ...(write.log.records.length > 0 ? [insertingLog(tables, k, "v_last_id", write.log)] : []),
     insertingLedger(tables, k, write),
     settlingFirst(tables, k, write.takes[0]),
+    ...keepingRows(tables, k, write),
   ];
   const sql = rest.map((statement) => statement.sql);
   const values = [first, ...rest].flatMap((statement) => statement.values);
-  return (
-    (await database.compound(what, compound(first.sql, sql, FIRST_VARIABLES), values)) !== null
-  );
+  const statement = compound(first.sql, sql, [...FIRST_VARIABLES, ...CALL_VARIABLES]);
+  return (await database.compound(what, statement, values)) !== null;
 }
 
 function makeRow(tx: Transaction, { slots }: Tables, slot: Slot): Promise<WriteResult> {

@@ -51,13 +51,19 @@ export function selectingChanges({ ledger }: Tables): string {
   return `SELECT -2, entry, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${ledger} WHERE k = ? AND ${OF_CHANGES}`;
 }
 
-/** Rows of one snapshot: that of a slot, some or all of its messages, and its changes. */
+/** Statement for the call records of a slot as {@link StoredRows} takes them. */
+export function selectingCalls({ calls }: Tables): string {
+  return `SELECT -3, body, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${calls} WHERE k = ?`;
+}
+
+/** Rows of one snapshot: that of a slot with its call records, some or all of its messages, and its changes. */
 export class StoredRows {
   readonly #slot: Slot;
   readonly #row: Row | undefined;
   /** Texts of the messages read, by position. */
   readonly #texts = new Map<number, string>();
   readonly #changes: Buffer[] = [];
+  readonly #calls: { readonly n: number; readonly bytes: Buffer }[] = [];
   /** The stored revision; undefined when there is no state. */
   readonly revision: Revision | undefined;
 
@@ -68,6 +74,7 @@ export class StoredRows {
       const pos = asNumber(row[0]);
       if (pos === -1) this.#row = row;
       else if (pos === -2) this.#changes.push(asBytes(row[1]));
+      else if (pos === -3) this.#calls.push({ n: asNumber(row[3]), bytes: asBytes(row[1]) });
       else this.#texts.set(pos, asText(row[1]));
     }
     this.revision = this.#row && asText(this.#row[2]);
@@ -150,11 +157,23 @@ export class StoredRows {
     return {
       revision: asText(row[2]),
       head: this.#parse(asText(row[1]), "the head") as JsonObject,
-      callRecords: callRecordTexts(asBytesOrNone(row[7])).map(
-        (text) => this.#parse(text, "a call record") as unknown as CallRecord,
-      ),
+      callRecords: this.#callRecords(row),
       ...(info !== null && { info: this.#parse(info, "the info") as SessionInfo }),
     };
+  }
+
+  /** Newest first: those in rows, then those in the slot's row, which are older. */
+  #callRecords(row: Row): CallRecord[] {
+    const rows = this.#calls.toSorted((a, b) => b.n - a.n);
+    const texts = [
+      ...rows.flatMap(({ bytes }) => callRecordTexts(bytes)),
+      ...callRecordTexts(asBytesOrNone(row[7])),
+    ];
+    const records = texts.map(
+      (text) => this.#parse(text, "a call record") as unknown as CallRecord,
+    );
+    const newest = new Map(records.toReversed().map((record) => [record.callId, record]));
+    return records.filter((record) => newest.get(record.callId) === record);
   }
 
   /** Checks that the row has the ids of the slot: its key is only a hash of them. */

@@ -23,7 +23,7 @@ export function updatingRow(
   stored: number,
 ): { sql: string; values: readonly Value[] } {
   const ending = write.release ? `, ${LEASE_ENDED}` : "";
-  const beside = besideHead(write);
+  const beside = besideHead(write, database.knowsCompounds);
   const remembering = database.knowsCompounds ? lastSave(write) : rememberingInRow(write);
   const holding =
     write.lease === undefined ? "" : " AND lease_token = ? AND lease_until > UTC_TIMESTAMP(6)";
@@ -61,15 +61,20 @@ function rememberingInRow(write: PreparedWrite): { sql: string; values: readonly
 /**
  * Assignments for what is kept beside the head. The first save of a state keeps nothing: a state of the same slot may have
  * been deleted by an earlier release, which leaves these columns as they are.
+ *
+ * @param hasRows - later call records have rows of their own
  */
-function besideHead(write: PreparedWrite): { sql: string; values: readonly Value[] } {
+function besideHead(
+  write: PreparedWrite,
+  hasRows: boolean,
+): { sql: string; values: readonly Value[] } {
   const { callRecord, info, takes, expected } = write;
   const isFirst = expected === null;
   const drop = takes.length === 1 ? takes[0] : undefined;
   const runOpen = isFirst ? (info?.runOpen ?? false) : info?.runOpen;
   const parts: { sql: string; values: readonly Value[] }[] = [];
   if (isFirst) parts.push(onlyRecord(callRecord));
-  else if (callRecord) parts.push(keepingRecord(callRecord));
+  else if (callRecord && !hasRows) parts.push(keepingRecord(callRecord));
   if (isFirst || info)
     parts.push({
       sql: "info = ?, run_open = ?, awaits_answer = ?",

@@ -17,7 +17,7 @@ afterEach(() => dropTables(pool, prefix));
 function kindOf(sql: string): string {
   if (!sql.startsWith("BEGIN NOT ATOMIC")) return sql.split(" ", 1)[0] ?? "";
   if (sql.includes("waiting = waiting + 1")) return "join";
-  return sql.includes("SELECT report") ? "take" : "save";
+  return sql.includes("SELECT v_report") ? "take" : "save";
 }
 
 test("calls of a process hand a session over with a statement to queue, one to take it and one to save", async () => {

@@ -55,6 +55,56 @@ test("saves of nodes of an earlier release are recognised after those of this on
   expect((await loadWhole(store.stateStore, slot))?.messages).toHaveLength(done.length);
 });
 
+test("an op is recognised whatever revision it expects, and a change replaces the one in its place", async () => {
+  const slot = slotNamed("s");
+  const done: { write: StateWrite; revision: string }[] = [];
+  for (let turn = 0; turn < 70; turn++) {
+    const write = turnWrite(slot, done.at(-1)?.revision ?? null, turn);
+    done.push({ write, revision: await store.stateStore.save(slot, write) });
+  }
+  const [last] = done.slice(-1);
+  for (const { write, revision } of done.slice(-16)) {
+    const again = turnWrite(slot, last?.revision ?? null, 70, { op: write.op });
+    expect(await store.stateStore.save(slot, again)).toBe(revision);
+  }
+  const kinds = await Promise.all(
+    [68, 38, 37, 36].map(async (turn) => {
+      const answer = await store.stateStore.load(slot, done[turn]?.revision);
+      if (answer === null || answer === "unchanged") return answer;
+      return isWhole(answer) ? "whole" : answer.append.length;
+    }),
+  );
+  expect(kinds).toEqual([1, 31, 32, "whole"]);
+});
+
+test("records of named calls leave the slot's row once there are as many rows as are kept", async () => {
+  const slot = slotNamed("s");
+  let revision: string | null = null;
+  const recordIn = `SELECT calls IS NULL, (SELECT COUNT(*) FROM ${prefix}calls) FROM ${prefix}slots`;
+  const seen: unknown[] = [];
+  for (let turn = 0; turn < 6; turn++) {
+    // The third node keeps them in the row, as an earlier release does.
+    const { stateStore } = turn === 2 ? earlier : store;
+    const callRecord = { record: { callId: `c${turn}`, turn }, keep: 3 };
+    revision = await stateStore.save(slot, turnWrite(slot, revision, turn, { callRecord }));
+    seen.push((await rowsOf(pool, recordIn))[0]);
+  }
+  expect(seen).toEqual([
+    [0, 0],
+    [0, 1],
+    [0, 1],
+    [0, 2],
+    [1, 3],
+    [1, 3],
+  ]);
+  const ids = (await loadWhole(store.stateStore, slot))?.callRecords?.map(({ callId }) => callId);
+  expect(ids).toEqual(["c5", "c4", "c3"]);
+  const again = { record: { callId: "c4", turn: 6 }, keep: 3 };
+  await store.stateStore.save(slot, turnWrite(slot, revision, 6, { callRecord: again }));
+  const records = (await loadWhole(store.stateStore, slot))?.callRecords;
+  expect(records?.map(({ callId }) => callId)).toEqual(["c4", "c5", "c3"]);
+});
+
 test("a ring of ops that an earlier release has left goes once nobody can repeat them", async () => {
   const slot = slotNamed("s");
   let revision = await earlier.stateStore.save(slot, turnWrite(slot, null, 0));
