@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ReActAgent, tool } from "@holdfast/core";
-import { eventually, scriptedModel } from "@holdfast/testing";
+import { scriptedModel } from "@holdfast/testing";
 import { privateMariadb, privateRedis, tcpProxy } from "@holdfast/testing/servers";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -65,7 +65,7 @@ describe.each(cases)("$kind $what for longer than a node may be silent", ({ kind
     const choice = { kind, url: place.url, prefix: freshPrefix(), leaseMs };
     await prepareTables(choice);
     const ran: string[] = [];
-    const [working, goOn] = [door(), door()];
+    const [working, waiting, goOn] = [door(), door(), door()];
     const agents = [0, 1].map(() => {
       const { store, close } = openStore(choice);
       onTestFinished(close);
@@ -93,6 +93,7 @@ describe.each(cases)("$kind $what for longer than a node may be silent", ({ kind
         model,
         distributedStore: store,
         tools: [work("first"), work("second")],
+        onEvent: ({ type }) => type === "queue_wait" && waiting.open(),
       });
       return { agent, store };
     });
@@ -104,7 +105,9 @@ describe.each(cases)("$kind $what for longer than a node may be silent", ({ kind
     const next = waiter.agent.call("next", session);
     void long.then(() => ended.push("long"));
     void next.then(() => ended.push("next"));
-    await eventually(async () => (await waiter.store.gate.calls(slot)).length === 2);
+    // The server may show its place before the call knows of it: one that does not would be refused.
+    await waiting.opened;
+    expect(await waiter.store.gate.calls(slot)).toHaveLength(2);
     await begin(place);
     await delay(outageMs / 2);
     // The tool ends while the store is away: before the next step the call has to know that the session is still its own.

@@ -7,6 +7,9 @@ export interface Tables {
   readonly prefix: string;
   readonly slots: string;
   readonly messages: string;
+  readonly ledger: string;
+  readonly inbox: string;
+  readonly calls: string;
   readonly log: string;
   readonly blobs: string;
   readonly waiters: string;
@@ -22,6 +25,9 @@ export function tableNames(prefix: string): Tables {
     prefix,
     slots: name("slots"),
     messages: name("messages"),
+    ledger: name("ledger"),
+    inbox: name("inbox"),
+    calls: name("calls"),
     log: name("log"),
     blobs: name("blobs"),
     waiters: name("waiters"),

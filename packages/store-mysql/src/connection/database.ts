@@ -64,6 +64,11 @@ export class Database {
     this.#limit = parts.limit ?? new PacketLimit();
   }
 
+  /** Tells whether the server is one with {@link compound} statements, as far as is known. */
+  get knowsCompounds(): boolean {
+    return this.#parts.connections.knowsCompounds;
+  }
+
   /** Returns the same database for commands that together end within `ms` from now. */
   within(ms: number): Database {
     return new Database({ ...this.#parts, limit: this.#limit, deadline: performance.now() + ms });
@@ -93,42 +98,57 @@ export class Database {
   }
 
   /** Runs one INSERT, committed by itself; `false` when a row with that key exists, which then stays as it is. */
-  insert(what: string, sql: string, values: readonly Value[]): Promise<boolean> {
-    return this.#try(what, sql, values, async ({ server }) => server.verdict === "duplicate");
+  async insert(what: string, sql: string, values: readonly Value[]): Promise<boolean> {
+    const inserted = await this.#try(
+      what,
+      values,
+      (session) => session.write(sql, values),
+      async ({ server }) => server.verdict === "duplicate",
+    );
+    return inserted !== null;
   }
 
   /**
-   * Runs a {@link compound} statement, which is a transaction of its own, if the server knows such statements.
+   * Runs a compound statement, which is a transaction of its own, if the server knows such statements.
    *
-   * @returns false when it was refused and is to be run as a {@link transaction}, which tells why, also whether it was applied
+   * @returns the rows of its first SELECT; null when it was refused and is to be run as a {@link transaction}, which tells why, also
+   * whether it was applied
    */
-  async compound(what: string, sql: string, values: readonly Value[]): Promise<boolean> {
-    const { connections } = this.#parts;
-    if (!connections.knowsCompounds) return false;
-    return this.#try(what, sql, values, async ({ server }, session) => {
-      if (server.verdict === "unsupported") connections.knowsCompounds = false;
-      // A statement that was killed does not come to its own handler.
-      await session.command("ROLLBACK").catch(() => undefined);
-      return server.verdict !== "retry";
-    });
-  }
-
-  /** Runs one statement, committed by itself; `false` when it is refused and `isExpected` of the refusal. */
-  #try(
+  async compound(
     what: string,
     sql: string,
     values: readonly Value[],
+  ): Promise<readonly Row[] | null> {
+    const { connections } = this.#parts;
+    if (!connections.knowsCompounds) return null;
+    return this.#try(
+      what,
+      values,
+      (session) => session.call(sql, values),
+      async ({ server }, session) => {
+        if (server.verdict === "unsupported") connections.knowsCompounds = false;
+        // A statement that was killed does not come to its own handler.
+        await session.command("ROLLBACK").catch(() => undefined);
+        return server.verdict !== "retry";
+      },
+    );
+  }
+
+  /** Runs one statement, committed by itself; null when it is refused and `isExpected` of the refusal. */
+  #try<T>(
+    what: string,
+    values: readonly Value[],
+    run: (session: Session) => Promise<T>,
     isExpected: (refusal: StatementError, session: Session) => Promise<boolean>,
-  ): Promise<boolean> {
+  ): Promise<T | null> {
     return this.#run(what, async (session, enter) => {
       await this.#limit.check(session, what, values);
       enter("write");
       try {
-        await session.write(sql, values);
-        return true;
+        return await run(session);
       } catch (error) {
         if (!(error instanceof StatementError) || !error.server.isRefusal) throw error;
-        if (await isExpected(error, session)) return false;
+        if (await isExpected(error, session)) return null;
         throw error;
       }
     });
@@ -198,22 +218,6 @@ export class Database {
         ),
     );
   }
-}
-
-/**
- * Returns a statement of MariaDB that runs others in a transaction, with one round trip: the first, and the rest if it changed a
- * row. Otherwise it fails, and nothing is written. The rest can use `last_id`, the value that the first passed to `LAST_INSERT_ID`.
- */
-export function compound(first: string, rest: readonly string[]): string {
-  return `BEGIN NOT ATOMIC
-DECLARE last_id BIGINT UNSIGNED;
-DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
-START TRANSACTION;
-${first};
-IF ROW_COUNT() = 0 THEN SIGNAL SQLSTATE '45000'; END IF;
-SET last_id = LAST_INSERT_ID();
-${rest.map((sql) => `${sql};\n`).join("")}COMMIT;
-END`;
 }
 
 function mayBeApplied(stage: Stage, { server }: StatementError): boolean {

@@ -75,6 +75,15 @@ export class Session {
     return written;
   }
 
+  /** Runs a prepared compound statement; returns the rows of its first SELECT, none if it has no SELECT. */
+  async call(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
+    const results = await this.#run("execute", statement(sql, values));
+    if (!Array.isArray(results)) return [];
+    const [rows] = results as unknown[];
+    if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw this.#unexpected();
+    return rows as Row[];
+  }
+
   /** Runs a statement that cannot be prepared: transactions, settings, definitions of tables. */
   async command(sql: string): Promise<void> {
     await this.#run("query", statement(sql));

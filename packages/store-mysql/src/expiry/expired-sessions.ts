@@ -78,7 +78,7 @@ function removeSome(
   what: string,
   skipsLocked: boolean,
 ): Promise<Step> {
-  const { slots, messages, log, blobs, waiters } = database.tables;
+  const { slots, messages, ledger, inbox, calls, log, blobs, waiters } = database.tables;
   return database.transaction(what, async (tx) => {
     const [row] = await tx.read(
       `SELECT rev IS NOT NULL OR inbox IS NOT NULL OR n > 0 FROM ${slots} WHERE k = ? AND ${expired(database.ttlMs ?? 0)}
@@ -88,7 +88,8 @@ AND NOT EXISTS (SELECT 1 FROM ${waiters} WHERE ${waiters}.k = ${slots}.k AND kin
     if (row === undefined) return "kept";
     if (asNumber(row[0]) === 1) {
       await tx.write(`UPDATE ${slots} SET ${NO_STATE} WHERE k = ?`, [k]);
-      await tx.write(`DELETE FROM ${messages} WHERE k = ?`, [k]);
+      for (const table of [messages, ledger, inbox, calls])
+        await tx.write(`DELETE FROM ${table} WHERE k = ?`, [k]);
       return "more";
     }
     // Records before the long texts they name.

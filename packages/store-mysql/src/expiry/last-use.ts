@@ -26,7 +26,9 @@ export function andUnexpired({ ttlMs }: Database): string {
   return ttlMs === undefined ? "" : ` AND NOT ${expired(ttlMs)}`;
 }
 
-const [ALIVE, DUE, EXPIRED] = [0, 1, 2];
+const [ALIVE, DUE] = [0, 1];
+/** Value of {@link lifeOf} for a slot that has expired. */
+export const EXPIRED = 2;
 
 /** Expression for the life of a slot: whether it has expired, or its time of last use has to be written. */
 export function lifeOf({ ttlMs }: Database): string {

@@ -1,49 +1,31 @@
-import type { Revision } from "@holdfast/core";
 import { describeSlot, type SeenClaim } from "@holdfast/core/store-kit";
+import { asNumberOrZero, type Cell } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
-import {
-  inboxAfter,
-  type PreparedEntry,
-  PUTTING,
-  puttingValues,
-  removeEntries,
-} from "../inbox/inbox-column.js";
+import { inboxAfter } from "../inbox/inbox-column.js";
+import { removeEntries } from "../inbox/remove-entries.js";
+import type { Tables } from "../keys.js";
 import { entryStart, withoutEntry } from "../state/entry-list.js";
-import { deleteEmptyRow, SLOT_COLUMNS, slotValues } from "../state/state-row.js";
+import {
+  deleteEmptyRow,
+  LEASE_END,
+  LEASE_ENDED,
+  SLOT_COLUMNS,
+  slotValues,
+} from "../state/state-row.js";
 import type { LocalClaim } from "./local-claim.js";
+import { readReport, type Taken, type TakeTerms, takeAtOnce, takingInRow } from "./take-slot.js";
+import { queueing } from "./waiting-queue.js";
 
 const FREE = "(lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(6))";
-const ENDED = `lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL, used_at = ${NOW}`;
-const LEASED = `lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL, used_at = ${NOW}`;
+const ENDED = `${LEASE_ENDED}, used_at = ${NOW}`;
 
 /** Column `lease_until` as the version of a lease. */
 export const LEASE_VERSION = "CAST(lease_until AS CHAR)";
 
-/** The lease is that of a holder whose process is dead. */
+/** Condition that the lease is that of a holder whose process is dead. */
 const REPLACED = `(lease_token = ? AND ${LEASE_VERSION} = ?)`;
-
-/** Slot that was taken, as its statement reports it. */
-export interface Taken {
-  /** The row holds the revision that is known. */
-  readonly isCurrent: boolean;
-  readonly hasState: boolean;
-  /** The inbox held something before. */
-  readonly hadInbox: boolean;
-}
-
-/** Bits of {@link Taken} in `LAST_INSERT_ID`; the lowest one, as 0 would not be reported. */
-const [REPORTED, CURRENT, STATE, INBOX] = [1, 2, 4, 8];
-const REPORT = `LAST_INSERT_ID(${REPORTED} + IF(rev = ?, ${CURRENT}, 0) + IF(rev IS NULL, 0, ${STATE}) + IF(inbox IS NULL, 0, ${INBOX}))`;
-
-/** Request of a claim for its slot. */
-export interface TakeTerms {
-  readonly known: Revision | undefined;
-  readonly put: PreparedEntry | undefined;
-  /** Holder whose process is dead. */
-  readonly replaces?: SeenClaim | undefined;
-}
 
 /**
  * Lease in a slot's row. Times are the server's; a claim recognises its own token, so that every command may be repeated.
@@ -60,18 +42,19 @@ export class LeaseRow {
    * was not to be had.
    */
   async takeFree(database: Database, claim: LocalClaim, terms: TakeTerms): Promise<Taken | null> {
-    const { replaces } = terms;
-    const mayTake = replaces ? `(${FREE} OR ${REPLACED})` : FREE;
-    const { affectedRows, insertId } = await database.write(
-      queueing(claim),
-      `UPDATE ${database.tables.slots} SET ${LEASED}, waiting = waiting + 0 * ${REPORT}${terms.put ? `, ${PUTTING}` : ""}
-WHERE k = ? AND (lease_token = ? OR (waiting = 0 AND ${mayTake}))${andUnexpired(database)}`,
-      [
-        ...[...this.#leased(claim), ...takeValues(terms), claim.k, claim.tokenBytes],
-        ...(replaces ? replacedValues(replaces) : []),
-      ],
-    );
-    return affectedRows === 0 ? null : readReport(insertId);
+    const taking = {
+      leased: this.#leased(claim),
+      waiting: { sql: "waiting", values: [] },
+      where: {
+        sql: `(lease_token = ? OR (waiting = 0 AND (${FREE} OR ${REPLACED})))${andUnexpired(database)}`,
+        values: [claim.tokenBytes, ...replacedValues(terms.replaces)],
+      },
+    };
+    const rows = await takeAtOnce(database, claim, terms, taking);
+    if (rows !== null) return readReport(asNumberOrZero(rows[0]?.[0]));
+    const { sql, values } = takingInRow(database.tables, claim, terms, taking);
+    const { affectedRows, insertId } = await database.write(queueing(claim), sql, values);
+    return readReport(affectedRows === 0 ? 0 : insertId);
   }
 
   /** Takes a slot that has no row yet. */
@@ -93,33 +76,37 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
    * @param clears - value of `waiting` when nobody waited behind; if it is still that, newcomers need not queue
    * @returns null when the slot is not free; otherwise with the signals that lay beside the place
    */
-  takeTurn(
+  async takeTurn(
     database: Database,
     claim: LocalClaim,
     terms: TakeTerms,
     clears: number | null,
   ): Promise<(Taken & { readonly signals: Buffer | undefined }) | null> {
-    const { slots, waiters } = database.tables;
+    const { tables } = database;
     const ticket = claim.ticket ?? 0;
-    const { replaces } = terms;
+    const taking = {
+      leased: this.#leased(claim),
+      waiting: { sql: "IF(waiting = ?, 0, waiting)", values: [clears ?? -1] },
+      where: {
+        sql: `(lease_token = ? OR ${FREE} OR ${REPLACED})`,
+        values: [claim.tokenBytes, ...replacedValues(terms.replaces)],
+      },
+    };
+    const sql = `${readingPlace(tables, "INTO v_beside ")};\n${leaving(tables)}`;
+    const behind = { sql, values: [ticket, ticket] };
+    const rows = await takeAtOnce(database, claim, terms, taking, behind);
+    if (rows !== null) {
+      const taken = readReport(asNumberOrZero(rows[0]?.[0]));
+      return taken && { ...taken, signals: asSignals(rows[0]?.[1]) };
+    }
     return database.transaction(queueing(claim), async (tx) => {
-      const { affectedRows, insertId } = await tx.write(
-        `UPDATE ${slots} SET ${LEASED}, waiting = IF(waiting = ?, 0, waiting) + 0 * ${REPORT}${terms.put ? `, ${PUTTING}` : ""}
-WHERE k = ? AND (lease_token = ? OR ${FREE} OR ${REPLACED})`,
-        [
-          ...[...this.#leased(claim), clears ?? -1, ...takeValues(terms)],
-          ...[claim.k, claim.tokenBytes],
-          ...(replaces ? replacedValues(replaces) : [null, null]),
-        ],
-      );
-      if (affectedRows === 0) return null;
-      // Held until the end, so that no signal can be put there between reading and deleting.
-      const [row] = await tx.read(`SELECT signals FROM ${waiters} WHERE id = ? FOR UPDATE`, [
-        ticket,
-      ]);
-      if (row !== undefined) await tx.write(`DELETE FROM ${waiters} WHERE id = ?`, [ticket]);
-      const signals = row?.[0];
-      return { ...readReport(insertId), signals: Buffer.isBuffer(signals) ? signals : undefined };
+      const { sql, values } = takingInRow(tables, claim, terms, taking);
+      const { affectedRows, insertId } = await tx.write(sql, values);
+      const taken = readReport(affectedRows === 0 ? 0 : insertId);
+      if (taken === null) return null;
+      const [row] = await tx.read(readingPlace(tables), [ticket]);
+      if (row !== undefined) await tx.write(leaving(tables), [ticket]);
+      return { ...taken, signals: asSignals(row?.[0]) };
     });
   }
 
@@ -127,7 +114,7 @@ WHERE k = ? AND (lease_token = ? OR ${FREE} OR ${REPLACED})`,
   async renew(database: Database, claim: LocalClaim): Promise<boolean> {
     const { affectedRows } = await database.write(
       `renewing the lease of ${describeSlot(claim.slot)}`,
-      `UPDATE ${database.tables.slots} SET lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE k = ? AND lease_token = ?`,
+      `UPDATE ${database.tables.slots} SET lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE k = ? AND lease_token = ? AND lease_until > ${LEASE_END}`,
       [this.#leaseMicros, claim.k, claim.tokenBytes],
     );
     return affectedRows > 0;
@@ -139,7 +126,9 @@ WHERE k = ? AND (lease_token = ? OR ${FREE} OR ${REPLACED})`,
     const what = `releasing ${describeSlot(claim.slot)}`;
     const mine = [claim.k, claim.tokenBytes];
     const [dropped, ...more] = drop;
-    if (more.length > 0) return this.#releaseDropping(database, claim, drop);
+    // In two places, where the server has compound statements.
+    const mayBeFirst = dropped !== undefined && database.knowsCompounds;
+    if (more.length > 0 || mayBeFirst) return this.#releaseDropping(database, claim, drop);
     if (claim.mayBeEmpty) {
       const start = dropped === undefined ? [] : Array(3).fill(entryStart("id", dropped));
       const alsoEmpty = dropped === undefined ? "" : ` OR ${withoutEntry("inbox")} = X''`;
@@ -176,22 +165,19 @@ WHERE k = ? AND (lease_token = ? OR ${FREE} OR ${REPLACED})`,
   }
 }
 
-function takeValues({ known, put }: TakeTerms): readonly Value[] {
-  return [
-    known === undefined ? null : Buffer.from(known, "utf8"),
-    ...(put ? puttingValues(put) : []),
-  ];
+function replacedValues(claim: SeenClaim | undefined): readonly Value[] {
+  return claim ? [Buffer.from(claim.token, "utf8"), claim.version] : [null, null];
 }
 
-function replacedValues({ token, version }: SeenClaim): readonly Value[] {
-  return [Buffer.from(token, "utf8"), version];
+/** Statement that reads the signals beside a place, held until the end, so that none can be put there before it is deleted. */
+function readingPlace({ waiters }: Tables, into = ""): string {
+  return `SELECT signals ${into}FROM ${waiters} WHERE id = ? FOR UPDATE`;
 }
 
-function readReport(insertId: number): Taken {
-  const has = (bit: number): boolean => (insertId & bit) !== 0;
-  return { isCurrent: has(CURRENT), hasState: has(STATE), hadInbox: has(INBOX) };
+function leaving({ waiters }: Tables): string {
+  return `DELETE FROM ${waiters} WHERE id = ?`;
 }
 
-function queueing(claim: LocalClaim): string {
-  return `queueing for ${describeSlot(claim.slot)}`;
+function asSignals(cell: Cell | undefined): Buffer | undefined {
+  return Buffer.isBuffer(cell) ? cell : undefined;
 }

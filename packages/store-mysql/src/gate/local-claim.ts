@@ -40,6 +40,15 @@ export class LocalClaim implements Claim {
   }
 }
 
+/** Longest pause between two polls of the call that is next. */
+export const LONGEST_PAUSE_MS = 250;
+/** First and longest pause, for the call that is next and for others. */
+const [NEXT_MS, BEHIND_MS] = [
+  [4, LONGEST_PAUSE_MS],
+  [20, 1_000],
+] as const;
+const GROWTH = 1.4;
+
 /**
  * Pauses between two polls of a waiting call, as MySQL sends no message when a slot becomes free. They start short whenever
  * the queue moves and grow while it stands still, so that a turn comes late by no more than half of the wait for it.
@@ -50,8 +59,8 @@ class Pauses {
 
   /** Returns the next pause; calls that are next poll more often than the others. */
   next(ahead: number): number {
-    const [firstMs, longestMs] = ahead === 0 ? [20, 250] : [50, 1_000];
-    const grown = ahead === this.#ahead ? this.#lastMs * 1.5 : 0;
+    const [firstMs, longestMs] = ahead === 0 ? NEXT_MS : BEHIND_MS;
+    const grown = ahead === this.#ahead ? this.#lastMs * GROWTH : 0;
     this.#ahead = ahead;
     this.#lastMs = Math.min(Math.max(grown, firstMs), longestMs);
     return this.#lastMs;

@@ -17,10 +17,12 @@ import { type PreparedEntry, prepareEntry, readInbox } from "../inbox/inbox-colu
 import { MysqlInbox } from "../inbox/mysql-inbox.js";
 import { loadWithInbox } from "../state/load-state.js";
 import { Claims } from "./claims.js";
-import { LeaseRow, type Taken } from "./lease-row.js";
-import { LocalClaim } from "./local-claim.js";
+import { type Joined, joinQueue, QueueFull, SlotExpired } from "./join-queue.js";
+import { LeaseRow } from "./lease-row.js";
+import { LONGEST_PAUSE_MS, LocalClaim } from "./local-claim.js";
 import { NodeRows } from "./node-rows.js";
-import { type Joined, QueueFull, SlotExpired, WaitingQueue } from "./waiting-queue.js";
+import type { Taken } from "./take-slot.js";
+import { WaitingQueue } from "./waiting-queue.js";
 
 /** Terms of a claim, with its entry encoded and its deadline running. */
 interface Entering extends Pick<EnterTerms, "mode" | "maxQueue" | "known" | "replaces"> {
@@ -156,7 +158,8 @@ export class MysqlLeaseBackend implements LeaseBackend {
     const before = claim.mayWait;
     claim.mayWait = true;
     try {
-      const joined = await this.#queue.join(database, claim, mayWait);
+      const aliveMicros = this.leaseMs * 1_000;
+      const joined = await joinQueue(database, claim, { mayWait, aliveMicros });
       claim.mayWait = joined !== null || before;
       return joined;
     } catch (error) {
@@ -206,7 +209,10 @@ export class MysqlLeaseBackend implements LeaseBackend {
       if (taken?.signals !== undefined) this.claims.onSignals?.(claim, taken.signals);
       if (taken !== null) return this.#grant(claim, entering, taken);
     }
-    return { kind: "wait", ahead: ahead + 1, dueMs: claim.pauses.next(ahead), before };
+    // A holder of this process wakes the next when it gives the slot back.
+    const isWoken = ahead === 0 && before?.token === this.claims.holderOf(claim.key)?.token;
+    const dueMs = isWoken ? LONGEST_PAUSE_MS : claim.pauses.next(ahead);
+    return { kind: "wait", ahead: ahead + 1, dueMs, before };
   }
 
   /** Renews a place when that is due; false when it is gone. */

@@ -87,7 +87,8 @@ export class MysqlSessionGate implements SessionGate {
   async whileReleasing<T>(token: string, save: () => Promise<T>): Promise<T> {
     const claim = this.claims.find(token);
     const result = await this.#gate.whileReleasing(token, save);
-    if (claim !== undefined) this.claims.wakeNext(claim.key);
+    // Once the caller knows the new revision: the next call then need not load what this one saved.
+    if (claim !== undefined) setImmediate(() => this.claims.wakeNext(claim.key));
     return result;
   }
 

@@ -2,34 +2,10 @@ import type { Slot } from "@holdfast/core";
 import { describeSlot, type SeenCall, type SeenClaim } from "@holdfast/core/store-kit";
 import { asNumber, asNumberOrZero, asText, asTextOrNull, type Cell } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
-import { isExpired, lifeOf } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
 import { deleteEmptyRow } from "../state/state-row.js";
 import { LEASE_VERSION } from "./lease-row.js";
 import type { LocalClaim } from "./local-claim.js";
-
-/** Place in a queue. */
-export interface Joined {
-  readonly ticket: number;
-  /** Number of calls before it, the holder included. */
-  readonly ahead: number;
-}
-
-/** Error of a call that may not wait; rolls its transaction back. */
-export class QueueFull extends Error {
-  readonly waiting: number;
-  /** The holder, when nobody waits. */
-  readonly before: SeenClaim | undefined;
-
-  constructor(waiting: number, before: SeenClaim | undefined) {
-    super("the queue is full");
-    this.waiting = waiting;
-    this.before = before;
-  }
-}
-
-/** Error of a call on a session that has expired; rolls its transaction back. */
-export class SlotExpired extends Error {}
 
 /** Position of a waiting call. */
 export interface Standing {
@@ -47,12 +23,15 @@ export interface Standing {
   readonly before: SeenClaim | undefined;
 }
 
-const ALIVE = "kind = 'waiter' AND alive_until > UTC_TIMESTAMP(6)";
-const HELD = "COALESCE(lease_until > UTC_TIMESTAMP(6), 0)";
+/** Condition for places of calls that have been heard of. */
+export const ALIVE = "kind = 'waiter' AND alive_until > UTC_TIMESTAMP(6)";
+/** Expression that is 1 while the slot has a holder. */
+export const HELD = "COALESCE(lease_until > UTC_TIMESTAMP(6), 0)";
 /** Column `alive_until` as the version of a claim that waits. */
 const VERSION = "CAST(alive_until AS CHAR)";
 const WAITER = `CONCAT(token, ' ', ${VERSION})`;
-const HOLDER = `CONCAT(lease_token, ' ', ${LEASE_VERSION})`;
+/** Expression for the claim of the holder, as {@link seenClaim} reads it. */
+export const HOLDER: string = `CONCAT(lease_token, ' ', ${LEASE_VERSION})`;
 /** Rows of processes that died are passed over at once, and removed when that is long ago. */
 const SWEEP_AFTER_SECONDS = 60;
 const SWEPT_AT_ONCE = 100;
@@ -66,39 +45,6 @@ export class WaitingQueue {
 
   constructor(leaseMs: number) {
     this.#aliveMicros = leaseMs * 1_000;
-  }
-
-  /**
-   * Joins the queue.
-   *
-   * @returns null when the slot has no row
-   * @throws QueueFull when calls are ahead, and `mayWait` of them wait already
-   * @throws SlotExpired when the session has expired: no call waits for it, and it must be removed before the next one begins
-   */
-  join(database: Database, claim: LocalClaim, mayWait: number): Promise<Joined | null> {
-    const { slots, waiters } = database.tables;
-    return database.transaction(queueing(claim), async (tx) => {
-      const row = await tx.write(`UPDATE ${slots} SET waiting = waiting + 1 WHERE k = ?`, [
-        claim.k,
-      ]);
-      if (row.affectedRows === 0) return null;
-      const [counts = []] = await tx.read(
-        `SELECT ${HELD}, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND ${ALIVE}), (SELECT MAX(id) FROM ${waiters} WHERE k = ? AND token = ?), ${lifeOf(database)}, ${HOLDER} FROM ${slots} WHERE k = ?`,
-        [claim.k, claim.k, claim.tokenBytes, claim.k],
-      );
-      const [held = 0, waiting = 0, before = 0] = counts.slice(0, 3).map(asNumberOrZero);
-      const ahead = held + waiting;
-      if (ahead === 0 && isExpired(counts[3])) throw new SlotExpired();
-      // Joined before, and the answer was lost.
-      if (before > 0) return { ticket: before, ahead: ahead - 1 };
-      if (ahead > 0 && waiting >= mayWait)
-        throw new QueueFull(waiting, waiting === 0 ? seenClaim(counts[4]) : undefined);
-      const { insertId } = await tx.write(
-        `INSERT INTO ${waiters} (k, kind, token, call_id, alive_until) VALUES (?, 'waiter', ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`,
-        [claim.k, claim.tokenBytes, claim.callIdBytes, this.#aliveMicros],
-      );
-      return { ticket: insertId, ahead };
-    });
   }
 
   /** Returns the position of a claim; null when its place or the slot's row is gone. */
@@ -190,11 +136,13 @@ UNION ALL SELECT id, call_id, ${WAITER} FROM ${waiters} WHERE k = ? AND ${ALIVE}
   }
 }
 
-function seenClaim(cell: Cell | undefined): SeenClaim | undefined {
+/** Reads a claim as {@link HOLDER} has it. */
+export function seenClaim(cell: Cell | undefined): SeenClaim | undefined {
   const [token, ...version] = asTextOrNull(cell ?? null)?.split(" ") ?? [];
   return token === undefined ? undefined : { token, version: version.join(" ") };
 }
 
-function queueing(claim: LocalClaim): string {
+/** Names the attempt of a claim, for errors. */
+export function queueing(claim: LocalClaim): string {
   return `queueing for ${describeSlot(claim.slot)}`;
 }

@@ -7,10 +7,7 @@ import {
   MAX_INBOX_BYTES,
   MAX_INBOX_ENTRIES,
 } from "@holdfast/core/store-kit";
-import { asBytes, asNumber } from "../connection/cells.js";
-import type { Transaction } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
-import type { Tables } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
 import {
   encodeEntry,
@@ -63,7 +60,12 @@ const accepts = `(inbox IS NULL OR (LOCATE(UNHEX(?), inbox) = 0 AND ${hasRoom}))
  *
  * A row without a state takes its place in listings, where it is shown while its inbox holds an input.
  */
-export const PUTTING: string = `listed_at = IF(rev IS NULL, ${LISTED_NOW}, listed_at), unfinished = IF(${accepts}, GREATEST(unfinished, ?), unfinished), inbox = IF(${accepts}, CONCAT(COALESCE(inbox, X''), ?), inbox)`;
+export const PUTTING: string = putting("?");
+
+/** Returns {@link PUTTING} with an expression for the bytes of the entry, the last of its values. */
+export function putting(bytes: string): string {
+  return `listed_at = IF(rev IS NULL, ${LISTED_NOW}, listed_at), unfinished = IF(${accepts}, GREATEST(unfinished, ?), unfinished), inbox = IF(${accepts}, CONCAT(COALESCE(inbox, X''), ${bytes}), inbox)`;
+}
 
 /** Values of {@link PUTTING}. */
 export function puttingValues({ id, isInput, bytes }: PreparedEntry): readonly Value[] {
@@ -80,14 +82,19 @@ export function canPut({ id, bytes }: PreparedEntry): { sql: string; values: rea
   };
 }
 
-/** End of an entry that is an input: its kind is its last field. */
-const INPUT_END = `X'${Buffer.from('"kind":"input"}\n', "utf8").toString("hex")}'`;
+/** End of an entry that is an input, and of the list or the next one: its kind is its last field. */
+export const INPUT_END: string = `X'${Buffer.from('"kind":"input"}\n', "utf8").toString("hex")}'`;
 
 /** Condition that an inbox holds the input of a call. */
 export const HAS_INPUT: string = hasInput("inbox");
 
 function hasInput(list: string): string {
   return `COALESCE(LOCATE(${INPUT_END}, CONCAT(${list}, ${LF})), 0) > 0`;
+}
+
+/** Tells whether an entry is the input of a call. */
+export function isInputText(text: string): boolean {
+  return text.endsWith('"kind":"input"}');
 }
 
 /**
@@ -109,28 +116,4 @@ export function inboxAfter(
     sql: drop === undefined ? unfinished : `${unfinished}, inbox = NULLIF(${list}, X'')`,
     values: [...(runOpen === undefined ? [] : [runOpen ? 1 : 0]), ...start, ...start],
   };
-}
-
-/** Removes entries in a transaction, by reading the inbox; for several at once, which is rare. */
-export async function removeEntries(
-  tx: Transaction,
-  { slots }: Tables,
-  k: Buffer,
-  ids: readonly string[],
-): Promise<void> {
-  const [row] = await tx.read(`SELECT inbox, run_open FROM ${slots} WHERE k = ? FOR UPDATE`, [k]);
-  const [inbox, runOpen] = row ?? [];
-  if (inbox === undefined || inbox === null) return;
-  const starts = ids.map((id) =>
-    Buffer.from(entryStart("id", id), "hex").toString("utf8").slice(1),
-  );
-  const left = entryTexts(asBytes(inbox)).filter(
-    (text) => !starts.some((start) => text.startsWith(start)),
-  );
-  const hasInput = left.some((text) => text.endsWith('"kind":"input"}'));
-  const list =
-    left.length === 0 ? null : Buffer.from(left.map((text) => `\n${text}`).join(""), "utf8");
-  await tx.write(`UPDATE ${slots} SET inbox = ?, unfinished = ? WHERE k = ?`, [
-    ...[list, hasInput || asNumber(runOpen) === 1 ? 1 : 0, k],
-  ]);
 }

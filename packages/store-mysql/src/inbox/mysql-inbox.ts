@@ -12,14 +12,9 @@ import { removeExpired } from "../expiry/expired-sessions.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
 import { deleteEmptyRow, SLOT_COLUMNS, slotValues } from "../state/state-row.js";
-import {
-  canPut,
-  PUTTING,
-  prepareEntry,
-  puttingValues,
-  readInbox,
-  removeEntries,
-} from "./inbox-column.js";
+import { allEntries } from "./first-entry.js";
+import { canPut, PUTTING, prepareEntry, puttingValues, readInbox } from "./inbox-column.js";
+import { removeEntries } from "./remove-entries.js";
 
 /** Result of a put, as its statement reports it through `LAST_INSERT_ID`. */
 const [DONE, FULL] = [1, 2];
@@ -53,7 +48,7 @@ ON DUPLICATE KEY UPDATE used_at = ${NOW}, waiting = waiting + 0 * LAST_INSERT_ID
     const owner = checkSlot(slot);
     const [row] = await this.#database.read(
       `reading the inbox of ${describeSlot(owner)}`,
-      `SELECT inbox FROM ${this.#database.tables.slots} WHERE k = ?${andUnexpired(this.#database)}`,
+      `SELECT ${allEntries(this.#database.tables)} FROM ${this.#database.tables.slots} WHERE k = ?${andUnexpired(this.#database)}`,
       [slotHash(owner)],
     );
     const what = `the inbox of ${describeSlot(owner)}`;

@@ -9,6 +9,9 @@ import { lastUse } from "./0004-last-use.js";
 import { waiting } from "./0005-waiting.js";
 import { nodes } from "./0006-nodes.js";
 import { changes } from "./0007-changes.js";
+import { ledger } from "./0008-ledger.js";
+import { firstEntry } from "./0009-first-entry.js";
+import { callRecords } from "./0010-call-records.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
@@ -20,6 +23,9 @@ export const migrations: readonly Migration[] = [
   waiting,
   nodes,
   changes,
+  ledger,
+  firstEntry,
+  callRecords,
 ];
 
 /** The number of the newest migration this release knows. */

@@ -5,6 +5,7 @@ import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import type { LocalClaim } from "../gate/local-claim.js";
 import { slotHash } from "../keys.js";
+import { LEASE_END } from "../state/state-row.js";
 
 /** Place for signals to a call: beside its lease (no ticket), or beside its ticket. */
 export interface Address {
@@ -64,7 +65,7 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
     // A ticket that is gone may have become the lease.
     const { affectedRows } = await this.#database.write(
       signalling(slot),
-      `UPDATE ${slots} SET lease_signals = CONCAT(COALESCE(lease_signals, ''), ?) WHERE k = ? AND lease_token = ? AND COALESCE(LENGTH(lease_signals), 0) < ${MAX_BYTES}`,
+      `UPDATE ${slots} SET lease_signals = CONCAT(COALESCE(lease_signals, ''), ?) WHERE k = ? AND lease_token = ? AND lease_until > ${LEASE_END} AND COALESCE(LENGTH(lease_signals), 0) < ${MAX_BYTES}`,
       [entry, slotHash(slot), tokenBytes],
     );
     return affectedRows > 0;

@@ -17,7 +17,7 @@ interface Assignment {
 }
 
 /** Bytes that the records of a slot may take, of which the oldest go first, and a single one. */
-const MAX_BYTES = 4_194_304;
+export const MAX_RECORD_BYTES = 4_194_304;
 
 /** Encodes a call record. @throws StateTooLargeError */
 export function prepareCallRecord(
@@ -25,9 +25,9 @@ export function prepareCallRecord(
   { record, keep }: CallRecordWrite,
 ): PreparedCallRecord {
   const bytes = encodeEntry("callId", record);
-  if (bytes.length > MAX_BYTES)
+  if (bytes.length > MAX_RECORD_BYTES)
     throw new StateTooLargeError(
-      `saving ${describeSlot(slot)} has a call record of ${bytes.length} bytes; at most ${MAX_BYTES} can be stored`,
+      `saving ${describeSlot(slot)} has a call record of ${bytes.length} bytes; at most ${MAX_RECORD_BYTES} can be stored`,
     );
   return { callId: record.callId, bytes, keep: Math.max(0, keep) };
 }
@@ -38,7 +38,7 @@ export function keepingRecord({ callId, bytes, keep }: PreparedCallRecord): Assi
   return { sql: KEEPING, values: [bytes, start, start, start, keep + 1] };
 }
 
-const KEEPING = `calls = LEFT(SUBSTRING_INDEX(CONCAT(?, ${withoutEntry("COALESCE(calls, X'')")}), ${LF}, ?), ${MAX_BYTES})`;
+const KEEPING = `calls = LEFT(SUBSTRING_INDEX(CONCAT(?, ${withoutEntry("COALESCE(calls, X'')")}), ${LF}, ?), ${MAX_RECORD_BYTES})`;
 
 /** Assignment that keeps no other record. */
 export function onlyRecord(record: PreparedCallRecord | undefined): Assignment {
@@ -49,6 +49,6 @@ export function onlyRecord(record: PreparedCallRecord | undefined): Assignment {
 export function callRecordTexts(list: Buffer): string[] {
   const texts = entryTexts(list);
   // The last one may have been cut off where the list ends.
-  if (list.length === MAX_BYTES) texts.pop();
+  if (list.length === MAX_RECORD_BYTES) texts.pop();
   return texts;
 }

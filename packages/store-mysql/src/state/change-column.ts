@@ -1,20 +1,20 @@
 import type { Revision } from "@holdfast/core";
 import {
-  type ChangeLedger,
   MAX_REPLACED,
   REMEMBERED_CHANGES,
   revisionSeq,
+  type SavedChange,
 } from "@holdfast/core/store-kit";
 import type { Value } from "../connection/session.js";
 import { digest } from "../keys.js";
-import { revisionParts } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
+import { MARK_BYTES, markedRevision, markOf, shortRevision } from "./revision-mark.js";
 
 /*
  * Ledger of the latest changes in one column, which the statement of a save extends without reading it first: 4 bytes that tell the
  * lease of the last save, 0 for none, and then entries, newest first, of
  *
- *   revision it led to      2 bytes of its number and 6 of its random bits
+ *   revision it led to      8 bytes, its mark
  *   messages kept           3 bytes
  *   number of replaced      1 byte
  *   replaced positions      3 bytes each
@@ -23,14 +23,10 @@ import type { PreparedWrite } from "./prepare-write.js";
  * cut off where the column ends is ignored. All of it is short, because the server logs it with every turn.
  */
 
-const TAG_BYTES = 4;
-const SEQ_BYTES = 2;
-const MARK_BYTES = SEQ_BYTES + 6;
-const COUNT_BYTES = 3;
+/** Bytes of the tag of a lease, and of a number of messages. */
+export const TAG_BYTES = 4;
+export const COUNT_BYTES = 3;
 const ENTRY_BYTES = MARK_BYTES + COUNT_BYTES + 1;
-
-/** Distance up to which numbers of revisions are told apart, and number of messages that fits. */
-const [SEQS, COUNTS] = [2 ** (8 * SEQ_BYTES), 2 ** (8 * COUNT_BYTES)];
 
 /** Bytes of the column: an entry that replaces messages takes the place of others. */
 const LEDGER_BYTES = TAG_BYTES + ENTRY_BYTES * (REMEMBERED_CHANGES + 1);
@@ -55,8 +51,8 @@ export function changesAfter(write: PreparedWrite): { sql: string; values: reado
   const { expected, revision, keep, replaced, lease } = write;
   const from = expected === null ? undefined : markOf(expected);
   const to = markOf(revision);
-  const fits = replaced.length <= MAX_REPLACED && keep < COUNTS;
-  if (from === undefined || to === undefined || !fits) return { sql: "changes = NULL", values: [] };
+  if (from === undefined || to === undefined || !isRemembered(write))
+    return { sql: "changes = NULL", values: [] };
   const tag = tagOf(lease);
   const front = [tag, entryOf(to, keep, replaced)];
   const values = [
@@ -69,24 +65,25 @@ export function changesAfter(write: PreparedWrite): { sql: string; values: reado
   return { sql: FOLLOWED, values: values.map((parts) => Buffer.concat(parts).toString("hex")) };
 }
 
+/** Tells whether a change is short enough for a ledger. */
+export function isRemembered({
+  keep,
+  replaced,
+}: Pick<PreparedWrite, "keep" | "replaced">): boolean {
+  return replaced.length <= MAX_REPLACED && keep < 2 ** (8 * COUNT_BYTES);
+}
+
 /**
- * Decodes the column. Revisions in it are named as by {@link shortRevision}.
+ * Decodes the column. Revisions in it are named as by `shortRevision`.
  *
  * @param present - the stored revision: a ledger that does not lead to it is of no use
  */
-export function readChanges(column: Buffer, present: Revision): ChangeLedger {
+export function readChanges(column: Buffer, present: Revision): readonly SavedChange[] {
   const entries = entriesIn(column, revisionSeq(present));
   if (entries[0]?.to !== shortRevision(present)) return [];
   return entries
     .slice(0, -1)
-    .map((entry, index) => ({ ...entry, from: entries[index + 1]?.to ?? "" }))
-    .reverse();
-}
-
-/** Returns a revision as {@link readChanges} names it. */
-export function shortRevision(revision: Revision): Revision {
-  const mark = markOf(revision);
-  return mark === undefined ? "" : nameOf(revisionSeq(revision), mark);
+    .map((entry, index) => ({ ...entry, from: entries[index + 1]?.to ?? "" }));
 }
 
 interface Entry {
@@ -98,49 +95,46 @@ interface Entry {
 /** @param newest - number of the newest revision, from which those of the others are completed */
 function entriesIn(column: Buffer, newest: number): Entry[] {
   const entries: Entry[] = [];
-  let seq = newest;
   for (let at = TAG_BYTES; at + ENTRY_BYTES <= column.length; ) {
     const replaced = column.readUInt8(at + ENTRY_BYTES - 1);
     const end = at + ENTRY_BYTES + replaced * COUNT_BYTES;
     if (end > column.length) break;
     const mark = column.subarray(at, at + MARK_BYTES);
-    seq -= (SEQS + (seq % SEQS) - mark.readUIntBE(0, SEQ_BYTES)) % SEQS;
-    entries.push({
-      to: nameOf(seq, mark),
-      keep: column.readUIntBE(at + MARK_BYTES, COUNT_BYTES),
-      replaced: Array.from({ length: replaced }, (_, index) =>
-        column.readUIntBE(at + ENTRY_BYTES + index * COUNT_BYTES, COUNT_BYTES),
-      ),
-    });
+    entries.push({ to: markedRevision(mark, newest), ...readKept(column, at + MARK_BYTES) });
     at = end;
   }
   return entries;
 }
 
 function entryOf(to: Buffer, keep: number, replaced: readonly number[]): Buffer {
-  const number = Buffer.from([replaced.length]);
-  return Buffer.concat([to, countBytes(keep), number, ...replaced.map(countBytes)]);
+  return Buffer.concat([to, keptBytes(keep, replaced)]);
 }
 
-function markOf(revision: Revision): Buffer | undefined {
-  const parts = revisionParts(revision);
-  if (parts === undefined) return undefined;
-  const mark = Buffer.alloc(MARK_BYTES);
-  mark.writeUIntBE(Number(parts.seq % BigInt(SEQS)), 0, SEQ_BYTES);
-  mark.write(parts.token, SEQ_BYTES, "hex");
-  return mark;
+/** Encodes the numbers of an entry: of messages kept, of replaced ones, and the positions of these. */
+export function keptBytes(keep: number, replaced: readonly number[]): Buffer {
+  return Buffer.concat([
+    countBytes(keep),
+    Buffer.from([replaced.length]),
+    ...replaced.map(countBytes),
+  ]);
 }
 
-function nameOf(seq: number, mark: Buffer): Revision {
-  return `${seq}.${mark.toString("hex", SEQ_BYTES)}`;
+/** Decodes {@link keptBytes}. */
+export function readKept(bytes: Buffer, at: number): Pick<SavedChange, "keep" | "replaced"> {
+  const number = bytes.readUInt8(at + COUNT_BYTES);
+  const replaced = Array.from({ length: number }, (_, index) =>
+    bytes.readUIntBE(at + COUNT_BYTES + 1 + index * COUNT_BYTES, COUNT_BYTES),
+  );
+  return { keep: bytes.readUIntBE(at, COUNT_BYTES), replaced };
 }
 
 /** Tag of a lease. The saves of two leases with the same one would merely count as one change. */
-function tagOf(lease: string | undefined): Buffer {
+export function tagOf(lease: string | undefined): Buffer {
   return lease === undefined ? Buffer.alloc(TAG_BYTES) : digest(lease).subarray(0, TAG_BYTES);
 }
 
-function countBytes(value: number): Buffer {
+/** Encodes a number of messages. */
+export function countBytes(value: number): Buffer {
   const bytes = Buffer.alloc(COUNT_BYTES);
   bytes.writeUIntBE(value, 0, COUNT_BYTES);
   return bytes;

@@ -12,7 +12,13 @@ import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import { isExpired, keepUsed, lifeOf } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
-import { MESSAGE_COLUMNS, rowColumns, StoredRows } from "./stored-rows.js";
+import {
+  MESSAGE_COLUMNS,
+  rowColumns,
+  StoredRows,
+  selectingCalls,
+  selectingChanges,
+} from "./stored-rows.js";
 
 /** Loads the stored state of a slot, or what changed of it since the known revision. */
 export async function loadState(
@@ -53,9 +59,15 @@ export async function loadWithInbox(
 ): Promise<LoadedSlot> {
   const recent = known === undefined ? null : await loadRecent(database, slot, known);
   if (recent !== null) return recent;
-  const rows = await readRows(database, slot, `FROM ${database.tables.messages} WHERE k = ?`, [
-    slotHash(slot),
-  ]);
+  // With a known revision it is to be seen whether it is of another history.
+  const changes = known === undefined ? "" : `\nUNION ALL ${selectingChanges(database.tables)}`;
+  const k = slotHash(slot);
+  const rows = await readRows(
+    database,
+    slot,
+    `FROM ${database.tables.messages} WHERE k = ?${changes}`,
+    known === undefined ? [k] : [k, k],
+  );
   return answerOf(slot, rows, () => rows.whole(known));
 }
 
@@ -72,8 +84,9 @@ async function loadRecent(
   const rows = await readRows(
     database,
     slot,
-    `FROM ${slots} AS s JOIN ${messages} AS m ON m.k = s.k AND m.pos >= IF(s.n > ${RECENT_MESSAGES}, s.n - ${RECENT_MESSAGES}, 0) WHERE s.k = ? AND s.rev <> ?`,
-    [slotHash(slot), Buffer.from(known, "utf8")],
+    `FROM ${slots} AS s JOIN ${messages} AS m ON m.k = s.k AND m.pos >= IF(s.n > ${RECENT_MESSAGES}, s.n - ${RECENT_MESSAGES}, 0) WHERE s.k = ? AND s.rev <> ?
+UNION ALL ${selectingChanges(database.tables)}`,
+    [slotHash(slot), Buffer.from(known, "utf8"), slotHash(slot)],
   );
   if (rows.revision === known) return answerOf(slot, rows, () => "unchanged");
   const since = readingOf(stateOf(slot), () => rows.since(known));
@@ -114,9 +127,10 @@ async function readRows(
 ): Promise<StoredRows> {
   const rows = await database.read(
     loading(slot),
-    `SELECT ${rowColumns(lifeOf(database))} FROM ${database.tables.slots} WHERE k = ? AND rev IS NOT NULL
+    `SELECT ${rowColumns(database.tables, lifeOf(database))} FROM ${database.tables.slots} WHERE k = ? AND rev IS NOT NULL
+UNION ALL ${selectingCalls(database.tables)}
 UNION ALL SELECT ${MESSAGE_COLUMNS} ${messages}`,
-    [slotHash(slot), ...values],
+    [slotHash(slot), slotHash(slot), ...values],
   );
   return readingOf(stateOf(slot), () => new StoredRows(slot, rows));
 }

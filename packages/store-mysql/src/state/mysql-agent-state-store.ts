@@ -154,7 +154,8 @@ function deleteState(database: Database, slot: Slot): Promise<boolean> {
       [k],
     );
     if (affectedRows === 0) return false;
-    await tx.write(`DELETE FROM ${tables.messages} WHERE k = ?`, [k]);
+    for (const table of [tables.messages, tables.ledger, tables.inbox, tables.calls])
+      await tx.write(`DELETE FROM ${table} WHERE k = ?`, [k]);
     await tx.write(deleteEmptyRow(tables), [k]);
     return insertId === THERE;
   });

@@ -4,10 +4,10 @@ import { digest } from "../keys.js";
 
 /** Bytes of the hash of an op, and of an entry: the hash, the number of the revision, its 128 random bits. */
 const OP_BYTES = 16;
-const ENTRY_BYTES = OP_BYTES + 8 + 16;
+export const OP_ENTRY_BYTES: number = OP_BYTES + 8 + 16;
 
 /** Bytes of a full ring, to which `ops` is truncated. */
-export const RING_BYTES: number = ENTRY_BYTES * REMEMBERED_OPS;
+export const RING_BYTES: number = OP_ENTRY_BYTES * REMEMBERED_OPS;
 
 const form = /^(0|[1-9]\d{0,15})\.([0-9a-f]{32})$/;
 
@@ -31,7 +31,7 @@ export function opEntry(op: string, revision: Revision): Buffer {
   const parts = revisionParts(revision);
   if (parts === undefined)
     throw new InvalidInputError("the revision of a save must be made with nextRevision()");
-  const entry = Buffer.alloc(ENTRY_BYTES);
+  const entry = Buffer.alloc(OP_ENTRY_BYTES);
   opHash(op).copy(entry);
   entry.writeBigUInt64BE(parts.seq, OP_BYTES);
   entry.write(parts.token, OP_BYTES + 8, "hex");
@@ -41,10 +41,10 @@ export function opEntry(op: string, revision: Revision): Buffer {
 /** Returns the revision that `op` produced, if the ring remembers it. */
 export function revisionInRing(ring: Buffer, op: string): Revision | undefined {
   const hash = opHash(op);
-  for (let at = 0; at + ENTRY_BYTES <= ring.length; at += ENTRY_BYTES) {
+  for (let at = 0; at + OP_ENTRY_BYTES <= ring.length; at += OP_ENTRY_BYTES) {
     if (!ring.subarray(at, at + OP_BYTES).equals(hash)) continue;
     const seq = ring.readBigUInt64BE(at + OP_BYTES);
-    return `${seq}.${ring.subarray(at + OP_BYTES + 8, at + ENTRY_BYTES).toString("hex")}`;
+    return `${seq}.${ring.subarray(at + OP_BYTES + 8, at + OP_ENTRY_BYTES).toString("hex")}`;
   }
   return undefined;
 }

@@ -1,21 +1,23 @@
 import type { Revision, Slot } from "@holdfast/core";
 import { describeSlot, leaseLost, stateConflict } from "@holdfast/core/store-kit";
 import { asBytesOrNone, asNumberOrZero, asTextOrNull } from "../connection/cells.js";
-import { compound, type Database, type Transaction } from "../connection/database.js";
-import type { Value, WriteResult } from "../connection/session.js";
+import { compound, REFUSE } from "../connection/compound.js";
+import type { Database, Transaction } from "../connection/database.js";
+import type { WriteResult } from "../connection/session.js";
 import { removeExpired } from "../expiry/expired-sessions.js";
 import { andUnexpired, NOW } from "../expiry/last-use.js";
-import { inboxAfter, removeEntries } from "../inbox/inbox-column.js";
+import { FIRST_VARIABLES, settlingFirst } from "../inbox/first-entry.js";
+import { removeEntries } from "../inbox/remove-entries.js";
 import { slotHash, type Tables } from "../keys.js";
-import { LISTED_NOW } from "../listing/list-position.js";
 import { insertingLog, insertLog } from "../log/append-log.js";
 import { writeBlobs } from "../log/log-blobs.js";
-import { keepingRecord, onlyRecord } from "./call-records.js";
-import { changesAfter } from "./change-column.js";
+import { CALL_VARIABLES, keepingRows, keepRows } from "./call-rows.js";
+import { countingOp, insertingLedger, readingOps } from "./ledger-rows.js";
 import { deleteMessages, insertingMessages, writeMessages } from "./message-rows.js";
-import { opHash, RING_BYTES, revisionInRing } from "./op-ring.js";
+import { revisionInRing } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
 import { SLOT_COLUMNS, slotValues } from "./state-row.js";
+import { updatingRow } from "./update-row.js";
 
 /**
  * Writes state, log, inbox and lease in one transaction.
@@ -30,38 +32,80 @@ export async function saveState(
   write: PreparedWrite,
 ): Promise<Revision> {
   const what = `saving ${describeSlot(slot)}`;
-  const { tables } = database;
   const k = slotHash(slot);
   // With a lease the session was there, or removed, when the lease began, and does not expire while it is held.
   if (write.expected === null && write.lease === undefined) await removeExpired(database, slot);
   await writeBlobs(database, slot, write.log.blobs);
   const timed = database.within(database.commandTimeoutMs);
   if (fitsCompound(write) && (await saveAtOnce(timed, what, k, write))) return write.revision;
-  return timed.transaction(what, async (tx) => {
-    // With a lease the row exists. Without one, an UPDATE of a missing row would lock the gap for other sessions.
-    if (write.expected === null && write.lease === undefined) await makeRow(tx, tables, slot);
-    let stored = write.keep;
-    let { affectedRows, insertId } = await updateRow(tx, database, k, write, stored);
-    if (affectedRows === 0) {
-      const found = await readRow(tx, database, k);
-      const repeated = revisionInRing(found.ops, write.op);
-      if (repeated !== undefined) return repeated;
-      if (write.lease !== undefined && found.lease !== write.lease) throw leaseLost(slot);
-      if (found.revision !== write.expected)
-        throw stateConflict(slot, write.expected, found.revision);
-      write.checkFits(found.count);
-      stored = found.count;
-      ({ affectedRows, insertId } = await updateRow(tx, database, k, write, stored));
-      // The row has been locked since it was read: only the lease can have expired in between.
-      if (affectedRows === 0) throw leaseLost(slot);
-    }
-    // One entry, the usual number, was removed with the update.
-    if (write.takes.length > 1) await removeEntries(tx, tables, k, write.takes);
-    await deleteMessages(tx, tables, k, write.count, stored);
-    await writeMessages(tx, tables, k, write.rows);
-    await insertLog(tx, tables, k, insertId, write.log);
-    return write.revision;
-  });
+  try {
+    return await timed.transaction(what, (tx) => saveIn(tx, timed, slot, write));
+  } catch (error) {
+    if (error instanceof AlreadySaved) return error.revision;
+    throw error;
+  }
+}
+
+/** Error of a save that was made before; rolls its transaction back. */
+class AlreadySaved extends Error {
+  readonly revision: Revision;
+
+  constructor(revision: Revision) {
+    super("the save was made before");
+    this.revision = revision;
+  }
+}
+
+/** @throws AlreadySaved */
+async function saveIn(
+  tx: Transaction,
+  database: Database,
+  slot: Slot,
+  write: PreparedWrite,
+): Promise<Revision> {
+  const { tables, knowsCompounds } = database;
+  const k = slotHash(slot);
+  // With a lease the row exists. Without one, an UPDATE of a missing row would lock the gap for other sessions.
+  if (write.expected === null && write.lease === undefined) await makeRow(tx, tables, slot);
+  let stored = write.keep;
+  let { affectedRows, insertId } = await updateRow(tx, database, k, write, stored);
+  if (affectedRows === 0) {
+    const found = await readRow(tx, database, k);
+    await refuseRepeated(tx, tables, k, write, found.ops);
+    if (write.lease !== undefined && found.lease !== write.lease) throw leaseLost(slot);
+    if (found.revision !== write.expected)
+      throw stateConflict(slot, write.expected, found.revision);
+    write.checkFits(found.count);
+    stored = found.count;
+    ({ affectedRows, insertId } = await updateRow(tx, database, k, write, stored));
+    // The row has been locked since it was read: only the lease can have expired in between.
+    if (affectedRows === 0) throw leaseLost(slot);
+  } else if (knowsCompounds) await refuseRepeated(tx, tables, k, write);
+  // One entry, the usual number, was removed with the update.
+  if (write.takes.length > 1 || knowsCompounds) await removeEntries(tx, tables, k, write.takes);
+  await deleteMessages(tx, tables, k, write.count, stored);
+  await writeMessages(tx, tables, k, write.rows);
+  await insertLog(tx, tables, k, insertId, write.log);
+  if (knowsCompounds) {
+    const { sql, values } = insertingLedger(tables, k, write);
+    await tx.write(sql, values);
+    await keepRows(tx, tables, k, write);
+  }
+  return write.revision;
+}
+
+/** @throws AlreadySaved when the ledger of the slot, whose row is locked, has the op */
+async function refuseRepeated(
+  tx: Transaction,
+  tables: Tables,
+  k: Buffer,
+  { op }: PreparedWrite,
+  ring: Buffer = Buffer.alloc(0),
+): Promise<void> {
+  const rows = await tx.read(readingOps(tables), [k]);
+  const ops = Buffer.concat([ring, ...rows.map(([entry]) => asBytesOrNone(entry))]);
+  const repeated = revisionInRing(ops, op);
+  if (repeated !== undefined) throw new AlreadySaved(repeated);
 }
 
 /** Most messages and log records of a save that is one statement: each number of them is a text to prepare. */
@@ -81,7 +125,7 @@ function fitsCompound({ expected, lease, takes, head, rows, log }: PreparedWrite
 }
 
 /** Saves with one statement, where the server can; false when the transaction has to find out why it could not. */
-function saveAtOnce(
+async function saveAtOnce(
   database: Database,
   what: string,
   k: Buffer,
@@ -89,13 +133,19 @@ function saveAtOnce(
 ): Promise<boolean> {
   const { tables } = database;
   const first = updatingRow(database, k, write, write.keep);
+  const repeated = countingOp(tables, k, write.op);
   const rest = [
+    { sql: `IF ${repeated.sql} > 0 THEN ${REFUSE}; END IF`, values: repeated.values },
     ...(write.rows.length > 0 ? [insertingMessages(tables, k, write.rows)] : []),
-    ...(write.log.records.length > 0 ? [insertingLog(tables, k, "last_id", write.log)] : []),
+    ...(write.log.records.length > 0 ? [insertingLog(tables, k, "v_last_id", write.log)] : []),
+    insertingLedger(tables, k, write),
+    settlingFirst(tables, k, write.takes[0]),
+    ...keepingRows(tables, k, write),
   ];
   const sql = rest.map((statement) => statement.sql);
   const values = [first, ...rest].flatMap((statement) => statement.values);
-  return database.compound(what, compound(first.sql, sql), values);
+  const statement = compound(first.sql, sql, [...FIRST_VARIABLES, ...CALL_VARIABLES]);
+  return (await database.compound(what, statement, values)) !== null;
 }
 
 function makeRow(tx: Transaction, { slots }: Tables, slot: Slot): Promise<WriteResult> {
@@ -111,66 +161,6 @@ function updateRow(
 ): Promise<WriteResult> {
   const { sql, values } = updatingRow(...row);
   return tx.write(sql, values);
-}
-
-function updatingRow(
-  database: Database,
-  k: Buffer,
-  write: PreparedWrite,
-  stored: number,
-): { sql: string; values: readonly Value[] } {
-  const ending = write.release
-    ? ", lease_token = NULL, lease_call = NULL, lease_until = NULL, lease_signals = NULL"
-    : "";
-  const beside = besideHead(write);
-  const changes = changesAfter(write);
-  const holding =
-    write.lease === undefined ? "" : " AND lease_token = ? AND lease_until > UTC_TIMESTAMP(6)";
-  return {
-    sql: `UPDATE ${database.tables.slots} SET rev = ?, head = ?, n = ?, ops = LEFT(CONCAT(?, ops), ${RING_BYTES}), ${changes.sql}, updated_at = UTC_TIMESTAMP(6), used_at = ${NOW},
-listed_at = ${LISTED_NOW},
-log_seq = LAST_INSERT_ID(log_seq + ?)${beside.sql}${ending}
-WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}${andUnexpired(database)}`,
-    values: [
-      Buffer.from(write.revision, "utf8"),
-      write.head,
-      write.count,
-      write.opEntry,
-      ...changes.values,
-      write.log.records.length,
-      ...beside.values,
-      k,
-      write.expected === null ? null : Buffer.from(write.expected, "utf8"),
-      stored,
-      // As hex text: servers differ in how they interpret binary values here.
-      opHash(write.op).toString("hex"),
-      ...(write.lease === undefined ? [] : [Buffer.from(write.lease, "utf8")]),
-    ],
-  };
-}
-
-/**
- * Assignments for what is kept beside the head. The first save of a state keeps nothing: a state of the same slot may have
- * been deleted by an earlier release, which leaves these columns as they are.
- */
-function besideHead(write: PreparedWrite): { sql: string; values: readonly Value[] } {
-  const { callRecord, info, takes, expected } = write;
-  const isFirst = expected === null;
-  const drop = takes.length === 1 ? takes[0] : undefined;
-  const runOpen = isFirst ? (info?.runOpen ?? false) : info?.runOpen;
-  const parts: { sql: string; values: readonly Value[] }[] = [];
-  if (isFirst) parts.push(onlyRecord(callRecord));
-  else if (callRecord) parts.push(keepingRecord(callRecord));
-  if (isFirst || info)
-    parts.push({
-      sql: "info = ?, run_open = ?, awaits_answer = ?",
-      values: [info?.body ?? null, runOpen ? 1 : 0, info?.awaitsAnswer ? 1 : 0],
-    });
-  if (isFirst || info || drop !== undefined) parts.push(inboxAfter(runOpen, drop));
-  return {
-    sql: parts.map(({ sql }) => `, ${sql}`).join(""),
-    values: parts.flatMap(({ values }) => values),
-  };
 }
 
 interface FoundRow {

@@ -9,6 +9,7 @@ import {
 import { isRecord } from "@holdfast/core/plugin-kit";
 import {
   type CallRecord,
+  type ChangeLedger,
   changesSince,
   describeSlot,
   isForked,
@@ -17,6 +18,7 @@ import {
   type StateChange,
 } from "@holdfast/core/store-kit";
 import {
+  asBytes,
   asBytesOrNone,
   asNumber,
   asText,
@@ -24,28 +26,44 @@ import {
   type Cell,
   type Row,
 } from "../connection/cells.js";
+import { allEntries } from "../inbox/first-entry.js";
+import type { Tables } from "../keys.js";
 import { callRecordTexts } from "./call-records.js";
-import { readChanges, shortRevision } from "./change-column.js";
+import { readChanges } from "./change-column.js";
+import { leadingTo, OF_CHANGES, readChangeRow } from "./ledger-rows.js";
+import { shortRevision } from "./revision-mark.js";
 
 /**
  * Returns the columns of a slot's row as {@link StoredRows} takes them.
  *
  * @param life - expression for the life of the slot
  */
-export function rowColumns(life: string): string {
-  return `-1, head, rev, n, agent_id, user_id, session_id, calls, inbox, info, ${life}, changes`;
+export function rowColumns(tables: Tables, life: string): string {
+  return `-1, head, rev, n, agent_id, user_id, session_id, calls, ${allEntries(tables)}, info, ${life}, changes`;
 }
 
 /** Columns of a message as {@link StoredRows} takes them. */
 export const MESSAGE_COLUMNS =
   "pos, body, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
 
-/** Rows of one snapshot: that of a slot, and some or all of its messages. */
+/** Statement for the changes of a slot as {@link StoredRows} takes them. */
+export function selectingChanges({ ledger }: Tables): string {
+  return `SELECT -2, entry, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${ledger} WHERE k = ? AND ${OF_CHANGES}`;
+}
+
+/** Statement for the call records of a slot as {@link StoredRows} takes them. */
+export function selectingCalls({ calls }: Tables): string {
+  return `SELECT -3, body, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${calls} WHERE k = ?`;
+}
+
+/** Rows of one snapshot: that of a slot with its call records, some or all of its messages, and its changes. */
 export class StoredRows {
   readonly #slot: Slot;
   readonly #row: Row | undefined;
   /** Texts of the messages read, by position. */
   readonly #texts = new Map<number, string>();
+  readonly #changes: Buffer[] = [];
+  readonly #calls: { readonly n: number; readonly bytes: Buffer }[] = [];
   /** The stored revision; undefined when there is no state. */
   readonly revision: Revision | undefined;
 
@@ -55,6 +73,8 @@ export class StoredRows {
     for (const row of rows) {
       const pos = asNumber(row[0]);
       if (pos === -1) this.#row = row;
+      else if (pos === -2) this.#changes.push(asBytes(row[1]));
+      else if (pos === -3) this.#calls.push({ n: asNumber(row[3]), bytes: asBytes(row[1]) });
       else this.#texts.set(pos, asText(row[1]));
     }
     this.revision = this.#row && asText(this.#row[2]);
@@ -123,8 +143,12 @@ export class StoredRows {
     return Array.from({ length: Math.max(count - keep, 0) }, (_, index) => keep + index);
   }
 
-  #ledger() {
-    return readChanges(asBytesOrNone(this.#row?.[11]), this.revision ?? "");
+  #ledger(): ChangeLedger {
+    const present = this.revision ?? "";
+    return leadingTo(present, [
+      ...readChanges(asBytesOrNone(this.#row?.[11]), present),
+      ...this.#changes.map((entry) => readChangeRow(entry, present)),
+    ]);
   }
 
   #beside(row: Row) {
@@ -133,11 +157,23 @@ export class StoredRows {
     return {
       revision: asText(row[2]),
       head: this.#parse(asText(row[1]), "the head") as JsonObject,
-      callRecords: callRecordTexts(asBytesOrNone(row[7])).map(
-        (text) => this.#parse(text, "a call record") as unknown as CallRecord,
-      ),
+      callRecords: this.#callRecords(row),
       ...(info !== null && { info: this.#parse(info, "the info") as SessionInfo }),
     };
+  }
+
+  /** Newest first: those in rows, then those in the slot's row, which are older. */
+  #callRecords(row: Row): CallRecord[] {
+    const rows = this.#calls.toSorted((a, b) => b.n - a.n);
+    const texts = [
+      ...rows.flatMap(({ bytes }) => callRecordTexts(bytes)),
+      ...callRecordTexts(asBytesOrNone(row[7])),
+    ];
+    const records = texts.map(
+      (text) => this.#parse(text, "a call record") as unknown as CallRecord,
+    );
+    const newest = new Map(records.toReversed().map((record) => [record.callId, record]));
+    return records.filter((record) => newest.get(record.callId) === record);
   }
 
   /** Checks that the row has the ids of the slot: its key is only a hash of them. */

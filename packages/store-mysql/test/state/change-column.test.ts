@@ -1,6 +1,8 @@
 import { type ChangeLedger, changesSince, isForked, nextRevision } from "@holdfast/core/store-kit";
 import { expect, test } from "vitest";
-import { readChanges, shortRevision } from "../../src/state/change-column.js";
+import { readChanges as readColumn } from "../../src/state/change-column.js";
+import { leadingTo } from "../../src/state/ledger-rows.js";
+import { shortRevision } from "../../src/state/revision-mark.js";
 
 // Their numbers begin anew in the column.
 const revisions = [131_070, 131_071, 131_072].map((seq) =>
@@ -27,6 +29,10 @@ const column = Buffer.concat([
   entry(second, 7),
   entry(first, 0),
 ]);
+
+function readChanges(bytes: Buffer, present: string): ChangeLedger {
+  return leadingTo(present, readColumn(bytes, present));
+}
 
 function since(ledger: ChangeLedger, known: string) {
   return changesSince(ledger, shortRevision(known));

@@ -1,9 +1,9 @@
 import { UnknownOutcomeError } from "@holdfast/core";
 import { loadWhole } from "@holdfast/core/store-kit";
 import { MysqlDistributedStore } from "@holdfast/store-mysql";
-import type { Pool } from "mysql2/promise";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dropTables, freshPrefix, proxiedPool, rowsOf, testPool } from "../log/fresh-tables.js";
+import { withoutCompounds } from "../without-compounds.js";
 import { slotNamed, turnWrite } from "./turns.js";
 
 const pool = testPool();
@@ -14,41 +14,6 @@ beforeEach(() => {
   prefix = freshPrefix();
 });
 afterEach(() => dropTables(pool, prefix));
-
-type Done = (error: unknown, result: unknown) => void;
-
-/** The pool, as of a server that knows no compound statements: it refuses them as MySQL does. */
-function withoutCompounds(real: Pool, statements: string[]): Pool {
-  const under = real.pool;
-  const wrapped = new WeakMap<object, object>();
-  const wrap = (connection: object): object => {
-    const through =
-      (how: "execute" | "query") =>
-      (statement: { sql: string }, done: Done): void => {
-        statements.push(statement.sql);
-        const isCompound = statement.sql.startsWith("BEGIN NOT ATOMIC");
-        const run = (connection as Record<typeof how, (...args: unknown[]) => void>)[how];
-        if (!isCompound) run.call(connection, statement, done);
-        else done({ code: "ER_PARSE_ERROR", errno: 1064, sqlState: "42000" }, undefined);
-      };
-    return Object.assign(Object.create(connection), {
-      execute: through("execute"),
-      query: through("query"),
-      release: () => (connection as { release(): void }).release(),
-      destroy: () => (connection as { destroy(): void }).destroy(),
-    });
-  };
-  return Object.assign(Object.create(under), {
-    getConnection(done: Done) {
-      under.getConnection((error, connection) => {
-        if (error) return done(error, undefined);
-        const known = wrapped.get(connection) ?? wrap(connection);
-        wrapped.set(connection, known);
-        done(null, known);
-      });
-    },
-  });
-}
 
 test("a server without compound statements is asked once, and saves with a transaction", async () => {
   const statements: string[] = [];
@@ -78,7 +43,7 @@ test("a server without compound statements is asked once, and saves with a trans
 
 test("a COMMIT whose answer is lost can be repeated there", async () => {
   await using network = await proxiedPool();
-  const far = withoutCompounds(network.pool, []);
+  const far = withoutCompounds(network.pool);
   const store = MysqlDistributedStore.from(far, { tablePrefix: prefix, commandTimeoutMs: 2_000 });
   const first = await store.stateStore.save(slot, turnWrite(slot, null, 0));
   network.proxy.losesReply = (request) => request.includes("COMMIT");
