@@ -11,6 +11,8 @@ export interface SessionToolsOptions {
   readonly maxDataBytes?: number | undefined;
   /** Time limit of one answer; an answer that reaches it says how to continue. @default 8_000 */
   readonly timeoutMs?: number | undefined;
+  /** Memory for the indexes of ranked searches, all users together; conversations beyond it are left to exact search. @default 67_108_864 */
+  readonly maxIndexBytes?: number | undefined;
 }
 
 /** {@link SessionToolsOptions} with the defaults filled in. */
@@ -19,6 +21,7 @@ export interface SessionToolsSettings {
   readonly previewChars: number;
   readonly maxDataBytes: number;
   readonly timeoutMs: number;
+  readonly maxIndexBytes: number;
 }
 
 const optionsSchema = z
@@ -27,6 +30,7 @@ const optionsSchema = z
     previewChars: z.int().min(100).optional(),
     maxDataBytes: z.int().min(0).default(700_000),
     timeoutMs: z.int().min(1).default(8_000),
+    maxIndexBytes: z.int().min(0).default(67_108_864),
   })
   .refine(({ previewChars = 0, maxPageChars }) => previewChars <= maxPageChars / 2, {
     path: ["previewChars"],

@@ -1,0 +1,95 @@
+/**
+ * Scripts without spaces between words. Korean has spaces, but its particles are joined to the words before them, which has
+ * the same effect on a search.
+ */
+const UNSPACED = ["Han", "Hira", "Kana", "Bopo", "Hang", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"]
+  .map((script) => `\\p{scx=${script}}`)
+  .join("");
+
+const STARTS = "[\\p{L}\\p{N}]";
+const GOES_ON = "[\\p{L}\\p{N}\\p{M}]";
+const WORD = new RegExp(
+  `[${STARTS}&&[${UNSPACED}]][${GOES_ON}&&[${UNSPACED}]]*|[${STARTS}--[${UNSPACED}]][${GOES_ON}--[${UNSPACED}]]*`,
+  "gv",
+);
+const ASCII_WORD = /[a-z0-9]+/gi;
+const UNSPACED_WORD = new RegExp(`^[${UNSPACED}]`, "v");
+const ASCII = /^[\0-\x7f]*$/;
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
+const MARKED = /[\u0300-\u036f]/;
+/** Accents of alphabets in which people leave them out; in others a mark makes another letter. */
+const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
+/** Latin letters that Unicode does not take apart. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i",
+};
+const PLAIN_LETTERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
+
+/** Normalizes text for comparison: ignores case, width, ligatures and invisible characters. */
+export function foldText(text: string): string {
+  // The most common case, and many times as fast.
+  if (ASCII.test(text)) return text.toLowerCase();
+  return (
+    text
+      .replace(UNSEEN, "")
+      .normalize("NFKC")
+      .toLowerCase()
+      // Lower-case letters may compose where capitals do not.
+      .normalize("NFKC")
+      .replaceAll("ς", "σ")
+      .replaceAll("ё", "е")
+  );
+}
+
+/** Removes the accents of folded text, so that `cafe` finds `café`. */
+function plain(folded: string): string {
+  if (ASCII.test(folded)) return folded;
+  const letters = folded.replace(PLAIN_LETTERS, (letter) => LETTERS[letter] ?? letter);
+  const parts = letters.normalize("NFD");
+  return MARKED.test(parts) ? parts.replace(ACCENTS, "$1").normalize("NFC") : letters;
+}
+
+/**
+ * Returns the words of a text, folded, without accents and in order: runs of letters and digits. In a script without spaces
+ * a run has several words; see {@link isUnspaced}.
+ */
+export function wordsOf(text: string): string[] {
+  const folded = plain(foldText(text));
+  return folded.match(ASCII.test(folded) ? ASCII_WORD : WORD) ?? [];
+}
+
+/** A word and its place in the text. */
+export interface PlacedWord {
+  /** As {@link wordsOf} returns it. */
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Yields the words of a text with their places. */
+export function* placedWords(text: string): Generator<PlacedWord, void, void> {
+  for (const match of text.matchAll(ASCII.test(text) ? ASCII_WORD : WORD)) {
+    const [run] = match;
+    yield { word: plain(foldText(run)), start: match.index, end: match.index + run.length };
+  }
+}
+
+/** Tells whether a word is a run of several words without spaces, to be compared by its pairs of characters. */
+export function isUnspaced(word: string): boolean {
+  return word.charCodeAt(0) > 0x7f && UNSPACED_WORD.test(word);
+}
+
+/** Returns the pairs of neighbouring characters of a word, or its only character. */
+export function pairsOf(word: string): string[] {
+  const characters = [...word];
+  if (characters.length < 2) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+}
