@@ -12,7 +12,7 @@ export interface BriefText {
 }
 
 /** Most characters of a message that are ranked; exact search sees all. */
-const MAX_CHARS = 262_144;
+const MAX_CHARS = 1_048_576;
 
 /** Returns the text of a message; calls and results of session tools are not part of it. */
 export async function briefText(blobs: BlobReader, record: MessageRecord): Promise<BriefText> {

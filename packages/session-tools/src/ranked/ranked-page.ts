@@ -44,21 +44,19 @@ function passageLines(
 }
 
 function turnLine(
-  { record, remark, brief, isHit }: PassageTurn,
+  { record, remark, text, isCut, offsetOf, isHit }: PassageTurn,
   isMatch: (word: string) => boolean,
   chars: number,
 ): string {
   const { role, name } = record.message;
   const said = typeof name === "string" ? ` ${JSON.stringify(cutText(name, NAME_CHARS))}` : "";
   const who = `${cutText(String(role), NAME_CHARS)}${said}${remark}`;
-  if (!isHit) {
-    const { text } = markedSnippet(brief.text, () => false, chars / 2);
-    return `  [${record.seq}] ${who}: ${text}`;
-  }
-  const { text, start } = markedSnippet(brief.text, isMatch, chars);
-  const offset = start > 0 ? Math.max(0, brief.offsetOf(start) - LEAD_CHARS) : 0;
-  const from = offset > 0 ? `, offset ${offset}` : "";
-  return `> [${record.seq}${from}] ${who}: ${text}`;
+  const shown = isHit
+    ? markedSnippet(text, isMatch, chars)
+    : markedSnippet(text, () => false, chars / 2);
+  const offset = Math.max(0, offsetOf(shown.start) - LEAD_CHARS);
+  const from = isHit && isCut && offset > 0 ? `, offset ${offset}` : "";
+  return `${isHit ? ">" : " "} [${record.seq}${from}] ${who}: ${shown.text}`;
 }
 
 /** Returns a time to the minute, in UTC: `2026-05-01 10:00`. */

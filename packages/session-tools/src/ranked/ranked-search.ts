@@ -53,7 +53,7 @@ export async function rankedSearch(
     isUp: () => clock.isUp,
     read: async ({ group, position }) => {
       const slot = { ...scope, sessionId: group };
-      const hit = await readHit({ log, remarks, clock }, slot, position);
+      const hit = await readHit({ log, remarks, clock, isMatch: ranked.isMatch }, slot, position);
       return hit !== null && isWanted(hit, caller, request) ? hit : null;
     },
   });

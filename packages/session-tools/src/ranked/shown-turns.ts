@@ -3,14 +3,20 @@ import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import { type CallRemarks, UNFINISHED } from "../call-remarks.js";
 import { isMessage, type MessageRecord } from "../log-records.js";
 import { BlobReader } from "../render/blob-reader.js";
-import { type BriefText, briefText } from "./brief-text.js";
+import { briefText } from "./brief-text.js";
+import { excerptOf } from "./marked-snippet.js";
 
 /** A message that is shown: a hit, or the one before or after a hit. */
 export interface ShownTurn {
   readonly record: MessageRecord;
   /** Remark about its call. */
   readonly remark: string;
-  readonly brief: BriefText;
+  /** The part of its text with the most matches; all of a short one. */
+  readonly text: string;
+  /** True when the message goes on before or after the text. */
+  readonly isCut: boolean;
+  /** Offset in the rendering of an index of the text. */
+  offsetOf(index: number): number;
 }
 
 /** A hit with the messages around it, in order. */
@@ -26,6 +32,8 @@ export interface TurnReading {
   readonly log: ConversationLog;
   readonly remarks: CallRemarks;
   readonly clock: YieldingClock;
+  /** Tells whether a word was looked for. */
+  isMatch(word: string): boolean;
 }
 
 /** Records read on either side of a hit; marks and discarded calls are among them. */
@@ -57,19 +65,26 @@ async function firstTurn(
 ): Promise<ShownTurn | null> {
   for (const record of records) {
     const turn = await readTurn(reading, slot, record);
-    if (turn !== null && turn.brief.text.trim() !== "") return turn;
+    if (turn !== null && turn.text.trim() !== "") return turn;
   }
   return null;
 }
 
 async function readTurn(
-  { log, remarks, clock }: TurnReading,
+  { log, remarks, clock, isMatch }: TurnReading,
   slot: Slot,
   record: MessageRecord,
 ): Promise<ShownTurn | null> {
   const remark = await remarks.remark(slot, record);
   if (remark === null) return null;
-  // That a call has no end yet says nothing about what was said in it.
-  const said = remark === UNFINISHED ? "" : remark;
-  return { record, remark: said, brief: await briefText(new BlobReader(log, slot, clock), record) };
+  const brief = await briefText(new BlobReader(log, slot, clock), record);
+  const { text, start } = await excerptOf(brief.text, isMatch, clock);
+  return {
+    record,
+    // That a call has no end yet says nothing about what was said in it.
+    remark: remark === UNFINISHED ? "" : remark,
+    text,
+    isCut: text.length < brief.text.length,
+    offsetOf: (index) => brief.offsetOf(start + index),
+  };
 }
