@@ -15,6 +15,7 @@ export interface QueryTerm {
   readonly date?: QueryDate | undefined;
 }
 
+const MAX_WORD_CHARS = 64;
 /** Most terms of a query; each takes time, and more would not improve the results. */
 const MAX_TERMS = 32;
 /** Letters that words with the same stem begin with. */
@@ -35,8 +36,13 @@ export function searchWords(text: string): string[] {
   const words: string[] = [];
   for (const word of wordsOf(text))
     if (isUnspaced(word)) words.push(...pairsOf(word));
-    else if (!functionWords.has(word)) words.push(word);
+    else if (!functionWords.has(word)) words.push(shortened(word));
   return words;
+}
+
+/** Cuts what is too long for a word, such as encoded data. */
+function shortened(word: string): string {
+  return word.length <= MAX_WORD_CHARS ? word : word.slice(0, MAX_WORD_CHARS);
 }
 
 /** Finds what the words of a query stand for among the known words. */
@@ -74,7 +80,7 @@ function contentWords(query: string, { stopWords }: Language): readonly string[]
   const all: string[] = [];
   const content: string[] = [];
   for (const { word, start } of placedWords(query)) {
-    const parts = isUnspaced(word) ? pairsOf(word) : [word];
+    const parts = isUnspaced(word) ? pairsOf(word) : [shortened(word)];
     all.push(...parts);
     // "Will" within a sentence is a name.
     const isName = start > 0 && /\p{Lu}/u.test(query.charAt(start)) && !functionWords.has(word);
