@@ -1,4 +1,5 @@
 import { partBenches } from "../parts/part-benches.js";
+import { recall } from "../recall/recall.js";
 import { coldStart } from "./cold-start.js";
 import { growth } from "./growth.js";
 import { hotSession } from "./hot-session.js";
@@ -19,4 +20,9 @@ export const defaultScenarios: readonly Scenario[] = [
 ];
 
 /** All that can be run by name. */
-export const allScenarios: readonly Scenario[] = [...defaultScenarios, store, ...partBenches];
+export const allScenarios: readonly Scenario[] = [
+  ...defaultScenarios,
+  store,
+  recall,
+  ...partBenches,
+];

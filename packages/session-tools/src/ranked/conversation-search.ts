@@ -1,27 +1,57 @@
 import type { ConversationLog, Slot } from "@holdfast/core";
 import { KeyedQueue, YieldingClock } from "@holdfast/core/plugin-kit";
-import type { TextHits } from "@holdfast/core/plugin-kit/search";
+import type { SearchedWord } from "@holdfast/core/plugin-kit/search";
 import type { SessionScope } from "../caller.js";
-import { type Coverage, OwnerIndex } from "./owner-index.js";
+import { type ConversationCoverage, OwnerIndex } from "./owner-index.js";
+
+/** Options of {@link ConversationSearch}. */
+export interface ConversationSearchOptions {
+  readonly log: ConversationLog;
+  /** Memory for the indexes of all users together. @default 67_108_864 */
+  readonly maxIndexBytes?: number | undefined;
+}
 
 /** A search of conversations by relevance. */
-export interface RankedSearch {
-  readonly scope: SessionScope;
+export interface ConversationQuery {
+  readonly agentId: string;
+  /** Owner of the sessions; `null` is only allowed together with a `sessionId`. */
+  readonly userId: string | null;
+  /** Searches only this session. @default every session of the user */
+  readonly sessionId?: string | undefined;
+  /** A question, or words. */
   readonly query: string;
-  /** Most hits. */
-  readonly limit: number;
-  /** Time for bringing the index up to date; what is not read by then is left to the next search. */
-  readonly timeoutMs: number;
+  /** Most hits. @default 10 */
+  readonly limit?: number | undefined;
+  /** Time for bringing the index up to date; what is not read by then is left to the next search. @default no limit */
+  readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Tells by the tag of a message of a session whether it is not wanted. */
+  /** Leaves out messages of a session by their tags. */
   isLeftOut?(sessionId: string, tag: number): boolean;
 }
 
-/** Result of a {@link RankedSearch}; the group of a hit is its session, its position the seq. */
-export interface RankedHits extends TextHits {
-  readonly coverage: Coverage;
+/** A message that was found. */
+export interface ConversationHit {
+  readonly slot: Slot;
+  readonly seq: number;
+  readonly score: number;
 }
 
+/** Result of a search. */
+export interface ConversationFinds {
+  /** Best first; of equal ones the newest. */
+  readonly hits: readonly ConversationHit[];
+  /** Number of messages that have any of the words, or stand near one that has. */
+  readonly matches: number;
+  /** Number of matches that were left out. */
+  readonly leftOut: number;
+  /** Words of the query, and what is known of them. */
+  readonly words: readonly SearchedWord[];
+  readonly coverage: ConversationCoverage;
+  /** Tells whether a word was looked for; for `matchRanges` of `@holdfast/core/plugin-kit/search`. */
+  isMatch(word: string): boolean;
+}
+
+const DEFAULT_BYTES = 67_108_864;
 /** Shares that a message gets of the words of messages one, two and three away: an answer stands beside its question. */
 const NEIGHBOURS = [0.6, 0.36, 0.2];
 
@@ -34,6 +64,10 @@ interface Owner {
 /**
  * Searches conversations by relevance. The indexes, one for each user of an agent, are derived from the log, live in memory
  * and are bounded together: the one that was searched longest ago goes first.
+ *
+ * @example
+ * const search = new ConversationSearch({ log });
+ * const { hits } = await search.search({ agentId: "assistant", userId: "ada", query: "Which tea does she like?" });
  */
 export class ConversationSearch {
   readonly #log: ConversationLog;
@@ -42,9 +76,9 @@ export class ConversationSearch {
   readonly #owners = new Map<string, Owner>();
   readonly #queue = new KeyedQueue();
 
-  constructor(log: ConversationLog, maxBytes: number) {
+  constructor({ log, maxIndexBytes = DEFAULT_BYTES }: ConversationSearchOptions) {
     this.#log = log;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = maxIndexBytes;
   }
 
   /** Estimated size of all indexes in memory. */
@@ -55,26 +89,29 @@ export class ConversationSearch {
   }
 
   /** Finds the messages that fit a query best. Searches of one user take turns. */
-  search(search: RankedSearch): Promise<RankedHits> {
-    const { userId, sessionId } = search.scope;
-    const key = ownerKey(search.scope);
+  search(search: ConversationQuery): Promise<ConversationFinds> {
+    const { agentId, userId, sessionId, query, limit = 10, timeoutMs, signal } = search;
+    const key = ownerKey({ agentId, userId, sessionId });
     return this.#queue.run(key, async () => {
+      signal?.throwIfAborted();
       const { index } = this.#ownerOf(key, userId);
-      const { timeoutMs, signal, query, limit } = search;
       try {
-        signal?.throwIfAborted();
         const building = new YieldingClock({ timeoutMs, signal });
-        const coverage = await index.update(search.scope, building);
-        const clock = new YieldingClock({ signal });
-        const hits = await index.texts.search({
+        const coverage = await index.update({ agentId, userId, sessionId }, building);
+        const { hits, ...found } = await index.texts.search({
           query,
           limit,
-          clock,
+          clock: new YieldingClock({ signal }),
           group: sessionId,
           neighbours: NEIGHBOURS,
           ...(search.isLeftOut && { isLeftOut: search.isLeftOut }),
         });
-        return { ...hits, coverage };
+        const places = hits.map(({ group, position, score }) => ({
+          slot: { agentId, userId, sessionId: group },
+          seq: position,
+          score,
+        }));
+        return { ...found, hits: places, coverage };
       } finally {
         if (index.texts.texts === 0) this.#forget(key, index);
         this.#makeRoom();
@@ -83,9 +120,9 @@ export class ConversationSearch {
   }
 
   /** Forgets a session that was deleted, also what a search is reading of it at the moment. */
-  forgetSession({ agentId, userId, sessionId }: Slot): Promise<void> {
-    const key = ownerKey({ agentId, userId, sessionId });
-    return this.#queue.run(key, async () => this.#owners.get(key)?.index.remove(sessionId));
+  forgetSession(slot: Slot): Promise<void> {
+    const key = ownerKey(slot);
+    return this.#queue.run(key, async () => this.#owners.get(key)?.index.remove(slot.sessionId));
   }
 
   /** Forgets a user who was deleted. */

@@ -21,7 +21,7 @@ interface KnownSession {
 }
 
 /** How much of the conversations an index has. */
-export interface Coverage {
+export interface ConversationCoverage {
   readonly messages: number;
   readonly sessions: number;
   /** Time of the oldest message, in milliseconds since 1970; undefined without any. */
@@ -73,11 +73,11 @@ export class OwnerIndex {
   }
 
   /** Reads what the index lacks: what was said since, then older records, newest sessions first, while there is time and room. */
-  async update(scope: SessionScope, clock: YieldingClock): Promise<Coverage> {
+  async update(scope: SessionScope, clock: YieldingClock): Promise<ConversationCoverage> {
     if (this.bytes > this.#maxBytes) this.#clear();
     const sessions = await this.#sessions(scope, clock);
-    let missing: Coverage["missing"];
-    let before: Coverage["before"];
+    let missing: ConversationCoverage["missing"];
+    let before: ConversationCoverage["before"];
     const isFull = (): boolean => this.bytes > FILLED_PART * this.#maxBytes;
     for (const { slot, lastAt } of sessions) {
       const { sessionId } = slot;
@@ -95,7 +95,7 @@ export class OwnerIndex {
     return { ...this.#described(sessions), missing, before };
   }
 
-  #described(sessions: readonly LogSession[]): Omit<Coverage, "missing" | "before"> {
+  #described(sessions: readonly LogSession[]): Omit<ConversationCoverage, "missing" | "before"> {
     let [messages, known] = [0, 0];
     let since: number | undefined;
     for (const { slot } of sessions) {

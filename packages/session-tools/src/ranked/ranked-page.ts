@@ -4,7 +4,7 @@ import { markedSnippet } from "./marked-snippet.js";
 import type { Passage, Passages, PassageTurn } from "./passages.js";
 
 /** Tokens that a hit with its neighbours may take, and that a page with few hits may take in any case. */
-const HIT_TOKENS = 108;
+const HIT_TOKENS = 104;
 const FEW_HITS_TOKENS = 400;
 /** Lengths of the text of a hit that are tried, until the page fits; its neighbours get half of it. */
 const LENGTHS = [600, 480, 400, 330, 280, 240, 210, 180, 150, 120, 100, 80, 60, 40];

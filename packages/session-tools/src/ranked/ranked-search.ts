@@ -1,13 +1,17 @@
 import { InvalidInputError, type Message } from "@holdfast/core";
 import type { YieldingClock } from "@holdfast/core/plugin-kit";
-import type { SearchedWord, TextHit } from "@holdfast/core/plugin-kit/search";
+import type { SearchedWord } from "@holdfast/core/plugin-kit/search";
 import { CallRemarks } from "../call-remarks.js";
 import { type Caller, isSameSession, requestedScope, type SessionRequest } from "../caller.js";
 import { refuseMissingSession } from "../missing-session.js";
 import type { SessionToolParts } from "../session-tool.js";
 import { HISTORY } from "../tool-calls.js";
 import { messageTag } from "./brief-text.js";
-import type { ConversationSearch, RankedHits } from "./conversation-search.js";
+import type {
+  ConversationFinds,
+  ConversationHit,
+  ConversationSearch,
+} from "./conversation-search.js";
 import { Passages } from "./passages.js";
 import { hitLines, minuteOf } from "./ranked-page.js";
 import { readHit, type ShownHit } from "./shown-turns.js";
@@ -39,7 +43,7 @@ export async function rankedSearch(
   const scope = requestedScope(caller, request);
   const skipped = request.cursor === undefined ? 0 : readRank(request.cursor);
   const ranked = await conversations.search({
-    scope,
+    ...scope,
     query,
     limit: skipped + maxResults + SPARE_HITS,
     timeoutMs: settings.timeoutMs / 2,
@@ -51,9 +55,8 @@ export async function rankedSearch(
   const rank = await fill(passages, ranked, skipped, {
     maxResults,
     isUp: () => clock.isUp,
-    read: async ({ group, position }) => {
-      const slot = { ...scope, sessionId: group };
-      const hit = await readHit({ log, remarks, clock, isMatch: ranked.isMatch }, slot, position);
+    read: async ({ slot, seq }) => {
+      const hit = await readHit({ log, remarks, clock, isMatch: ranked.isMatch }, slot, seq);
       return hit !== null && isWanted(hit, caller, request) ? hit : null;
     },
   });
@@ -77,24 +80,24 @@ export async function rankedSearch(
 interface FillOptions {
   readonly maxResults: number;
   isUp(): boolean;
-  read(hit: TextHit): Promise<ShownHit | null>;
+  read(hit: ConversationHit): Promise<ShownHit | null>;
 }
 
 /** Fills a page with hits from a rank on, and returns the rank at which the next page begins. */
 async function fill(
   passages: Passages,
-  { hits }: RankedHits,
+  { hits }: ConversationFinds,
   from: number,
   { maxResults, isUp, read }: FillOptions,
 ): Promise<number> {
   let rank = from;
   while (rank < hits.length && !isUp()) {
     const batch = hits.slice(rank, rank + maxResults);
-    const isShown = batch.map(({ group, position }) => passages.mark(group, position));
+    const isShown = batch.map(({ slot, seq }) => passages.mark(slot.sessionId, seq));
     const found = await Promise.all(batch.map((hit, index) => (isShown[index] ? null : read(hit))));
-    for (const [index, { group, position }] of batch.entries()) {
+    for (const [index, { slot, seq }] of batch.entries()) {
       const hit = found[index] ?? null;
-      if (hit !== null && !passages.mark(group, position)) {
+      if (hit !== null && !passages.mark(slot.sessionId, seq)) {
         if (passages.rooms === maxResults) return rank;
         passages.add(hit);
       }
@@ -145,7 +148,7 @@ function wordNotes(words: readonly SearchedWord[]): string[] {
 }
 
 /** Says what was not looked at, if anything was not. */
-function coverageNotes({ coverage, leftOut }: RankedHits): string[] {
+function coverageNotes({ coverage, leftOut }: ConversationFinds): string[] {
   const notes: string[] = [];
   if (leftOut > 0)
     notes.push(`${leftOut} matches in your context are left out; includeContext: true shows them.`);
@@ -156,14 +159,14 @@ function coverageNotes({ coverage, leftOut }: RankedHits): string[] {
   return notes;
 }
 
-function lookedAt({ coverage }: Pick<RankedHits, "coverage">): string {
+function lookedAt({ coverage }: Pick<ConversationFinds, "coverage">): string {
   const { messages, sessions, since } = coverage;
   const from = since === undefined ? "" : `, back to ${minuteOf(new Date(since).toISOString())}`;
   return `${messages} messages of ${sessions} ${sessions === 1 ? "session" : "sessions"}${from}`;
 }
 
 /** Says what was looked for and where, so that the next search can do better. */
-function nothingFound(ranked: RankedHits, skipped: number): string {
+function nothingFound(ranked: ConversationFinds, skipped: number): string {
   if (skipped > 0) return "[No more matches.]";
   const words = ranked.words
     .filter((word) => word.taken.length === 0)
