@@ -23,7 +23,7 @@ const templates: readonly (readonly [tool: string, question: (name: string) => s
   ["transfer_to_human_agents", (name) => `Why was ${name} handed over to a colleague?`],
   ["get_reservation_details", (name) => `Which existing trip did ${name} ask about?`],
   ["get_user_details", (name) => `Where does ${name} live?`],
-  ["search_direct_flight", (name) => `Which connections did we look up for ${name}?`],
+  ["get_user_details", (name) => `On which day was ${name} born?`],
   ["get_user_details", (name) => `How does ${name} like to pay?`],
 ];
 const MAX_QUESTIONS = 100;

@@ -31,12 +31,17 @@ const MIN_SHORTER_CHARS = 4;
 /** Words that are compared before other work may run. */
 const SLICE = 2_048;
 
-/** Splits text into the words that are searched: no English function words, pairs of characters where there are no spaces. */
-export function searchWords(text: string): string[] {
+/**
+ * Splits text into the words that are searched; in scripts without spaces, into pairs of characters.
+ *
+ * @param which - `content` leaves out English function words, which take up half of a text; `all` keeps them, so that a search
+ *   for nothing else finds them
+ */
+export function searchWords(text: string, which: "content" | "all" = "content"): string[] {
   const words: string[] = [];
   for (const word of wordsOf(text))
     if (isUnspaced(word)) words.push(...pairsOf(word));
-    else if (!functionWords.has(word)) words.push(shortened(word));
+    else if (which === "all" || !functionWords.has(word)) words.push(shortened(word));
   return words;
 }
 

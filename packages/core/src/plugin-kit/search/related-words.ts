@@ -29,7 +29,9 @@ workout gym exercise fitness
 food meal eat eating
 restaurant cafe
 buy purchase
-price cost paid
+price cost
+pay payment paid
+born birth birthday
 begin start
 end finish
 repair fix
