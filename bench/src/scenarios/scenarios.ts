@@ -1,5 +1,6 @@
 import { partBenches } from "../parts/part-benches.js";
 import { recall } from "../recall/recall.js";
+import { searchScale } from "../recall/search-scale.js";
 import { coldStart } from "./cold-start.js";
 import { growth } from "./growth.js";
 import { hotSession } from "./hot-session.js";
@@ -24,5 +25,6 @@ export const allScenarios: readonly Scenario[] = [
   ...defaultScenarios,
   store,
   recall,
+  searchScale,
   ...partBenches,
 ];

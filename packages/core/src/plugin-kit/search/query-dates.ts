@@ -1,4 +1,4 @@
-import { foldText } from "./words.js";
+import { plainText } from "./words.js";
 
 /** A time that a query names, and how to grade texts by it. */
 export interface QueryDate {
@@ -13,8 +13,19 @@ const DAY_MS = 86_400_000;
 const AFTERMATH_DAYS = 7;
 const AFTERMATH_FIT = 0.5;
 
-/** Languages whose months are known by name. */
-const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl"];
+/** Months by their names, from January to December, in the languages whose function words are known. */
+const MONTHS = `january jan januar janvier enero gennaio janeiro januari
+february feb februar fevrier febrero febbraio fevereiro februari
+march mar marz mars marzo marco maart
+april apr avril abril aprile
+may mai mayo maggio maio mei
+june jun juni juin junio giugno junho
+july jul juli juillet julio luglio julho
+august aug aout agosto augustus
+september sep sept septembre septiembre settembre setembro
+october oct oktober octobre octubre ottobre outubro
+november nov novembre noviembre novembro
+december dec dezember decembre diciembre dicembre dezembro`;
 /** Months that are also other words; they need a number or a word of time beside them. */
 const AMBIGUOUS: ReadonlySet<string> = new Set([
   "may",
@@ -28,19 +39,26 @@ const AMBIGUOUS: ReadonlySet<string> = new Set([
 const BEFORE_MONTH =
   "(?:in|on|of|last|this|since|until|till|during|early|late|mid|by|from|before|after|around|im|en|em|a|letzten|vom|le|el|de)";
 
-let months: ReadonlyMap<string, number> | undefined;
-let pattern: RegExp | undefined;
+const months: ReadonlyMap<string, number> = new Map(
+  MONTHS.split("\n").flatMap((line, month) =>
+    line.split(" ").map((name): [string, number] => [name, month]),
+  ),
+);
+const MONTH = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:(?:the )?(${BEFORE_MONTH}) )?(?:the )?(?:(\\d{1,2})(?:st|nd|rd|th|\\.)? (?:of |de )?)?(${[...months.keys()].sort((a, b) => b.length - a.length).join("|")})(?![\\p{L}])(?: (\\d{1,2})(?:st|nd|rd|th)?(?!\\d))?,?(?: (?:of |de )?((?:19|20)\\d\\d)\\b)?`,
+  "gu",
+);
 
 /** Returns the times that a query names: `in March`, `8 May 2023`, `2023-05-08`, `2023`, `last week`, `three days ago`. */
 export function queryDates(query: string, now: number): QueryDate[] {
-  const text = foldText(query);
+  const text = plainText(query);
   return [...namedMonths(text, now), ...numericDates(text), ...relativeDates(text, now)];
 }
 
 function* namedMonths(text: string, now: number): Generator<QueryDate, void, void> {
-  for (const match of text.matchAll(monthPattern())) {
+  for (const match of text.matchAll(MONTH)) {
     const [whole, lead, dayBefore, name = "", dayAfter, yearText] = match;
-    const month = monthNames().get(name);
+    const month = months.get(name);
     if (month === undefined) continue;
     const day = Number(dayBefore ?? dayAfter ?? 0);
     if (AMBIGUOUS.has(name) && lead === undefined && day === 0 && yearText === undefined) continue;
@@ -121,28 +139,4 @@ function anyYearFit(at: number, month: number, day: number): number {
   const start = Date.UTC(date.getUTCFullYear(), month, day || 1);
   const end = day > 0 ? start + DAY_MS : Date.UTC(date.getUTCFullYear(), month + 1);
   return between("", start, end).fit(at);
-}
-
-function monthNames(): ReadonlyMap<string, number> {
-  months ??= new Map(
-    LANGUAGES.flatMap((language) =>
-      (language === "en" ? (["long", "short"] as const) : (["long"] as const)).flatMap((month) => {
-        const format = new Intl.DateTimeFormat(language, { month, timeZone: "UTC" });
-        return Array.from({ length: 12 }, (_, index): [string, number] => [
-          foldText(format.format(Date.UTC(2023, index, 15))).replace(".", ""),
-          index,
-        ]);
-      }),
-    ),
-  );
-  return months;
-}
-
-function monthPattern(): RegExp {
-  const names = [...monthNames().keys(), "sept"].sort((a, b) => b.length - a.length).join("|");
-  pattern ??= new RegExp(
-    `(?<![\\p{L}\\p{N}])(?:(?:the )?(${BEFORE_MONTH}) )?(?:the )?(?:(\\d{1,2})(?:st|nd|rd|th|\\.)? (?:of |de )?)?(${names})(?![\\p{L}])(?: (\\d{1,2})(?:st|nd|rd|th)?(?!\\d))?,?(?: (?:of |de )?((?:19|20)\\d\\d)\\b)?`,
-    "gu",
-  );
-  return pattern;
 }

@@ -49,8 +49,9 @@ export function foldText(text: string): string {
   );
 }
 
-/** Removes the accents of folded text, so that `cafe` finds `café`. */
-function plain(folded: string): string {
+/** Folds text and removes accents, so that `cafe` finds `café`. */
+export function plainText(text: string): string {
+  const folded = foldText(text);
   if (ASCII.test(folded)) return folded;
   const letters = folded.replace(PLAIN_LETTERS, (letter) => LETTERS[letter] ?? letter);
   const parts = letters.normalize("NFD");
@@ -62,7 +63,7 @@ function plain(folded: string): string {
  * a run has several words; see {@link isUnspaced}.
  */
 export function wordsOf(text: string): string[] {
-  const folded = plain(foldText(text));
+  const folded = plainText(text);
   return folded.match(ASCII.test(folded) ? ASCII_WORD : WORD) ?? [];
 }
 
@@ -78,7 +79,7 @@ export interface PlacedWord {
 export function* placedWords(text: string): Generator<PlacedWord, void, void> {
   for (const match of text.matchAll(ASCII.test(text) ? ASCII_WORD : WORD)) {
     const [run] = match;
-    yield { word: plain(foldText(run)), start: match.index, end: match.index + run.length };
+    yield { word: plainText(run), start: match.index, end: match.index + run.length };
   }
 }
 
