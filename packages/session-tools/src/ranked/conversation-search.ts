@@ -2,6 +2,7 @@ import type { ConversationLog, Slot } from "@holdfast/core";
 import { KeyedQueue, YieldingClock } from "@holdfast/core/plugin-kit";
 import type { SearchedWord } from "@holdfast/core/plugin-kit/search";
 import type { SessionScope } from "../caller.js";
+import { olderHits } from "./older-hits.js";
 import { type ConversationCoverage, OwnerIndex } from "./owner-index.js";
 
 /** Options of {@link ConversationSearch}. */
@@ -111,7 +112,18 @@ export class ConversationSearch {
           seq: position,
           score,
         }));
-        return { ...found, hits: places, coverage };
+        const { before } = coverage;
+        if (before === undefined) return { ...found, hits: places, coverage };
+        const scope = { agentId, userId, sessionId };
+        const { words } = found;
+        const older = await olderHits({
+          ...{ log: this.#log, scope, before, words, signal },
+          texts: index.texts.texts,
+        });
+        // Of equal ones those of the index, which are newer, stay in front.
+        const all = [...places, ...older].sort((one, other) => other.score - one.score);
+        const matches = found.matches + older.length;
+        return { ...found, matches, hits: all.slice(0, limit), coverage };
       } finally {
         if (index.texts.texts === 0) this.#forget(key, index);
         this.#makeRoom();

@@ -43,6 +43,8 @@ const SLICE_CHARS = 16_384;
  * of stores that differ from the one here.
  */
 const RECENT_MS = 12 * 60_000;
+/** A position behind every record. */
+const BEYOND_LAST = 2 ** 52;
 /** Part of the room that is filled at first; the rest is for what is said later. */
 const FILLED_PART = 0.75;
 
@@ -90,7 +92,7 @@ export class OwnerIndex {
       const known = this.#known.get(sessionId);
       if (known?.isWhole === true || !isFull()) continue;
       missing = "room";
-      before ??= { sessionId, seq: known?.firstSeq ?? Number.MAX_SAFE_INTEGER };
+      before ??= { sessionId, seq: known?.firstSeq ?? BEYOND_LAST };
     }
     return { ...this.#described(sessions), missing, before };
   }
@@ -136,6 +138,8 @@ export class OwnerIndex {
   }
 
   #isUnchanged(sessionId: string, lastAt: string): boolean {
+    // A log in memory is read at no cost, and has no clock of its own.
+    if (this.#log.reach === "process") return false;
     const known = this.#known.get(sessionId);
     return known?.lastAt === lastAt && known.readAt - Date.parse(lastAt) > RECENT_MS;
   }

@@ -134,7 +134,7 @@ function isWanted({ slot, seq, turns }: ShownHit, caller: Caller, request: Ranke
   return hit?.record.callId !== caller.callId;
 }
 
-/** Says what was taken for a word that nobody said. */
+/** Says what was taken for words that nobody said. */
 function wordNotes(words: readonly SearchedWord[]): string[] {
   const taken = words.filter((word) => word.taken.length > 0);
   const unknown = words.filter((word) => word.texts === 0 && word.taken.length === 0);
@@ -155,7 +155,7 @@ function coverageNotes({ coverage, leftOut }: ConversationFinds): string[] {
   if (coverage.missing !== undefined) notes.push(`Looked at ${lookedAt({ coverage })}.`);
   if (coverage.missing === "time") notes.push("Time was up: search again to look further back.");
   if (coverage.missing === "room")
-    notes.push("What is older is found with exact: true and one word or a phrase.");
+    notes.push("Of what is older, only messages with one of the rarest words, as it is written.");
   return notes;
 }
 
