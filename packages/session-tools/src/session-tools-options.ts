@@ -1,5 +1,6 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import { z } from "zod";
+import type { Embed } from "./ranked/message-vectors.js";
 
 /** Options of {@link sessionTools}. */
 export interface SessionToolsOptions {
@@ -13,6 +14,8 @@ export interface SessionToolsOptions {
   readonly timeoutMs?: number | undefined;
   /** Memory for the indexes of ranked searches, all users together; conversations beyond it are left to exact search. @default 67_108_864 */
   readonly maxIndexBytes?: number | undefined;
+  /** Embedding model whose similarity is added to the ranking; every message is embedded once per process. @default none */
+  readonly embed?: Embed | undefined;
 }
 
 /** {@link SessionToolsOptions} with the defaults filled in. */
@@ -22,6 +25,7 @@ export interface SessionToolsSettings {
   readonly maxDataBytes: number;
   readonly timeoutMs: number;
   readonly maxIndexBytes: number;
+  readonly embed?: Embed | undefined;
 }
 
 const optionsSchema = z
@@ -31,6 +35,7 @@ const optionsSchema = z
     maxDataBytes: z.int().min(0).default(700_000),
     timeoutMs: z.int().min(1).default(8_000),
     maxIndexBytes: z.int().min(0).default(67_108_864),
+    embed: z.custom<Embed>((value) => typeof value === "function", "must be a function").optional(),
   })
   .refine(({ previewChars = 0, maxPageChars }) => previewChars <= maxPageChars / 2, {
     path: ["previewChars"],

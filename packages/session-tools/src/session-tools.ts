@@ -20,7 +20,7 @@ export function sessionTools(options: SessionToolsOptions = {}): Plugin {
     contract: 1,
     setup(host) {
       const log = host.require("log");
-      const conversations = new ConversationSearch({ log, maxIndexBytes: settings.maxIndexBytes });
+      const conversations = new ConversationSearch({ log, ...settings });
       const parts = { log, stateStore: host.require("stateStore"), settings, conversations };
       host.tool(sessionListTool(parts));
       host.tool(sessionHistoryTool(parts));

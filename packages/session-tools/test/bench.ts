@@ -42,7 +42,7 @@ export function bench({
   ...options
 }: BenchOptions = {}) {
   const settings = readOptions(options);
-  const conversations = new ConversationSearch({ log, maxIndexBytes: settings.maxIndexBytes });
+  const conversations = new ConversationSearch({ log, ...settings });
   const parts = { log, stateStore, agentId: "agent", settings, conversations };
   const tools = [sessionListTool(parts), sessionHistoryTool(parts), sessionSearchTool(parts)];
   let records = 0;

@@ -170,3 +170,23 @@ test("ten hits with their neighbours take no more than a page of tokens, whateve
     expect(text.length).toBeLessThan(5_500);
   }
 });
+
+test("an embedding model finds what no word does, is asked once for each message, and may fail", async () => {
+  const asked: string[] = [];
+  let isBroken = false;
+  const embed = async (texts: readonly string[]): Promise<number[][]> => {
+    if (isBroken) throw new Error("no model");
+    asked.push(...texts);
+    return texts.map((text) => (/harbour|boats/.test(text) ? [1, 0] : [0, 1]));
+  };
+  const tools = bench({ embed });
+  for (const text of chat) await tools.say(text);
+  const first = await tools.use("search", { query: "boats" }, asking);
+  expect(first.text).toMatch(/^> \[4\] user: Very much, the harbour/m);
+  expect(asked).toEqual([...chat, "boats"]);
+  isBroken = true;
+  await tools.say("And the boats of the fishermen.");
+  const second = await tools.use("search", { query: "boats" }, asking);
+  expect(second.text).toContain("»boats« of the fishermen");
+  expect(asked).toHaveLength(chat.length + 1);
+});

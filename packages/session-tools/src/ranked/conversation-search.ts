@@ -2,6 +2,7 @@ import type { ConversationLog, Slot } from "@holdfast/core";
 import { KeyedQueue, YieldingClock } from "@holdfast/core/plugin-kit";
 import type { SearchedWord } from "@holdfast/core/plugin-kit/search";
 import type { SessionScope } from "../caller.js";
+import type { Embed } from "./message-vectors.js";
 import { olderHits } from "./older-hits.js";
 import { type ConversationCoverage, OwnerIndex } from "./owner-index.js";
 
@@ -10,6 +11,8 @@ export interface ConversationSearchOptions {
   readonly log: ConversationLog;
   /** Memory for the indexes of all users together. @default 67_108_864 */
   readonly maxIndexBytes?: number | undefined;
+  /** Model whose similarity is added to the ranking; its vectors are part of the index. @default none */
+  readonly embed?: Embed | undefined;
 }
 
 /** A search of conversations by relevance. */
@@ -73,12 +76,14 @@ interface Owner {
 export class ConversationSearch {
   readonly #log: ConversationLog;
   readonly #maxBytes: number;
+  readonly #embed: Embed | undefined;
   /** Least recently searched first. */
   readonly #owners = new Map<string, Owner>();
   readonly #queue = new KeyedQueue();
 
-  constructor({ log, maxIndexBytes = DEFAULT_BYTES }: ConversationSearchOptions) {
+  constructor({ log, maxIndexBytes = DEFAULT_BYTES, embed }: ConversationSearchOptions) {
     this.#log = log;
+    this.#embed = embed;
     this.#maxBytes = maxIndexBytes;
   }
 
@@ -99,12 +104,14 @@ export class ConversationSearch {
       try {
         const building = new YieldingClock({ timeoutMs, signal });
         const coverage = await index.update({ agentId, userId, sessionId }, building);
+        const similarity = await index.similarTo(query);
         const { hits, ...found } = await index.texts.search({
           query,
           limit,
           clock: new YieldingClock({ signal }),
           group: sessionId,
           neighbours: NEIGHBOURS,
+          ...(similarity && { similarity }),
           ...(search.isLeftOut && { isLeftOut: search.isLeftOut }),
         });
         const places = hits.map(({ group, position, score }) => ({
@@ -144,7 +151,7 @@ export class ConversationSearch {
 
   #ownerOf(key: string, userId: string | null): Owner {
     const owner = this.#owners.get(key) ?? {
-      index: new OwnerIndex(this.#log, this.#maxBytes),
+      index: new OwnerIndex(this.#log, this.#maxBytes, this.#embed),
       userId,
     };
     this.#owners.delete(key);

@@ -6,6 +6,7 @@ import type { SessionScope } from "../caller.js";
 import { isMessage, type MessageRecord } from "../log-records.js";
 import { BlobReader } from "../render/blob-reader.js";
 import { briefText, messageTag } from "./brief-text.js";
+import { type Embed, MessageVectors } from "./message-vectors.js";
 
 /** What the index knows of a session. */
 interface KnownSession {
@@ -53,11 +54,13 @@ export class OwnerIndex {
   readonly #log: ConversationLog;
   readonly #maxBytes: number;
   readonly #known = new Map<string, KnownSession>();
+  readonly #vectors: MessageVectors | undefined;
   #index = new TextIndex();
 
-  constructor(log: ConversationLog, maxBytes: number) {
+  constructor(log: ConversationLog, maxBytes: number, embed?: Embed) {
     this.#log = log;
     this.#maxBytes = maxBytes;
+    this.#vectors = embed && new MessageVectors(embed);
   }
 
   get texts(): TextIndex {
@@ -65,12 +68,18 @@ export class OwnerIndex {
   }
 
   get bytes(): number {
-    return this.#index.bytes;
+    return this.#index.bytes + (this.#vectors?.bytes ?? 0);
+  }
+
+  /** Returns the similarity of messages to a query, where messages are embedded. */
+  async similarTo(query: string): ReturnType<MessageVectors["similarTo"]> {
+    return this.#vectors?.similarTo(query);
   }
 
   /** Forgets a session. */
   remove(sessionId: string): void {
     this.#known.delete(sessionId);
+    this.#vectors?.remove(sessionId);
     this.#index.remove(sessionId);
   }
 
@@ -114,6 +123,7 @@ export class OwnerIndex {
   }
 
   #clear(): void {
+    for (const sessionId of this.#known.keys()) this.#vectors?.remove(sessionId);
     this.#known.clear();
     this.#index = new TextIndex();
   }
@@ -189,23 +199,27 @@ export class OwnerIndex {
   ): Promise<TextEntry[]> {
     const blobs = new BlobReader(this.#log, slot, clock);
     const entries: TextEntry[] = [];
+    const texts = new Map<number, string>();
     for (const record of records) {
       await clock.tick();
-      if (isMessage(record)) entries.push(await this.#entry(blobs, record));
+      if (!isMessage(record)) continue;
+      const { text } = await briefText(blobs, record);
+      texts.set(record.seq, text);
+      entries.push(await this.#entry(record, text, clock));
     }
+    await this.#vectors?.add(slot.sessionId, texts);
     return entries;
   }
 
-  async #entry(blobs: BlobReader, record: MessageRecord): Promise<TextEntry> {
+  async #entry(record: MessageRecord, text: string, clock: YieldingClock): Promise<TextEntry> {
     const { seq, at, message } = record;
-    const { text } = await briefText(blobs, record);
     const words = typeof message.name === "string" ? searchWords(message.name) : [];
     for (let start = 0; start < text.length; ) {
       // No word is cut in two.
       const end = text.length - start <= SLICE_CHARS ? text.length : wordEnd(text, start);
       for (const word of searchWords(text.slice(start, end))) words.push(word);
       start = end;
-      await blobs.clock.tick();
+      await clock.tick();
     }
     return { position: seq, at: Date.parse(at) || 0, tag: messageTag(message), words };
   }
