@@ -139,7 +139,7 @@ describe.each(places)("what 0.1.0 stored, $kind, $part", ({ kind, part }) => {
         reader,
         words.map((query) => ({
           name: "session_search",
-          input: { query, includeDiscarded: true },
+          input: { query, exact: true, includeDiscarded: true },
         })),
       );
       for (const [index, word] of words.entries()) expect(found[index]).toContain(`»${word}«`);

@@ -94,7 +94,12 @@ export async function lookUp(
     searching = batches.shift() ?? [];
     return searching.length === 0
       ? "done"
-      : { toolCalls: searching.map((query) => ({ name: "session_search", input: { query } })) };
+      : {
+          toolCalls: searching.map((query) => ({
+            name: "session_search",
+            input: { query, exact: true },
+          })),
+        };
   });
   const agent = new ReActAgent({
     name: "airline",

@@ -1,4 +1,6 @@
 import { partBenches } from "../parts/part-benches.js";
+import { recall } from "../recall/recall.js";
+import { searchScale } from "../recall/search-scale.js";
 import { coldStart } from "./cold-start.js";
 import { growth } from "./growth.js";
 import { hotSession } from "./hot-session.js";
@@ -19,4 +21,10 @@ export const defaultScenarios: readonly Scenario[] = [
 ];
 
 /** All that can be run by name. */
-export const allScenarios: readonly Scenario[] = [...defaultScenarios, store, ...partBenches];
+export const allScenarios: readonly Scenario[] = [
+  ...defaultScenarios,
+  store,
+  recall,
+  searchScale,
+  ...partBenches,
+];

@@ -15,6 +15,9 @@ const remarks: Readonly<Record<RunOutcome, string>> = {
   unsettled: " (discarded: not saved yet)",
 };
 
+/** Remark on records of a call without an end. */
+export const UNFINISHED = " (unfinished)";
+
 /** Says how the calls of records ended. */
 export class CallRemarks {
   readonly #outcomes: CallOutcomes;
@@ -58,7 +61,7 @@ export class CallRemarks {
       if (record.kind === "mark") return "";
       const isHere =
         isSameSession(slot, this.#caller.slot) && record.callId === this.#caller.callId;
-      return isHere ? " (this call)" : " (unfinished)";
+      return isHere ? " (this call)" : UNFINISHED;
     }
     return isDiscarded(outcome) && !this.#includeDiscarded ? null : remarks[outcome];
   }

@@ -7,6 +7,7 @@ import type {
 } from "@holdfast/core";
 import { type SafeToolOptions, safeTool, YieldingClock } from "@holdfast/core/plugin-kit";
 import { type Caller, callerOf } from "./caller.js";
+import type { ConversationSearch } from "./ranked/conversation-search.js";
 import type { SessionToolsSettings } from "./session-tools-options.js";
 
 /** Parts of the session tools. */
@@ -15,6 +16,8 @@ export interface SessionToolParts {
   /** Tells which of the ends that a log names were saved. */
   readonly stateStore: Pick<AgentStateStore, "load">;
   readonly settings: SessionToolsSettings;
+  /** Search by relevance. */
+  readonly conversations: ConversationSearch;
 }
 
 /** A {@link safeTool} that reads logs for the user of the call. */

@@ -1,5 +1,6 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import * as z from "zod";
+import type { Embed } from "./ranked/message-vectors.js";
 
 /** Options of {@link sessionTools}. */
 export interface SessionToolsOptions {
@@ -11,6 +12,10 @@ export interface SessionToolsOptions {
   readonly maxDataBytes?: number | undefined;
   /** Time limit of one answer; an answer that reaches it says how to continue. @default 8_000 */
   readonly timeoutMs?: number | undefined;
+  /** Memory for the indexes of ranked searches, all users together; conversations beyond it are left to exact search. @default 67_108_864 */
+  readonly maxIndexBytes?: number | undefined;
+  /** Embedding model whose similarity is added to the ranking; every message is embedded once per process. @default none */
+  readonly embed?: Embed | undefined;
 }
 
 /** {@link SessionToolsOptions} with the defaults filled in. */
@@ -19,6 +24,8 @@ export interface SessionToolsSettings {
   readonly previewChars: number;
   readonly maxDataBytes: number;
   readonly timeoutMs: number;
+  readonly maxIndexBytes: number;
+  readonly embed?: Embed | undefined;
 }
 
 const optionsSchema = z
@@ -27,6 +34,8 @@ const optionsSchema = z
     previewChars: z.int().min(100).optional(),
     maxDataBytes: z.int().min(0).default(700_000),
     timeoutMs: z.int().min(1).default(8_000),
+    maxIndexBytes: z.int().min(0).default(67_108_864),
+    embed: z.custom<Embed>((value) => typeof value === "function", "must be a function").optional(),
   })
   .refine(({ previewChars = 0, maxPageChars }) => previewChars <= maxPageChars / 2, {
     path: ["previewChars"],

@@ -1,6 +1,7 @@
 import { definePlugin, type Plugin } from "@holdfast/core";
 import { sessionHistoryTool } from "./history/session-history.js";
 import { sessionListTool } from "./list/session-list.js";
+import { ConversationSearch } from "./ranked/conversation-search.js";
 import { sessionSearchTool } from "./search/session-search.js";
 import { readOptions, type SessionToolsOptions } from "./session-tools-options.js";
 
@@ -18,14 +19,14 @@ export function sessionTools(options: SessionToolsOptions = {}): Plugin {
     name: "session-tools",
     contract: 1,
     setup(host) {
-      const parts = {
-        log: host.require("log"),
-        stateStore: host.require("stateStore"),
-        settings,
-      };
+      const log = host.require("log");
+      const conversations = new ConversationSearch({ log, ...settings });
+      const parts = { log, stateStore: host.require("stateStore"), settings, conversations };
       host.tool(sessionListTool(parts));
       host.tool(sessionHistoryTool(parts));
       host.tool(sessionSearchTool(parts));
+      host.onDelete((slot) => conversations.forgetSession(slot));
+      host.onDeleteUser(async (userId) => conversations.forgetUser(userId));
     },
   });
 }

@@ -62,8 +62,9 @@ test("whatever ids, positions and cursors are passed, nobody else's words appear
         ),
         at: fc.option(fc.nat({ max: 20 }), { nil: undefined }),
         before: fc.option(fc.nat({ max: 20 }), { nil: undefined }),
-        query: fc.constantFrom("secret", "the", ".*"),
+        query: fc.constantFrom("secret", "the", ".*", "secretive somebody's secrets"),
         regex: fc.boolean(),
+        exact: fc.boolean(),
         includeDiscarded: fc.boolean(),
       }),
       fc.constantFrom("list", "history", "search"),
@@ -128,11 +129,13 @@ test("without a user there is only this session, and nothing tells whether anoth
   expect((await tools.use("list", {}, mine)).text).toMatch(
     /^"mine" \(this session\), .*: my own words\n/,
   );
-  for (const regex of [false, true]) {
-    const { text } = await tools.use("search", { query: "words", regex }, mine);
+  for (const kind of [{ exact: true }, { regex: true }]) {
+    const { text } = await tools.use("search", { query: "words", ...kind }, mine);
     expect(text).toContain("»words«");
     expect(proposed(text, "read it: ")).toEqual({ at: 1, offset: 0 });
   }
+  const { text } = await tools.use("search", { query: "words" }, mine);
+  expect(text).toContain("> [1] user: my own »words«");
 });
 
 test("a session of another agent must be named", async () => {

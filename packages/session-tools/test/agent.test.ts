@@ -48,18 +48,21 @@ test("a model that calls the tools sees its user's sessions and no others", asyn
   expect(await ask("session_list", {}, now)).toMatch(
     /^"tea", last active \S+, began \S+: I like green tea\.\n/,
   );
-  const found = await ask("session_search", { query: "i like" }, now);
+  const found = await ask("session_search", { query: "i like", exact: true }, now);
   expect(found).toContain("»I like« green tea.");
   expect(found).not.toMatch(/coffee|water/);
   expect(await ask("session_history", proposed(found, "read it: ") ?? {}, now)).toContain(
     "I like green tea.",
   );
+  const ranked = await ask("session_search", { query: "What does she like to drink?" }, now);
+  expect(ranked).toMatch(/^session "tea", .*\n> \[\d+\] user: I »like« green »tea«\.\n/);
+  expect(ranked).not.toMatch(/coffee|water/);
   expect(await ask("session_history", { sessionId: "coffee" }, now)).toContain(
     'there is no session "coffee" of this user',
   );
-  expect(await ask("session_search", { query: "i like" }, { sessionId: "water" })).toContain(
-    "water",
-  );
+  expect(
+    await ask("session_search", { query: "i like", exact: true }, { sessionId: "water" }),
+  ).toContain("water");
   const refusal = await ask("session_history", { sessionId: "tea" }, { sessionId: "water" });
   expect(refusal).toContain("only this session");
   await agent.close();
@@ -77,8 +80,11 @@ test("a result that was cut for the context can be read back whole", async () =>
   const now = { userId: "ada", sessionId: "now" };
   const kept = await ask("fetch", {}, now);
   expect(kept.length).toBeLessThan(10_000);
-  const found = await ask("session_search", { query: "line 31415 " }, now);
+  const found = await ask("session_search", { query: "line 31415 ", exact: true }, now);
   const jump = proposed(found, "read it: ");
+  expect(await ask("session_search", { query: "which line is 31415" }, now)).toMatch(
+    /^> \[3, offset \d+\] tool: .*»line 31415«/m,
+  );
   expect(await ask("session_history", jump ?? {}, now)).toContain("line 31415 😀\nline 31416");
   let text = "";
   for (let input: object | null = { at: jump?.["at"] }; input !== null; ) {
@@ -91,15 +97,19 @@ test("a result that was cut for the context can be read back whole", async () =>
   await agent.close();
 });
 
-test("what a model searched for before is not found again", async () => {
+test("what a model searched for before is not found again, nor what it still has before its eyes", async () => {
   const { agent, ask } = agentWith({ persistence: "step" });
   const now = { userId: "ada", sessionId: "now" };
-  for (let index = 0; index < 3; index++)
-    expect(await ask("session_search", { query: "zebra" }, now)).toBe(
-      "[Nothing found; everything was looked at.]",
-    );
+  for (const exact of [true, false, true])
+    expect(await ask("session_search", { query: "zebra", exact }, now)).toMatch(/^\[Nothing found/);
   await agent.call("I saw a zebra.", now);
-  expect(await ask("session_search", { query: "zebra" }, now)).toContain("[1 found;");
+  expect(await ask("session_search", { query: "zebra", exact: true }, now)).toContain("[1 found;");
+  const hidden = await ask("session_search", { query: "zebra" }, now);
+  expect(hidden).toMatch(/^\[Nothing found.* in your context are left out; includeContext: true/);
+  const all = await ask("session_search", { query: "zebra", includeContext: true }, now);
+  expect(all).toContain("user: I saw a »zebra«.");
+  const there = { userId: "ada", sessionId: "elsewhere" };
+  expect(await ask("session_search", { query: "zebra" }, there)).toContain("I saw a »zebra«.");
   await agent.close();
 });
 

@@ -15,6 +15,7 @@ import type { LogDraft } from "@holdfast/core/store-kit";
 import { toolCallContext } from "@holdfast/testing";
 import { sessionHistoryTool } from "../src/history/session-history.js";
 import { sessionListTool } from "../src/list/session-list.js";
+import { ConversationSearch } from "../src/ranked/conversation-search.js";
 import { sessionSearchTool } from "../src/search/session-search.js";
 import { readOptions, type SessionToolsOptions } from "../src/session-tools-options.js";
 
@@ -40,7 +41,9 @@ export function bench({
   stateStore = new InMemoryAgentStateStore(),
   ...options
 }: BenchOptions = {}) {
-  const parts = { log, stateStore, agentId: "agent", settings: readOptions(options) };
+  const settings = readOptions(options);
+  const conversations = new ConversationSearch({ log, ...settings });
+  const parts = { log, stateStore, agentId: "agent", settings, conversations };
   const tools = [sessionListTool(parts), sessionHistoryTool(parts), sessionSearchTool(parts)];
   let records = 0;
   const use = async (
@@ -76,7 +79,7 @@ export function bench({
     slot: Slot = ada,
     callId = "call",
   ): Promise<number> => mark({ name: "call_end", outcome }, slot, callId);
-  return { log, tools, use, say, mark, end };
+  return { log, tools, conversations, use, say, mark, end };
 }
 
 export type Bench = ReturnType<typeof bench>;

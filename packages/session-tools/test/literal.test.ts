@@ -7,7 +7,9 @@ test("takes no character for a pattern, and no case for a difference", async () 
   const tools = bench();
   await tools.say("a.*b (c) [d] $& \\n |");
   for (const query of [".*", "(C)", "[D]", "$&", "\\n", "|"])
-    expect((await tools.use("search", { query })).text).toContain(`»${query.toLowerCase()}«`);
+    expect((await tools.use("search", { query, exact: true })).text).toContain(
+      `»${query.toLowerCase()}«`,
+    );
 });
 
 test("finds lines of code in the input of a tool, where JSON writes them differently", async () => {
@@ -15,7 +17,7 @@ test("finds lines of code in the input of a tool, where JSON writes them differe
   const input = { text: 'if (a)\n\treturn "b";' };
   const call = { type: "tool_call" as const, id: "c", name: "write_file", input };
   const at = await tools.say(assistantMessage([call]));
-  const { text } = await tools.use("search", { query: 'if (a)\n\treturn "b"' });
+  const { text } = await tools.use("search", { query: 'if (a)\n\treturn "b"', exact: true });
   expect(text).toContain('»if (a)\\n\\treturn \\"b\\"«');
   expect(proposed(text, "read it: ")).toEqual({ at, offset: 0 });
 });
@@ -28,7 +30,7 @@ test("shows the log's own words where a match goes over the border of two blocks
       { type: "text", text: "two" },
     ]),
   );
-  const { text } = await tools.use("search", { query: "ONE\nTWO" });
+  const { text } = await tools.use("search", { query: "ONE\nTWO", exact: true });
   expect(text).toContain("»one two«");
   expect(proposed(text, "read it: ")).toEqual({ at, offset: 0 });
 });
@@ -37,7 +39,7 @@ test("finds a match that lies on the border of two stretches of a long text", as
   for (const shift of [0, 1, 5, 6, 7]) {
     const tools = bench();
     await tools.say(`${"x".repeat(16_384 - shift)}needle${"y".repeat(80_000)}`);
-    const { text } = await tools.use("search", { query: "NEEDLE" });
+    const { text } = await tools.use("search", { query: "NEEDLE", exact: true });
     expect(text).toMatch(/…x+»needle«y+…/);
     expect(proposed(text, "read it: ")).toEqual({ at: 1, offset: 16_384 - shift - 200 });
   }
@@ -47,7 +49,7 @@ test("shows about 240 characters and never half a character", async () => {
   const tools = bench();
   await tools.say(`${"😀".repeat(999)}needle${"😀".repeat(999)}`);
   await tools.say(`x${"😀".repeat(999)}needle${"😀".repeat(999)}`);
-  const { text } = await tools.use("search", { query: "needle" });
+  const { text } = await tools.use("search", { query: "needle", exact: true });
   for (const [, snippet = ""] of text.matchAll(/^ {2}(…?[x😀]+»needle«.*)$/gmu)) {
     expect(snippet.length).toBeGreaterThan(230);
     expect(snippet.length).toBeLessThan(260);
@@ -61,7 +63,7 @@ test("marks a query that is longer than a snippet", async () => {
   const tools = bench();
   const query = "long ".repeat(100);
   await tools.say(`before ${query} after`);
-  const { text } = await tools.use("search", { query });
+  const { text } = await tools.use("search", { query, exact: true });
   expect(text).toMatch(/^ {2}…»long (long )+…«…$/m);
   expect(text.length).toBeLessThan(600);
 });

@@ -31,8 +31,14 @@ test("one that exists and has nothing to show, and the caller's own before its f
   const other = await tools.use("search", { query: "nothing like it", sessionId: "two" });
   expect(other).toMatchObject({
     isError: false,
-    text: "[Nothing found; everything was looked at.]",
+    text: expect.stringMatching(/^\[Nothing found in 1 message/),
   });
+  const exact = await tools.use("search", {
+    query: "nothing like it",
+    sessionId: "two",
+    exact: true,
+  });
+  expect(exact.text).toBe("[Nothing found; everything was looked at.]");
   const own = await tools.use("search", { query: "words", sessionId: "one" });
   expect(own.text).toContain("Nothing found");
   expect((await tools.use("history")).text).toContain("Nothing to show");

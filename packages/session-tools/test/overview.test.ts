@@ -186,14 +186,20 @@ test.each([
   expect([text.includes("in question"), text.includes("(compaction)")]).toEqual([isShown, isShown]);
   expect(text).toContain("kept");
   expect((await tools.use("history", { at })).isError).toBe(!isShown);
-  expect((await tools.use("search", { query: "IN question" })).text.includes("»in question«")).toBe(
-    isShown,
-  );
+  expect(
+    (await tools.use("search", { query: "IN question", exact: true })).text.includes(
+      "»in question«",
+    ),
+  ).toBe(isShown);
   const regex = { query: "in q.*", regex: true };
   expect((await tools.use("search", regex)).text.includes("»in question«")).toBe(isShown);
   const all = await tools.use("history", { includeDiscarded: true });
   expect(all.text).toContain(remark);
-  const found = await tools.use("search", { query: "in question", includeDiscarded: true });
+  const found = await tools.use("search", {
+    query: "in question",
+    exact: true,
+    includeDiscarded: true,
+  });
   const jump = await tools.use("history", proposed(found.text, "read it: ") ?? {});
   expect(jump.page).toContain("in question");
 });

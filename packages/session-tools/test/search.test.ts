@@ -34,7 +34,7 @@ async function marked({ use }: Bench, first: object): Promise<string[]> {
 }
 
 const kinds = [
-  ["literal", {}],
+  ["literal", { exact: true }],
   ["regex", { regex: true }],
 ] as const;
 
@@ -188,7 +188,7 @@ test("every hit's arguments lead to a page that holds the match", async () => {
           await tools.say({ ...message, content });
         }
         const rows: string[] = [];
-        for (let input: object | null = { query: needle }; input !== null; ) {
+        for (let input: object | null = { query: needle, exact: true }; input !== null; ) {
           const { text } = await tools.use("search", input);
           rows.push(...text.split(/^(?=\[\d+\] )/m));
           input = proposed(text, "Go on: ");

@@ -1,6 +1,8 @@
 import { characterEstimate } from "@holdfast/core";
 import { checkId } from "@holdfast/core/store-kit";
 import { withMessageCounts } from "../sessions/message-counts.js";
+import { highlighted, rankedHits } from "../sessions/ranked-hits.js";
+import { hitHead } from "../sessions/search-sessions.js";
 import { messageText, readTranscript } from "../sessions/transcript.js";
 import { clip, formatCount, plural, printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
@@ -28,6 +30,11 @@ const commands: Readonly<Record<string, SlashCommand>> = {
     usage: "/history [n]",
     help: "the last n messages, including compacted ones",
     run: history,
+  },
+  "/search": {
+    usage: "/search <words>",
+    help: "what was said in your sessions with this agent, best first",
+    run: search,
   },
   "/compact": {
     usage: "/compact",
@@ -121,6 +128,22 @@ async function history(chat: Chat, argument: string): Promise<void> {
     const note = visibility === "whole" ? "" : ` [${visibility}]`;
     const text = clip(safeLine(messageText(record.message)), Math.max(40, terminal.columns * 2));
     terminal.line(`${terminal.colors.bold(record.message.role)}${note} ${text}`);
+  }
+}
+
+async function search(chat: Chat, argument: string): Promise<void> {
+  const { terminal, store, agent, userId, sessionId } = chat;
+  if (argument === "") {
+    terminal.line("What for? /search <words>");
+    return;
+  }
+  // Anonymous sessions belong to nobody in particular: only this one is searched.
+  const owner = { agentId: agent.agentId, userId, ...(userId === null && { sessionId }) };
+  const { hits } = await rankedHits(store.parts, [owner], argument, { limit: 10 });
+  if (hits.length === 0) terminal.line("Nothing was found.");
+  for (const hit of hits) {
+    terminal.line(hitHead(terminal, hit));
+    terminal.line(`  ${highlighted(hit, terminal.colors)}`);
   }
 }
 

@@ -12,6 +12,7 @@ import { chooseStore } from "../store/choose-store.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { listed, noSession } from "./find-slot.js";
+import { type HitPage, highlighted, type RankedHit, rankedHits } from "./ranked-hits.js";
 import { type OwnerFlags, userOf } from "./session-options.js";
 
 /** Options of `sessions search`. */
@@ -19,9 +20,11 @@ export interface SearchFlags extends OwnerFlags {
   readonly session?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
+  /** Finds this very text, newest first, instead of what fits it best. */
+  readonly exact?: boolean | undefined;
 }
 
-/** Prints the messages that contain a text. One search of a log covers one owner, so owners are searched in turn. */
+/** Prints the messages that fit a question best, or with `--exact` those that contain a text. */
 export async function searchSessions(
   terminal: Terminal,
   text: string,
@@ -29,31 +32,67 @@ export async function searchSessions(
 ): Promise<void> {
   if (text === "") throw new CommandError(exitCodes.usage, "the text to search for is empty");
   const cursor = flags.cursor === undefined ? null : decodeCursor(flags.cursor);
+  const rank = cursor?.rank;
+  if (cursor !== null && (rank === undefined) !== (flags.exact === true))
+    throw new CommandError(exitCodes.usage, "--cursor: of a search with another --exact");
   await using store = await chooseStore(terminal, flags);
   const { log, stateStore } = store.parts;
   const owners = await ownersOf(store.parts, flags);
   if (owners.length === 0 && flags.session !== undefined) throw noSession(flags.session);
+  if (flags.exact !== true) {
+    const page = await rankedHits(store.parts, owners, text, { from: rank, limit: flags.limit });
+    printRanked(terminal, page, store.url);
+    return;
+  }
   const { hits, next } = await searchAll(log, text, owners, flags.limit, cursor);
   const outcomes = new CallOutcomes(log, { stateStore });
   const found: object[] = [];
   for (const { slot, record, snippet } of hits) {
     const discarded = isDiscarded(await outcomes.of(slot, record));
-    const { seq, at, message } = record;
     if (terminal.isJson) {
+      const { seq, at, message } = record;
       found.push({ ...slot, seq, at, role: message?.role, discarded, snippet });
       continue;
     }
-    const { bold, dim, yellow } = terminal.colors;
-    const who = `${slot.userId ?? "(anonymous)"}, ${slot.agentId}`;
-    terminal.line(
-      `${bold(safeLine(slot.sessionId))} ${dim(`${safeLine(who)} #${seq} ${safeLine(at)}`)} ${safeLine(message?.role ?? "mark")}${discarded ? ` ${yellow("[discarded]")}` : ""}`,
-    );
+    terminal.line(hitHead(terminal, { slot, record, discarded }));
     terminal.line(`  ${safeLine(snippet)}`);
   }
   const more = next && encodeCursor(next);
   if (terminal.isJson) terminal.json({ store: store.url, hits: found, cursor: more ?? undefined });
   else if (more) terminal.line(terminal.colors.dim(`There may be more: --cursor ${more}`));
   else if (hits.length === 0) terminal.line(safeLine(`Not found in ${store.url}.`));
+}
+
+function printRanked(terminal: Terminal, { hits, next }: HitPage, url: string): void {
+  const cursor = next === undefined ? undefined : encodeCursor({ owner: "", rank: next });
+  if (terminal.isJson) {
+    const found = hits.map(({ slot, record, discarded, snippet, score }) => {
+      const { seq, at, message } = record;
+      return { ...slot, seq, at, role: message?.role, discarded, snippet, score };
+    });
+    terminal.json({ store: url, hits: found, cursor });
+    return;
+  }
+  for (const hit of hits) {
+    terminal.line(hitHead(terminal, hit));
+    terminal.line(`  ${highlighted(hit, terminal.colors)}`);
+  }
+  if (cursor !== undefined)
+    terminal.line(terminal.colors.dim(`There may be more: --cursor ${cursor}`));
+  else if (hits.length === 0)
+    terminal.line(safeLine(`Not found in ${url}. --exact finds parts of words.`));
+}
+
+/** Returns the line above a hit: its session, owner, position, time and role. */
+export function hitHead(
+  terminal: Terminal,
+  { slot, record, discarded }: Pick<RankedHit, "slot" | "record" | "discarded">,
+): string {
+  const { bold, dim, yellow } = terminal.colors;
+  const { seq, at, message } = record;
+  const who = `${slot.userId ?? "(anonymous)"}, ${slot.agentId}`;
+  const mark = discarded ? ` ${yellow("[discarded]")}` : "";
+  return `${bold(safeLine(slot.sessionId))} ${dim(`${safeLine(who)} #${seq} ${safeLine(at)}`)} ${safeLine(message?.role ?? "mark")}${mark}`;
 }
 
 /** Log to search: all sessions of a user, or one anonymous session. */
@@ -107,11 +146,14 @@ async function searchAll(
 /** Position from which a search over several owners continues. */
 interface SearchCursor {
   readonly owner: string;
+  /** Rank from which a search by relevance continues. */
+  readonly rank?: number | undefined;
   readonly before?: LogPosition | undefined;
 }
 
 const cursorSchema: z.ZodType<SearchCursor> = z.strictObject({
   owner: z.string(),
+  rank: z.int().min(0).optional(),
   before: z.strictObject({ sessionId: z.string(), seq: z.number() }).optional(),
 });
 

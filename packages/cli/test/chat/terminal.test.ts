@@ -252,6 +252,8 @@ test("what an agent does is shown as it happens, and commands begin with a slash
     ["/sessions", "*  default  19 "],
     ["/compact", "Compacted 1"],
     ["/history 2", "user /slash"],
+    ["/search who said slashes", "/slash"],
+    ["/search", "What for? /search <words>"],
     ["/session other", "session other of ada, agent tester: new"],
   ] as const) {
     await terminal.shows("›");

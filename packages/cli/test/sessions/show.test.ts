@@ -163,6 +163,7 @@ describe("sessions show", () => {
       ["list"],
       ["show", `s${evil}`],
       ["search", "look"],
+      ["search", "look", "--exact"],
       ["list", "--json"],
       ["show", `s${evil}`, "--json"],
       ["search", "look", "--json"],

@@ -107,6 +107,7 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
         "sessions",
         "search",
         "KETTLE",
+        "--exact",
         "--store",
         store.url,
         "--json",
@@ -126,6 +127,7 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
       "sessions",
       "search",
       "kettle",
+      "--exact",
       "--store",
       store.url,
       "--session",
@@ -133,6 +135,22 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
       "--json",
     ]);
     expect(one.json<Finds>().hits.map(({ sessionId }) => sessionId)).toEqual(["three", "three"]);
+    const question = "Who put kettles off?";
+    const ranked = await holdfast([
+      "sessions",
+      "search",
+      question,
+      "--store",
+      store.url,
+      "--limit",
+      "3",
+    ]);
+    expect(ranked.stdout.match(/^ {2}put the kettle off$/gm)).toHaveLength(3);
+    const [, next = ""] = /There may be more: --cursor (\S+)/.exec(ranked.stdout) ?? [];
+    const more = ["sessions", "search", question, "--store", store.url, "--json", "--cursor", next];
+    const rest = (await holdfast(more)).json<Finds>().hits;
+    expect(rest.length).toBeGreaterThan(0);
+    expect(await holdfast([...more, "--exact"])).toMatchObject({ code: 2 });
     const none = await holdfast(["sessions", "search", "teapot", "--store", store.url]);
     expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining("Not found") });
   });

@@ -73,7 +73,7 @@ function plain(name: string): string {
 }
 
 /** Edit distance in which two neighbours that changed places count once; at least `limit` when it is not smaller than that. */
-function editDistance(one: string, other: string, limit: number): number {
+export function editDistance(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) >= limit) return limit;
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: other.length + 1 }, (_, index) => index);

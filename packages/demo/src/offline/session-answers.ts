@@ -21,7 +21,7 @@ interface Found {
 function recall(request: ParsedRequest, topic: string): Reply {
   const [searched, read] = request.steps;
   if (searched === undefined)
-    return useTool(request, "session_search", { query: topic, maxResults: 50 });
+    return useTool(request, "session_search", { query: topic, exact: true, maxResults: 50 });
   if (searched.state !== "success") return failure(searched);
   const found = originOf(foundIn(searched.text));
   if (found === undefined)

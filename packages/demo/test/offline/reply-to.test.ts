@@ -37,7 +37,11 @@ describe("phrases become tool calls", () => {
     ["Write notes.md:\none\ntwo", "write_file", { path: "notes.md", content: "one\ntwo\n" }],
     ["Note that the door is green.", "memory_save", { content: "The door is green." }],
     ["What do you know about doors?", "memory_search", { query: "doors" }],
-    ["What did we say about the door?", "session_search", { query: "the door", maxResults: 50 }],
+    [
+      "What did we say about the door?",
+      "session_search",
+      { query: "the door", exact: true, maxResults: 50 },
+    ],
     ["Which sessions are there?", "session_list", {}],
     ['Call echo with {"n": [1, 2]}.', "echo", { n: [1, 2] }],
   ])("%s", (question, name, input) => {

@@ -4,8 +4,8 @@ import { slotKey } from "@holdfast/core/store-kit";
 import * as z from "zod";
 import { dayPath, MAX_DAY_BYTES, MEMORY_FILE, memorySlot } from "../files/memory-files.js";
 import { plainText } from "../quote/plain-text.js";
+import { factKey } from "../search/fact-key.js";
 import { notesIn } from "../search/note-reader.js";
-import { factKey } from "../search/words.js";
 import { excerpt } from "./excerpt.js";
 import { type MemoryToolParts, memoryTool } from "./memory-tool.js";
 
@@ -69,7 +69,7 @@ async function save(
   parts.saved(namespace);
   const known =
     fresh.length < items.length ? ` The rest (${items.length - fresh.length}) was known.` : "";
-  const shown = excerpt(lines.trimEnd(), [], MAX_SHOWN_CHARS);
+  const shown = excerpt(lines.trimEnd(), 0, MAX_SHOWN_CHARS);
   return `Saved to ${path}${outcome}${known}\n${shown}`;
 }
 

@@ -1,9 +1,9 @@
 import { characterEstimate, InMemoryFilesystem, StoreUnavailableError } from "@holdfast/core";
 import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import { searchWords } from "@holdfast/core/plugin-kit/search";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { notesIn } from "../../src/search/note-reader.js";
-import { wordsOf } from "../../src/search/words.js";
 import { ada, memoryBench } from "./memory-bench.js";
 
 const runs = process.env["HOLDFAST_LONG"] === "1" ? 3_000 : 150;
@@ -258,7 +258,7 @@ describe("whatever is saved", () => {
         const bench = memoryBench({ maxTokens: 1_000_000 });
         const { isError } = await bench.save(content);
         fc.pre(!isError);
-        for (const word of wordsOf(content)) {
+        for (const word of searchWords(content, "all")) {
           const { text } = await bench.search(word);
           expect(text, `the word ${JSON.stringify(word)}`).toMatch(/^MEMORY\.md:\d+: /);
         }

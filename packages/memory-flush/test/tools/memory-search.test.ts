@@ -131,9 +131,22 @@ test("a word is looked for as the beginning of others only where no note has it 
     "- Deployments on Tuesday.\n- The cat sleeps.\n- A category of cats.\n",
   );
   expect((await bench.search("deploy")).text).toBe("MEMORY.md:1: Deployments on Tuesday.");
-  expect((await bench.search("cat")).text).toBe("MEMORY.md:2: The cat sleeps.");
+  const cats = "MEMORY.md:3: A category of cats.\nMEMORY.md:2: The cat sleeps.";
+  expect((await bench.search("cat")).text.split("\n").sort()).toEqual(cats.split("\n").sort());
+  expect((await bench.search("categ")).text).toBe("MEMORY.md:3: A category of cats.");
   expect((await bench.search("sleepsuit")).text).toBe("MEMORY.md:2: The cat sleeps.");
   expect((await bench.search("categories deploy")).text).toContain("Deployments");
+});
+
+test("a misspelt word is taken for the nearest one, words for the same thing are found, and days by their names", async () => {
+  const bench = memoryBench();
+  await bench.put("memory/2026-03-04.md", "- Dinner with Ann.\n- Her mum lives in Oslo.");
+  await bench.put("memory/2026-02-04.md", "- Dinner with Ben.");
+  expect((await bench.search("dinnner")).text).toContain('"dinner" was taken for it.');
+  expect((await bench.search("Where does her mother live?")).text).toMatch(/^\S+: Her mum lives/);
+  expect((await bench.search("Who came to dinner in February?")).text).toMatch(
+    /^\S+: Dinner with Ben/,
+  );
 });
 
 test("the line number leads memory_get to the note", async () => {

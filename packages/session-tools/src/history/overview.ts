@@ -4,6 +4,7 @@ import { refuseMissingSession } from "../missing-session.js";
 import { BlobReader } from "../render/blob-reader.js";
 import { readPage } from "../render/read-page.js";
 import { renderMessage } from "../render/render-message.js";
+import type { Arguments } from "../tool-calls.js";
 import { historyCall, type Reading } from "./reading.js";
 import { markLine, messageHead } from "./record-head.js";
 
@@ -12,6 +13,8 @@ export interface OverviewRequest {
   readonly lastN: number;
   readonly before?: number | undefined;
   readonly after?: number | undefined;
+  /** Shows messages on both sides of this position. */
+  readonly around?: number | undefined;
   readonly includeDiscarded?: boolean | undefined;
 }
 
@@ -23,6 +26,41 @@ const AROUND_CHARS = 300;
 
 /** Shows messages and marks of a session, oldest first, long ones cut, and says how to see more. */
 export async function overview(reading: Reading, request: OverviewRequest): Promise<string> {
+  const { around } = request;
+  if (around !== undefined) return overviewAround(reading, { ...request, around });
+  return overviewOf(reading, request);
+}
+
+/** Shows half of the messages up to a position and half of them after it. */
+async function overviewAround(
+  reading: Reading,
+  { around, lastN, includeDiscarded }: OverviewRequest & { readonly around: number },
+): Promise<string> {
+  const { settings, log, caller, slot } = reading;
+  const session = `session ${JSON.stringify(slot.sessionId)}`;
+  const more = (range: Arguments): string => historyCall(reading, range, includeDiscarded);
+  const chars = settings.maxPageChars - AROUND_CHARS - session.length - 2 * more({}).length;
+  const upTo = { lastN: Math.ceil((lastN + 1) / 2), before: around + 1, includeDiscarded };
+  const earlier = await collect(reading, upTo, Math.ceil(chars / 2));
+  const behind = { lastN: Math.max(1, lastN - earlier.messages), after: around, includeDiscarded };
+  const used = earlier.items.reduce((sum, item) => sum + item.length + 2, 0);
+  const later = await collect(reading, behind, chars - used);
+  const items = [...earlier.items, ...later.items];
+  if (items.length === 0) await refuseMissingSession(log, caller, slot);
+  const messages = earlier.messages + later.messages;
+  const notes = [
+    earlier.stopped === undefined
+      ? "This is the beginning of the conversation."
+      : `Earlier ones: ${more({ before: earlier.reached })}.`,
+    later.stopped === undefined
+      ? "Nothing later."
+      : `Later ones: ${more({ after: later.reached })}.`,
+  ];
+  const head = `${messages} ${messages === 1 ? "message" : "messages"} of ${session} around ${around}, oldest first:`;
+  return [head, ...items, `[${notes.join(" ")}]`].join("\n\n");
+}
+
+async function overviewOf(reading: Reading, request: OverviewRequest): Promise<string> {
   const { lastN, before, after, includeDiscarded } = request;
   const more = (range: { before?: number | undefined; after?: number | undefined }): string => {
     const args = { ...range, lastN: lastN === DEFAULT_MESSAGES ? undefined : lastN };

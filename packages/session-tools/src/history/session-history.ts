@@ -30,6 +30,9 @@ const input = z.object({
   lastN: z.int().min(1).max(MAX_MESSAGES).default(DEFAULT_MESSAGES).describe("Number of messages"),
   before: position.optional().describe("Show the last messages before this position"),
   after: position.optional().describe("Show the first messages after this position"),
+  around: position
+    .optional()
+    .describe("Show the messages before and after this position, such as one from session_search"),
   at: position.optional().describe("Show only the message at this position, in full, page by page"),
   offset: z.int().min(0).optional().describe("With `at`: first character to show; 0 by default"),
   data: z

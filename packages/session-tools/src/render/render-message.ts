@@ -56,9 +56,15 @@ export function renderMessage(record: MessageRecord): RenderedMessage {
     }
   }
   const body = [...list.parts];
-  list.isEcho = false;
-  list.label(`${body.length > 0 ? "\n" : ""}[message] `).pieces(restPieces(message, list.blobs));
-  return { body, whole: list.parts };
+  return {
+    body,
+    // Few readers want it.
+    get whole() {
+      const rest = new PartList(list.blobs);
+      rest.label(`${body.length > 0 ? "\n" : ""}[message] `);
+      return [...body, ...rest.pieces(restPieces(message, list.blobs)).parts];
+    },
+  };
 }
 
 function resultLines(

@@ -5,6 +5,7 @@ import { type Caller, isSameSession, requestedScope } from "../caller.js";
 import { historyCall } from "../history/reading.js";
 import { messageHead } from "../history/record-head.js";
 import { refuseMissingSession } from "../missing-session.js";
+import { rankedSearch } from "../ranked/ranked-search.js";
 import { type SessionToolParts, sessionTool } from "../session-tool.js";
 import { describeCall, SEARCH } from "../tool-calls.js";
 import { literalHits } from "./literal-hits.js";
@@ -28,13 +29,23 @@ const MAX_QUERY_CHARS = 500;
 const AROUND_CHARS = 200;
 
 const input = z.object({
-  query: z.string().min(1).max(MAX_QUERY_CHARS).describe("Text to search for; case is ignored"),
+  query: z
+    .string()
+    .min(1)
+    .max(MAX_QUERY_CHARS)
+    .describe(
+      'A question or words, in any form; dates such as "in March" count. In double quotes: this very text',
+    ),
   agentId: z.string().optional().describe("Another agent of the same user"),
   sessionId: z
     .string()
     .optional()
     .describe("Search only this session; all sessions of the user by default"),
   maxResults: z.int().min(1).max(MAX_RESULTS).default(DEFAULT_RESULTS),
+  exact: z
+    .boolean()
+    .optional()
+    .describe("Find this very text, newest first; case is ignored. Same as a query in quotes"),
   regex: z
     .boolean()
     .optional()
@@ -45,19 +56,30 @@ const input = z.object({
     .boolean()
     .optional()
     .describe("Include messages of calls that conflicted or were rolled back; false by default"),
+  includeContext: z
+    .boolean()
+    .optional()
+    .describe("Include messages that are still in your context; false by default"),
   cursor: z.string().optional().describe("From the previous answer, to continue"),
 });
 
 /** Creates the tool `session_search`. */
 export function sessionSearchTool(parts: SessionToolParts): Tool {
-  const { log, settings } = parts;
+  const { log, settings, conversations } = parts;
   return sessionTool(parts, {
     name: SEARCH,
     description:
-      "Finds text in the conversations with this user, newest first, including what is no longer in your context. Each result says how to read it with session_history.",
+      "Finds what was said in the conversations with this user, including what is no longer in your context: the messages that fit a question best, each with the one before and after it. Finds exact text and regular expressions, too.",
     input,
     async run(request, caller, clock) {
-      const { query, maxResults, includeDiscarded } = request;
+      const { maxResults, includeDiscarded } = request;
+      const isExact = request.exact === true || isQuoted(request.query);
+      if (request.regex !== true && !isExact)
+        return rankedSearch(parts, conversations, request, caller, clock);
+      const query =
+        request.regex !== true && isQuoted(request.query)
+          ? request.query.slice(1, -1)
+          : request.query;
       const scope = requestedScope(caller, request);
       const remarks = new CallRemarks(parts, caller, clock, includeDiscarded);
       const from = request.cursor === undefined ? undefined : readPosition(request.cursor, scope);
@@ -67,6 +89,7 @@ export function sessionSearchTool(parts: SessionToolParts): Tool {
           query,
           cursor,
           regex: request.regex,
+          exact: request.regex === true ? undefined : true,
           sessionId: request.sessionId,
           agentId: request.agentId,
           maxResults: maxResults === DEFAULT_RESULTS ? undefined : maxResults,
@@ -90,6 +113,11 @@ export function sessionSearchTool(parts: SessionToolParts): Tool {
       return [...rows, `[${found}; ${how}.]`].join("\n");
     },
   });
+}
+
+/** Tells whether a query is a text in double quotes. */
+function isQuoted(query: string): boolean {
+  return /^"[^"]+"$/s.test(query);
 }
 
 interface RowLimits {

@@ -12,9 +12,26 @@ const WORD = new RegExp(
   `[${STARTS}&&[${UNSPACED}]][${GOES_ON}&&[${UNSPACED}]]*|[${STARTS}--[${UNSPACED}]][${GOES_ON}--[${UNSPACED}]]*`,
   "gv",
 );
+const ASCII_WORD = /[a-z0-9]+/gi;
 const UNSPACED_WORD = new RegExp(`^[${UNSPACED}]`, "v");
 const ASCII = /^[\0-\x7f]*$/;
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
+const MARKED = /[\u0300-\u036f]/;
+/** Accents of alphabets in which people leave them out; in others a mark makes another letter. */
+const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
+/** Latin letters that Unicode does not take apart. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i",
+};
+const PLAIN_LETTERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
 
 /** Normalizes text for comparison: ignores case, width, ligatures and invisible characters. */
 export function foldText(text: string): string {
@@ -32,17 +49,38 @@ export function foldText(text: string): string {
   );
 }
 
-/**
- * Returns the words of a text, folded and in order: runs of letters and digits. In a script without spaces a run has several
- * words; see {@link isUnspaced}.
- */
-export function wordsOf(text: string): string[] {
-  return wordsOfFolded(foldText(text));
+/** Folds text and removes accents, so that `cafe` finds `café`. */
+export function plainText(text: string): string {
+  const folded = foldText(text);
+  if (ASCII.test(folded)) return folded;
+  const letters = folded.replace(PLAIN_LETTERS, (letter) => LETTERS[letter] ?? letter);
+  const parts = letters.normalize("NFD");
+  return MARKED.test(parts) ? parts.replace(ACCENTS, "$1").normalize("NFC") : letters;
 }
 
-/** Returns the {@link wordsOf} a text that is already folded. */
-export function wordsOfFolded(folded: string): string[] {
-  return folded.match(WORD) ?? [];
+/**
+ * Returns the words of a text, folded, without accents and in order: runs of letters and digits. In a script without spaces
+ * a run has several words; see {@link isUnspaced}.
+ */
+export function wordsOf(text: string): string[] {
+  const folded = plainText(text);
+  return folded.match(ASCII.test(folded) ? ASCII_WORD : WORD) ?? [];
+}
+
+/** A word and its place in the text. */
+export interface PlacedWord {
+  /** As {@link wordsOf} returns it. */
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Yields the words of a text with their places. */
+export function* placedWords(text: string): Generator<PlacedWord, void, void> {
+  for (const match of text.matchAll(ASCII.test(text) ? ASCII_WORD : WORD)) {
+    const [run] = match;
+    yield { word: plainText(run), start: match.index, end: match.index + run.length };
+  }
 }
 
 /** Tells whether a word is a run of several words without spaces, to be compared by its pairs of characters. */
@@ -55,19 +93,4 @@ export function pairsOf(word: string): string[] {
   const characters = [...word];
   if (characters.length < 2) return characters;
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
-}
-
-const QUOTES = /["'`“”„«»‘’*_]/g;
-const SENTENCE_MARKS = /[.,;:!?…。、，；：！？]+(?![\p{L}\p{N}])/gu;
-
-/**
- * Returns a key that is the same for texts with the same words: case, width, spaces, quotes and punctuation do not count.
- * Other signs do: `C` is not `C++`.
- */
-export function factKey(text: string): string {
-  return foldText(text)
-    .replace(QUOTES, "")
-    .replace(SENTENCE_MARKS, " ")
-    .replace(/\s+/g, " ")
-    .trim();
 }

@@ -1,0 +1,233 @@
+import type { YieldingClock } from "../yielding-clock.js";
+import type { QueryTerm } from "./query-terms.js";
+import { type TermWeights, termWeights } from "./term-weights.js";
+import type { TextBlock, TextGroup } from "./text-group.js";
+import type { Vocabulary } from "./vocabulary.js";
+
+// Parameters of BM25: saturation of the count of a word, and weight of the length of a text.
+const K1 = 1.2;
+const B = 0.3;
+/** Part of the weight of two words that is added where they follow each other as in the query. */
+const PHRASE_BONUS = 0.5;
+/** Weight of the similarity, compared with all words of the query. */
+const SIMILARITY_WEIGHT = 0.7;
+/** Texts that are scored before other work may run. */
+const SLICE = 256;
+
+/** Texts to rank, and what they are ranked by. */
+export interface RankRequest {
+  readonly vocabulary: Vocabulary;
+  readonly groups: readonly (readonly [key: string, group: TextGroup])[];
+  readonly terms: readonly QueryTerm[];
+  /** Texts and words of the whole index. */
+  readonly totals: { readonly texts: number; readonly words: number };
+  /** Shares that a text gets of the words one, two, three texts away. */
+  readonly neighbours: readonly number[];
+  /** Similarity of a text to the query, from 0 to 1. */
+  readonly similarity?: ((group: string, position: number) => number) | undefined;
+  readonly clock: YieldingClock;
+}
+
+/** A text with a score above 0. */
+export interface ScoredText {
+  readonly group: string;
+  readonly position: number;
+  readonly at: number;
+  readonly score: number;
+}
+
+/** Takes the texts that were scored, each with its tag. */
+export type TakeText = (text: ScoredText, tag: number) => void;
+
+/** Scores texts by BM25; a text also gets a share of the words of its neighbours. */
+export async function rankTexts(request: RankRequest, take: TakeText): Promise<void> {
+  const { groups, clock, terms, vocabulary, totals } = request;
+  const dateTexts: number[] = [];
+  for (const { date } of terms)
+    dateTexts.push(date === undefined ? 0 : await textsAt(request, date.fit));
+  const weights = termWeights(vocabulary, terms, dateTexts, totals.texts);
+  const scorer = new Scorer(request, weights, take);
+  for (const [key, group] of groups) {
+    scorer.begin(key);
+    for (const block of group.blocks)
+      for (let from = 0; from < block.ends.length; from += SLICE) {
+        await clock.tick();
+        scorer.texts(block, from, Math.min(block.ends.length, from + SLICE));
+      }
+    scorer.end();
+  }
+}
+
+/** Counts of the terms in a text. */
+interface Row {
+  position: number;
+  at: number;
+  tag: number;
+  length: number;
+  isEmpty: boolean;
+  phrase: number;
+  readonly counts: Float64Array;
+}
+
+/** Scores the texts of one group after the other, in a window that moves over them. */
+class Scorer {
+  readonly #request: RankRequest;
+  readonly #weights: TermWeights;
+  readonly #take: TakeText;
+  /** Shares of the texts in the window, the middle one being scored. */
+  readonly #shares: readonly number[];
+  readonly #reach: number;
+  readonly #meanLength: number;
+  readonly #dates: readonly (readonly [term: number, fit: (at: number) => number])[];
+  /** Score of a text that is entirely similar. */
+  readonly #similarScore: number;
+  /** The window, a ring of rows; beyond the ends of a group they are empty. */
+  readonly #rows: readonly Row[];
+  #newest = 0;
+  #filledRows = 0;
+  #group = "";
+
+  constructor(request: RankRequest, weights: TermWeights, take: TakeText) {
+    const { terms, totals, neighbours } = request;
+    this.#request = request;
+    this.#weights = weights;
+    this.#take = take;
+    this.#reach = neighbours.length;
+    this.#shares = [...neighbours.toReversed(), 1, ...neighbours];
+    const spread = sum(this.#shares);
+    this.#meanLength = Math.max(1, (spread * totals.words) / Math.max(1, totals.texts));
+    this.#dates = terms.flatMap(({ date }, term) => (date ? [[term, date.fit] as const] : []));
+    this.#similarScore = SIMILARITY_WEIGHT * sum(weights.weights);
+    this.#rows = this.#shares.map(() => emptyRow(terms.length));
+  }
+
+  begin(group: string): void {
+    this.#group = group;
+    for (const row of this.#rows) this.#clear(row);
+  }
+
+  /** Moves the window over texts of a block, and scores each that comes into its middle. */
+  texts({ positions, times, tags, ends, words }: TextBlock, from: number, to: number): void {
+    let start = from === 0 ? 0 : (ends[from - 1] as number);
+    for (let index = from; index < to; index++) {
+      const end = ends[index] as number;
+      const row = this.#next();
+      row.position = positions[index] as number;
+      row.at = times[index] as number;
+      row.tag = tags[index] as number;
+      row.length = end - start;
+      this.#count(row, words, start, end);
+      this.#score();
+      start = end;
+    }
+  }
+
+  /** Scores the last texts of a group. */
+  end(): void {
+    for (let left = this.#reach; left > 0; left--) {
+      this.#next();
+      this.#score();
+    }
+  }
+
+  #count(row: Row, words: Uint32Array, start: number, end: number): void {
+    const { termOf, wordWeights, weights } = this.#weights;
+    const { counts } = row;
+    let before = 0;
+    for (let index = start; index < end; index++) {
+      const id = words[index] as number;
+      // Words may have been added since the query was read.
+      const term = termOf[id] ?? 0;
+      if (term > 0) {
+        counts[term - 1] = (counts[term - 1] as number) + (wordWeights[id] as number);
+        row.isEmpty = false;
+        if (before > 0 && before === term - 1) {
+          const pair = Math.min(weights[term - 2] as number, weights[term - 1] as number);
+          row.phrase = Math.max(row.phrase, pair);
+        }
+      }
+      before = term;
+    }
+    for (const [term, fit] of this.#dates) {
+      counts[term] = fit(row.at);
+      if (counts[term] > 0) row.isEmpty = false;
+    }
+    if (!row.isEmpty) this.#filledRows++;
+  }
+
+  #next(): Row {
+    this.#newest = (this.#newest + 1) % this.#rows.length;
+    const row = this.#rows[this.#newest] as Row;
+    this.#clear(row);
+    return row;
+  }
+
+  #clear(row: Row): void {
+    if (!row.isEmpty) {
+      row.counts.fill(0);
+      this.#filledRows--;
+    }
+    row.isEmpty = true;
+    row.position = -1;
+    row.length = 0;
+    row.phrase = 0;
+  }
+
+  /** Row of the window, from the oldest. */
+  #row(index: number): Row {
+    return this.#rows[(this.#newest + 1 + index) % this.#rows.length] as Row;
+  }
+
+  #score(): void {
+    const { similarity } = this.#request;
+    if (this.#filledRows === 0 && similarity === undefined) return;
+    const { position, at, tag, phrase } = this.#row(this.#reach);
+    if (position < 0) return;
+    const similar = similarity?.(this.#group, position) ?? 0;
+    const words = this.#filledRows === 0 ? 0 : PHRASE_BONUS * phrase + this.#wordScore();
+    const score = words + similar * this.#similarScore;
+    if (score > 0) this.#take({ group: this.#group, position, at, score }, tag);
+  }
+
+  #wordScore(): number {
+    const { weights, spreads } = this.#weights;
+    let length = 0;
+    for (let index = 0; index < this.#rows.length; index++)
+      length += this.#row(index).length * (this.#shares[index] as number);
+    const lengthPart = K1 * (1 - B + (B * length) / this.#meanLength);
+    const middle = this.#row(this.#reach);
+    let score = 0;
+    for (let term = 0; term < weights.length; term++) {
+      let count = middle.counts[term] as number;
+      if (spreads[term])
+        for (let index = 0; index < this.#rows.length; index++)
+          if (index !== this.#reach)
+            count += (this.#row(index).counts[term] as number) * (this.#shares[index] as number);
+      if (count > 0) score += ((weights[term] as number) * count * (K1 + 1)) / (count + lengthPart);
+    }
+    return score;
+  }
+}
+
+/** Counts the texts of a time. */
+async function textsAt(
+  { groups, clock }: RankRequest,
+  fit: (at: number) => number,
+): Promise<number> {
+  let texts = 0;
+  for (const [, { blocks }] of groups)
+    for (const { times } of blocks) {
+      await clock.tick();
+      for (const at of times) if (fit(at) > 0) texts++;
+    }
+  return texts;
+}
+
+function emptyRow(terms: number): Row {
+  const counts = new Float64Array(terms);
+  return { position: -1, at: 0, tag: 0, length: 0, isEmpty: true, phrase: 0, counts };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
