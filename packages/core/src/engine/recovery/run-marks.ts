@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { StateConflictError } from "../../errors/store-errors.js";
 import type { JsonValue } from "../../json/json.js";
 import type { KeyValueStore } from "../../ports/key-value-store.js";
