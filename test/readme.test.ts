@@ -41,7 +41,7 @@ async function run(source: string, provider: WireServer): Promise<Finished> {
   const directory = mkdtempSync(join(base, "readme-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, "example.mjs"), source);
-  // The conformance kit asks VITEST which runner it runs under; the example is a plain program.
+  // The example is a plain program.
   const { VITEST: _, ...env } = process.env;
   const child = spawn(process.execPath, ["example.mjs"], {
     cwd: directory,
