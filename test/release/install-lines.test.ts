@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { scaled } from "@holdfast/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { firstExample, readmes, runExample, weatherProvider } from "../readme-example.js";
+import { LocalRegistry, npm } from "./local-registry.js";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A README of what is published, its first example, and the packages of the `npm install` before it. */
+const published = readmes
+  .filter((file) => existsSync(join(root, file)) && !file.includes("provider-rigs"))
+  .map((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    const example = firstExample(text) ?? "";
+    const before = text.slice(0, text.indexOf(example));
+    const lines = [...before.matchAll(/npm install ([^`\n]+)/gu)].map(([, line = ""]) => line);
+    const installed =
+      lines
+        .at(-1)
+        ?.split(" ")
+        .filter((word) => !word.startsWith("-")) ?? [];
+    return { file, example, installed };
+  });
+
+describe.each(published)("the install line of $file", ({ example, installed }) => {
+  test("names every package that its example imports", () => {
+    const imported = [...example.matchAll(/(?:from |import |resolve\()"([^".][^"]*)"/gu)]
+      .map(([, specifier = ""]) => /^(?:@[^/]+\/)?[^/]+/u.exec(specifier)?.[0] ?? "")
+      .filter((name) => !name.startsWith("node:"));
+    expect(imported.filter((name) => !installed.includes(name))).toEqual([]);
+  });
+
+  test("names every package that those packages need beside them", () => {
+    const needed = installed
+      .filter((name) => name.startsWith("@holdfast/"))
+      .flatMap((name) => {
+        const file = join(root, name.replace("@holdfast", "packages"), "package.json");
+        const { peerDependencies = {}, peerDependenciesMeta = {} } = JSON.parse(
+          readFileSync(file, "utf8"),
+        );
+        return Object.keys(peerDependencies).filter(
+          (peer) => !peerDependenciesMeta[peer]?.optional,
+        );
+      });
+    expect(needed.filter((name) => !installed.includes(name))).toEqual([]);
+  });
+});
+
+// The long run installs what each line says, from packed packages and the registry of npm.
+test.each(scaled([], ["an empty project"]))(
+  "every example runs in %s after its install line",
+  async () => {
+    const tarballs = await mkdtemp(join(tmpdir(), "holdfast-tarballs-"));
+    onTestFinished(() => rm(tarballs, { recursive: true, force: true }));
+    const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const pack = [
+      "--yes",
+      packageManager,
+      "--filter",
+      "./packages/*",
+      "pack",
+      "--pack-destination",
+      tarballs,
+    ];
+    await run("npx", pack, { cwd: root, shell: process.platform === "win32" });
+    const registry = new LocalRegistry(tarballs);
+    await registry.start();
+    onTestFinished(() => registry.stop());
+    for (const { file, example, installed } of published) {
+      const directory = await registry.project();
+      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      await npm(
+        ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...installed],
+        directory,
+      );
+      await using provider = await weatherProvider();
+      const { status, stderr } = await runExample(example, directory, provider);
+      expect({ file, status, stderr }).toEqual({ file, status: 0, stderr: "" });
+    }
+  },
+);
