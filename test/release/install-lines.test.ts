@@ -1,16 +1,13 @@
-import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { scaled } from "@holdfast/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { firstExample, readmes, runExample, weatherProvider } from "../readme-example.js";
-import { LocalRegistry, npm } from "./local-registry.js";
+import { npm } from "./local-registry.js";
+import { packedRegistry } from "./packed-registry.js";
 
-const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A README of what is published, its first example, and the packages of the `npm install` before it. */
@@ -57,22 +54,7 @@ describe.each(published)("the install line of $file", ({ example, installed }) =
 test.each(scaled([], ["an empty project"]))(
   "every example runs in %s after its install line",
   async () => {
-    const tarballs = await mkdtemp(join(tmpdir(), "holdfast-tarballs-"));
-    onTestFinished(() => rm(tarballs, { recursive: true, force: true }));
-    const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    const pack = [
-      "--yes",
-      packageManager,
-      "--filter",
-      "./packages/*",
-      "pack",
-      "--pack-destination",
-      tarballs,
-    ];
-    await run("npx", pack, { cwd: root, shell: process.platform === "win32" });
-    const registry = new LocalRegistry(tarballs);
-    await registry.start();
-    onTestFinished(() => registry.stop());
+    const registry = await packedRegistry();
     for (const { file, example, installed } of published) {
       const directory = await registry.project();
       onTestFinished(() => rm(directory, { recursive: true, force: true }));
