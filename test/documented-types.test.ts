@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import * as pluginKit from "@holdfast/core/plugin-kit";
 import { describe, expect, test } from "vitest";
 import { Source } from "./declared-types.js";
 
@@ -181,4 +182,11 @@ describe("docs/middleware.md", () => {
     const declared = Source.of("PluginHost").names("PluginHost");
     expect(fieldTable(page, "`host.`")).toEqual(declared);
   });
+});
+
+test("the page about writing plugins lists the whole kit by task, and nothing else", () => {
+  const [, section = ""] = pageText("write-a-plugin.md").split(/^## 3\..*$/m);
+  const rows = section.split(/^## /m)[0]?.match(/^\|.*\|$/gm) ?? [];
+  const named = rows.flatMap((row) => [...row.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name));
+  expect(named.sort()).toEqual(Object.keys(pluginKit).sort());
 });

@@ -2,19 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompilerState, Extractor, ExtractorConfig } from "@microsoft/api-extractor";
+import { type EntryPoint, entryPoints, packageFolders } from "../entry-points.js";
 import { type Extract, readExtract, renderReport } from "./api-report.js";
-
-/** One importable module of a published package: a row of its `exports` map. */
-export interface EntryPoint {
-  /** As in an import, such as `@holdfast/testing/servers`. */
-  readonly specifier: string;
-  /** Folder of its package. */
-  readonly folder: string;
-  /** Its declaration file. */
-  readonly types: string;
-  /** Its report file in the repository. */
-  readonly report: string;
-}
 
 /** The public API of one entry point. */
 export interface ApiReport {
@@ -26,35 +15,10 @@ export interface ApiReport {
   readonly undocumented: readonly string[];
 }
 
-interface Manifest {
-  readonly name: string;
-  readonly private?: boolean;
-  readonly exports?: Readonly<Record<string, string | { readonly types?: string }>>;
-}
-
-/** Every entry point of every published package below `root`; the front door of a package comes first. */
-export function entryPoints(root: string): EntryPoint[] {
-  return foldersIn(join(root, "packages")).flatMap((folder) => {
-    const file = join(folder, "package.json");
-    const manifest: Manifest = JSON.parse(readFileSync(file, "utf8"));
-    if (manifest.private === true) return [];
-    return Object.entries(manifest.exports ?? {}).flatMap(([path, target]) => {
-      if (typeof target === "string" || target.types === undefined) return [];
-      const name = path === "." ? "index" : path.slice(2).replaceAll("/", "-");
-      return {
-        specifier: path === "." ? manifest.name : `${manifest.name}/${path.slice(2)}`,
-        folder,
-        types: join(folder, target.types),
-        report: join(folder, "api", `${name}.api.md`),
-      };
-    });
-  });
-}
-
 /** Files among the reports below `root` that belong to no entry point. */
 export function strayReports(root: string): string[] {
   const expected = new Set(entryPoints(root).map(({ report }) => report));
-  return foldersIn(join(root, "packages"))
+  return packageFolders(root)
     .map((folder) => join(folder, "api"))
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
@@ -157,12 +121,4 @@ function extractorConfig(
       tsdocMetadata: { enabled: false },
     },
   });
-}
-
-function foldersIn(directory: string): string[] {
-  return readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(directory, name))
-    .filter((folder) => existsSync(join(folder, "package.json")))
-    .sort();
 }

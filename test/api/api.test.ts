@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { entryPoints } from "../entry-points.js";
 import { changedNames } from "./api-report.js";
-import { apiReports, entryPoints, strayReports } from "./api-reports.js";
+import { apiReports, strayReports } from "./api-reports.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

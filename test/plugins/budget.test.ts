@@ -13,7 +13,7 @@ import {
 import { memoryFlush } from "@holdfast/memory-flush";
 import { describePlugin, eventually, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { tokenBudget } from "./token-budget.js";
+import { tokenBudget } from "../../examples/third-party-plugin/src/token-budget.js";
 
 interface Budget {
   readonly plugin: Plugin;

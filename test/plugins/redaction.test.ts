@@ -27,9 +27,9 @@ import {
 } from "@holdfast/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { redaction } from "../../examples/third-party-plugin/src/redaction.js";
 import { door } from "../engine/door.js";
 import { Observatory } from "../otel/span-tree.js";
-import { redaction } from "./redaction.js";
 
 const email = "ada@example.org";
 const address = "12 Analytical Lane, London";
@@ -228,7 +228,9 @@ test("files keep their bytes, and words beside them do not", async () => {
   expect((await incoming?.(result, step))?.content).toMatchObject([{ output: [redacted] }]);
 });
 
-test.each(["redaction.ts", "redact-replies.ts", "token-budget.ts"])(
+const example = "../../examples/third-party-plugin/src";
+
+test.each([`${example}/redaction.ts`, "redact-replies.ts", `${example}/token-budget.ts`])(
   "%s is the one that the documentation shows",
   (file) => {
     const read = (path: string) =>

@@ -15,6 +15,16 @@ export const partBenches: readonly Scenario[] = [
     },
   },
   {
+    name: "imports",
+    summary:
+      "importing core and the harness in a new process, against the package ai, which is installed for it",
+    async run({ print, quick, rounds }) {
+      const { measureImports } = await import("./import-time.js");
+      await measureImports(rounds ?? (quick ? 5 : 25), print);
+      return [];
+    },
+  },
+  {
     name: "memory-wait",
     summary: "a call of an agent with long-term memory, against one without",
     async run({ print }) {

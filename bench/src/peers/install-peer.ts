@@ -12,7 +12,10 @@ const TIMEOUT_MS = 300_000;
  *
  * @throws Error that says in a line what npm said
  */
-export async function installPeer({ packages }: Peer, directory: string): Promise<void> {
+export async function installPeer(
+  { packages }: Pick<Peer, "packages">,
+  directory: string,
+): Promise<void> {
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, "package.json"), '{ "private": true, "type": "module" }\n');
   await writeFile(join(directory, "load.mjs"), "export const load = (module) => import(module);\n");

@@ -19,6 +19,6 @@ export {
   type SummaryCut,
 } from "./plan/plan-compaction.js";
 export { fiveFieldSummary } from "./summary/five-field-summary.js";
-export { gptTokenizerCounter } from "./tokens/gpt-tokenizer-counter.js";
-export { tiktokenCounter } from "./tokens/tiktoken-counter.js";
+export { type GptTokenizerEncoder, gptTokenizerCounter } from "./tokens/gpt-tokenizer-counter.js";
+export { type TiktokenEncoder, tiktokenCounter } from "./tokens/tiktoken-counter.js";
 export type { BpeCounterOptions, TokenEncoding } from "./tokens/token-encoding.js";

@@ -6,8 +6,10 @@ import { fileURLToPath } from "node:url";
 import type { Slot } from "@holdfast/core";
 import { LocalFilesystem } from "@holdfast/workspace";
 
-/** Directory of the sample project that is published with this package. */
-export const sampleProject: string = fileURLToPath(new URL("../sample", import.meta.url));
+/** Returns the directory of the sample project that is published with this package. */
+export function sampleProject(): string {
+  return fileURLToPath(new URL("../sample", import.meta.url));
+}
 
 /** Slot of the session that the demo runs. */
 export const demoSlot: Slot = { agentId: "coder", userId: "you", sessionId: "demo" };
@@ -41,7 +43,7 @@ export async function createDemoFiles(keep = false): Promise<DemoFiles> {
   };
   try {
     await mkdir(workspace);
-    await cp(join(sampleProject, "AGENTS.md"), join(workspace, "AGENTS.md"));
+    await cp(join(sampleProject(), "AGENTS.md"), join(workspace, "AGENTS.md"));
     await copyProject(workspace);
   } catch (error) {
     await remove();
@@ -53,10 +55,11 @@ export async function createDemoFiles(keep = false): Promise<DemoFiles> {
 /** Copies the project as the user's own files: files shared by all users could not be edited. Records stay with the tool that fetches them. */
 async function copyProject(workspace: string): Promise<void> {
   const files = new LocalFilesystem({ root: workspace });
-  const entries = await readdir(sampleProject, { recursive: true, withFileTypes: true });
+  const sample = sampleProject();
+  const entries = await readdir(sample, { recursive: true, withFileTypes: true });
   for (const entry of entries.filter((each) => each.isFile())) {
-    const path = relative(sampleProject, join(entry.parentPath, entry.name)).split(sep).join("/");
+    const path = relative(sample, join(entry.parentPath, entry.name)).split(sep).join("/");
     if (path === "AGENTS.md" || path.startsWith("records/")) continue;
-    await files.write(demoSlot, path, await readFile(join(sampleProject, path)));
+    await files.write(demoSlot, path, await readFile(join(sample, path)));
   }
 }

@@ -6,16 +6,16 @@ import { sampleProject } from "../src/demo-files.js";
 import { sessionScript } from "../src/session/session-script.js";
 
 test("the sample project works: its own tests pass", () => {
-  const files = readdirSync(join(sampleProject, "test")).map((name) => join("test", name));
+  const files = readdirSync(join(sampleProject(), "test")).map((name) => join("test", name));
   const env = { ...process.env, NODE_OPTIONS: "", NODE_TEST_CONTEXT: undefined };
   const report = execFileSync(process.execPath, ["--test", ...files], {
-    ...{ cwd: sampleProject, env, encoding: "utf8" },
+    ...{ cwd: sampleProject(), env, encoding: "utf8" },
   });
   expect(report).toMatch(/pass 8\b/);
 });
 
 test("its records are large enough to be evicted", () => {
-  const records = statSync(join(sampleProject, "records", "departures-2025.csv"));
+  const records = statSync(join(sampleProject(), "records", "departures-2025.csv"));
   expect(records.size).toBeGreaterThan(200_000);
 });
 

@@ -1,3 +1,5 @@
+import { describe, test } from "node:test";
+
 /** The little that the suites need of a test runner. */
 export interface Runner {
   /** Name of the runner. */
@@ -8,29 +10,24 @@ export interface Runner {
   test(title: string, timeoutMs: number, body: () => void | Promise<void>): void;
 }
 
+/** The module `vitest` in the process of a test; `import.meta.vitest` of tests inside a source file is the same. */
+const vitest = (globalThis as { __vitest_index__?: typeof import("vitest") }).__vitest_index__;
+
 /**
  * The runner this process runs under: vitest, else Node's own.
  *
- * Imported on demand, so that plain programs can use this package without vitest installed, and at the top level, so
- * that suites can be declared synchronously.
+ * Vitest is not imported: plain programs use this package without it, and waiting for an import would keep the package from
+ * `require()` and from CommonJS bundles.
  */
 export const runner: Runner =
-  process.env["VITEST"] === undefined ? await nodeRunner() : await vitestRunner();
-
-async function vitestRunner(): Promise<Runner> {
-  const { describe, test } = await import("vitest");
-  return {
-    name: "vitest",
-    describe: (title, body) => void describe(title, body),
-    test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, body),
-  };
-}
-
-async function nodeRunner(): Promise<Runner> {
-  const { describe, test } = await import("node:test");
-  return {
-    name: "node:test",
-    describe: (title, body) => void describe(title, body),
-    test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, () => body()),
-  };
-}
+  vitest === undefined
+    ? {
+        name: "node:test",
+        describe: (title, body) => void describe(title, body),
+        test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, () => body()),
+      }
+    : {
+        name: "vitest",
+        describe: (title, body) => void vitest.describe(title, body),
+        test: (title, timeoutMs, body) => void vitest.test(title, { timeout: timeoutMs }, body),
+      };

@@ -5,13 +5,14 @@ import { broken, type Finding, fine, warning } from "./finding.js";
 interface Manifest {
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
+  readonly peerDependencies?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Checks that the packages of the current project are compatible with this command. */
 export async function checkPackages(project: string = process.cwd()): Promise<readonly Finding[]> {
   const own = await readManifest(fileURLToPath(import.meta.resolve("@holdfast/cli/package.json")));
-  const names = Object.keys(own?.dependencies ?? {}).filter((name) =>
-    name.startsWith("@holdfast/"),
+  const ranges = Object.entries({ ...own?.dependencies, ...own?.peerDependencies }).filter(
+    ([name]) => name.startsWith("@holdfast/"),
   );
   const { createJiti } = await import("jiti");
   const jiti = createJiti(import.meta.url);
@@ -21,18 +22,20 @@ export async function checkPackages(project: string = process.cwd()): Promise<re
   };
   const command = own?.version ?? "unknown";
   const findings: Finding[] = [];
-  for (const name of names) {
+  for (const [name, range] of ranges) {
+    // In the workspace all packages are of one release.
+    const oldest = range.startsWith("workspace:") ? command : range;
     const versions = new Set([
       await versionOf(name, import.meta.url),
       await versionOf(name, pathToFileURL(`${project}/`).href),
     ]);
     for (const version of versions)
-      if (version !== undefined && !fitTogether(version, command))
+      if (version !== undefined && !(fitTogether(version, oldest) && atLeast(version, oldest)))
         findings.push(
           warning(
             "packages",
             `${name} ${version} does not fit @holdfast/cli ${command}`,
-            `install releases that belong together: npm install ${name}@${command}`,
+            `install a release that does: npm install "${name}@${range}"`,
           ),
         );
   }

@@ -2,11 +2,13 @@ import type { TokenCounter } from "@holdfast/core";
 import { tokenCounterOf } from "@holdfast/core/plugin-kit";
 import { countInPieces } from "./count-in-pieces.js";
 import { loadPeer } from "./load-peer.js";
-import { type BpeCounterOptions, encodingOf } from "./token-encoding.js";
+import { type BpeCounterOptions, bpeOptions } from "./token-encoding.js";
 
-/** The part of `gpt-tokenizer/encoding/*` that is used. */
-interface GptTokenizerModule {
+/** The part of a module `gpt-tokenizer/encoding/*` that is used. */
+export interface GptTokenizerEncoder {
+  /** Counts the tokens of a text. */
   countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
+  /** Forgets the words that were counted before. */
   clearMergeCache(): void;
 }
 
@@ -29,11 +31,18 @@ const CACHED_CHARS = 8_000_000;
  * @example
  * const counter = gptTokenizerCounter();
  * counter.countText("counted exactly");
+ *
+ * @example
+ * import * as encoder from "gpt-tokenizer/encoding/o200k_base";
+ * const counter = gptTokenizerCounter({ encoder }); // in a bundle
  */
-export function gptTokenizerCounter(options: BpeCounterOptions = {}): TokenCounter {
-  const encoding = encodingOf(options, "gptTokenizerCounter");
+export function gptTokenizerCounter(
+  options: BpeCounterOptions<GptTokenizerEncoder> = {},
+): TokenCounter {
+  const methods = ["countTokens", "clearMergeCache"];
+  const { encoding, encoder: given } = bpeOptions(options, "gptTokenizerCounter", methods);
   // Node keeps the module, and the module its one encoder.
-  const encoder = loadPeer(`gpt-tokenizer/encoding/${encoding}`) as GptTokenizerModule;
+  const encoder = given ?? (loadPeer(`gpt-tokenizer/encoding/${encoding}`) as GptTokenizerEncoder);
   let remembered = 0;
   return tokenCounterOf({
     id: `gpt-tokenizer:${encoding}`,

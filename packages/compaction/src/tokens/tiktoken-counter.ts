@@ -2,7 +2,13 @@ import type { TokenCounter } from "@holdfast/core";
 import { tokenCounterOf } from "@holdfast/core/plugin-kit";
 import { countInPieces } from "./count-in-pieces.js";
 import { loadPeer } from "./load-peer.js";
-import { type BpeCounterOptions, encodingOf, type TokenEncoding } from "./token-encoding.js";
+import { type BpeCounterOptions, bpeOptions, type TokenEncoding } from "./token-encoding.js";
+
+/** The part of a `Tiktoken` of `tiktoken` or `tiktoken/lite` that is used. */
+export interface TiktokenEncoder {
+  /** Encodes a text in which special tokens are plain text. */
+  encode_ordinary(text: string): { readonly length: number };
+}
 
 /** The part of `tiktoken/lite` that is used. */
 interface TiktokenModule {
@@ -10,7 +16,7 @@ interface TiktokenModule {
     ranks: string,
     specialTokens: Record<string, number>,
     pattern: string,
-  ) => { encode_ordinary(text: string): Uint32Array };
+  ) => TiktokenEncoder;
 }
 
 /** The part of `tiktoken/encoders/*.json` that is used. */
@@ -21,7 +27,7 @@ interface TiktokenVocabulary {
 }
 
 /** One encoder per vocabulary and process: each takes tens of megabytes of WebAssembly memory that are never freed. */
-const encoders = new Map<TokenEncoding, (text: string) => number>();
+const encoders = new Map<TokenEncoding, TiktokenEncoder>();
 
 /**
  * Counts with OpenAI's own encoder, compiled to WebAssembly. Needs the package `tiktoken`; its vocabulary is loaded
@@ -32,25 +38,29 @@ const encoders = new Map<TokenEncoding, (text: string) => number>();
  * @example
  * const counter = tiktokenCounter();
  * counter.countText("counted exactly");
+ *
+ * @example
+ * import { Tiktoken } from "tiktoken/lite";
+ * import vocabulary from "tiktoken/encoders/o200k_base";
+ * const encoder = new Tiktoken(vocabulary.bpe_ranks, {}, vocabulary.pat_str);
+ * const counter = tiktokenCounter({ encoder }); // in a bundle
  */
-export function tiktokenCounter(options: BpeCounterOptions = {}): TokenCounter {
-  const encoding = encodingOf(options, "tiktokenCounter");
-  let count = encoders.get(encoding);
-  if (count === undefined) {
-    count = loadEncoder(encoding);
-    encoders.set(encoding, count);
-  }
-  const countPiece = count;
+export function tiktokenCounter(options: BpeCounterOptions<TiktokenEncoder> = {}): TokenCounter {
+  const { encoding, encoder: given } = bpeOptions(options, "tiktokenCounter", ["encode_ordinary"]);
+  const encoder = given ?? installedEncoder(encoding);
   return tokenCounterOf({
     id: `tiktoken:${encoding}`,
-    countText: (text) => countInPieces(text, countPiece),
+    countText: (text) => countInPieces(text, (piece) => encoder.encode_ordinary(piece).length),
   });
 }
 
-function loadEncoder(encoding: TokenEncoding): (text: string) => number {
+function installedEncoder(encoding: TokenEncoding): TiktokenEncoder {
+  const known = encoders.get(encoding);
+  if (known !== undefined) return known;
   const { Tiktoken } = loadPeer("tiktoken/lite") as TiktokenModule;
   const vocabulary = loadPeer(`tiktoken/encoders/${encoding}.json`) as TiktokenVocabulary;
   // Special tokens are only needed to recognise them in a text, where they count as plain text here.
   const encoder = new Tiktoken(vocabulary.bpe_ranks, {}, vocabulary.pat_str);
-  return (text) => encoder.encode_ordinary(text).length;
+  encoders.set(encoding, encoder);
+  return encoder;
 }

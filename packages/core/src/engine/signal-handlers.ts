@@ -5,8 +5,8 @@ export interface Stoppable {
 
 /** Options of {@link installSignalHandlers}. */
 export interface SignalHandlerOptions {
-  /** @default ["SIGTERM", "SIGINT"] */
-  readonly signals?: readonly NodeJS.Signals[] | undefined;
+  /** Names of the signals. @default ["SIGTERM", "SIGINT"] */
+  readonly signals?: readonly `SIG${string}`[] | undefined;
   /** Time that running calls get to end, before they are cut and saved. @default 20_000 */
   readonly timeoutMs?: number | undefined;
 }
@@ -21,7 +21,8 @@ export function installSignalHandlers(
   agent: Stoppable,
   options: SignalHandlerOptions = {},
 ): () => void {
-  const { signals = ["SIGTERM", "SIGINT"], timeoutMs } = options;
+  const { timeoutMs } = options;
+  const signals = (options.signals ?? ["SIGTERM", "SIGINT"]) as readonly NodeJS.Signals[];
   let stopping = false;
   const remove = () => {
     for (const signal of signals) process.removeListener(signal, handle);

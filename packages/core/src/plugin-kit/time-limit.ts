@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { longestTimerMs } from "../store-kit/deadline.js";
 
 /** Time limit of some work; dispose of it when the work is done. */

@@ -18,27 +18,26 @@ export function uuidv7(): string {
     lastMs++;
     counter = 0;
   }
-  const random = randomFromPool(8);
-  random[0] = ((random[0] as number) & 0x3f) | 0x80;
   const time = lastMs.toString(16).padStart(12, "0");
-  const tail = random.toString("hex");
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+  const random = randomHex(8);
+  const variant = "89ab".charAt(Number.parseInt(random.charAt(0), 16) % 4);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${variant}${random.slice(1, 4)}-${random.slice(4)}`;
 }
 
 const pool = Buffer.alloc(4_096);
 let used = pool.length;
 
 /**
- * Returns up to 64 random bytes. Read them immediately: the next call may refill the pool.
+ * Returns up to 64 random bytes as hexadecimal digits.
  *
  * A few bytes from the system cost as much as thousands, and a turn needs a dozen ids.
  */
-export function randomFromPool(bytes: number): Buffer {
+export function randomHex(bytes: number): string {
   if (used + bytes > pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  const taken = pool.subarray(used, used + bytes);
+  const taken = pool.toString("hex", used, used + bytes);
   used += bytes;
   return taken;
 }

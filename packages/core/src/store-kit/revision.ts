@@ -1,9 +1,9 @@
 import type { Revision } from "../ports/agent-state-store.js";
-import { randomFromPool } from "../slot/uuid.js";
+import { randomHex } from "../slot/uuid.js";
 
 /** Returns the revision that follows `previous` (`null` for the first save of a slot). */
 export function nextRevision(previous: Revision | null): Revision {
-  return `${previous === null ? 1 : revisionSeq(previous) + 1}.${randomFromPool(16).toString("hex")}`;
+  return `${previous === null ? 1 : revisionSeq(previous) + 1}.${randomHex(16)}`;
 }
 
 /** Returns the number in a revision; for reports, never for decisions. */

@@ -59,7 +59,7 @@ const fetchDepartures: Tool = tool({
   input: z.object({ year: z.int() }),
   readOnly: true,
   async execute({ year }) {
-    return readFile(join(sampleProject, "records", `departures-${year}.csv`), "utf8").catch(
+    return readFile(join(sampleProject(), "records", `departures-${year}.csv`), "utf8").catch(
       () => `There are no records of ${year}.`,
     );
   },

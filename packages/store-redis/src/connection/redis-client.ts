@@ -5,7 +5,7 @@ import { type IoredisCluster, IoredisClusterAdapter } from "./ioredis-cluster-ad
 import { type NodeRedis, NodeRedisAdapter } from "./node-redis-adapter.js";
 
 /**
- * A client this package can make connections from: ioredis 6 (`Redis`, also with sentinels, and `Cluster`) or a client of
+ * A client this package can make connections from: ioredis 5 or 6 (`Redis`, also with sentinels, and `Cluster`) or a client of
  * `redis` (node-redis). Structural, so that neither has to be installed.
  */
 export interface RedisClient {

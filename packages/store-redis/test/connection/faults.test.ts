@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe.each(singleServerKinds)("with %s", (_, newClient) => {
+describe.each(singleServerKinds)("with %s", (kind, newClient) => {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
     proxy.mode = "pass";
@@ -64,7 +64,9 @@ describe.each(singleServerKinds)("with %s", (_, newClient) => {
       const read = await settle(reads(connection), deadlineMs);
       expect(read.errors.filter(StoreUnavailableError.is)).toHaveLength(50);
       const written = await settle(writes(connection, key), deadlineMs);
-      expect(written.errors.filter(UnknownOutcomeError.is)).toHaveLength(50);
+      // node-redis 5 asks the server something before it takes commands, so that none of them was sent.
+      const expected = kind === "node-redis 5" ? StoreUnavailableError : UnknownOutcomeError;
+      expect(written.errors.filter(expected.is)).toHaveLength(50);
     } finally {
       server.process.resume();
     }

@@ -1,6 +1,6 @@
 import { privateRedis, type RedisServer } from "@holdfast/testing/servers";
 import { afterAll, beforeAll } from "vitest";
-import { ioredis, nodeRedis } from "./clients.js";
+import { ioredis, ioredis5, nodeRedis, nodeRedis5 } from "./clients.js";
 import { describeConnection } from "./connection-suite.js";
 
 let server: RedisServer;
@@ -21,5 +21,15 @@ describeConnection("an ioredis client that is never connected", {
 
 describeConnection("a node-redis client", {
   newClient: () => nodeRedis(server),
+  nodes: () => [server],
+});
+
+describeConnection("a client of ioredis 5", {
+  newClient: () => ioredis5(server),
+  nodes: () => [server],
+});
+
+describeConnection("a client of node-redis 5", {
+  newClient: () => nodeRedis5(server),
   nodes: () => [server],
 });

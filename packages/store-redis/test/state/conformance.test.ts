@@ -86,7 +86,7 @@ for (const [name, start] of topologies)
       corrupt: (store, slot) => command(store, "RPOP", slot, "messages"),
       endLease: (store, slot) => command(store, "DEL", slot, "lease"),
       // A cluster has no single way to it that could be cut.
-      ...(name !== "ioredis Cluster" && {
+      ...(!name.endsWith("Cluster") && {
         breakBackend: async (store) => settingOf(store).proxy?.close(),
       }),
       async cleanup(store) {

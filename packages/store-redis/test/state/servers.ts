@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { scaled } from "@holdfast/testing";
 import { type Address, privateRedisCluster } from "@holdfast/testing/servers";
 import { Cluster, Redis } from "ioredis";
+import { Cluster as Cluster5, Redis as Redis5 } from "ioredis-5";
 import { createClient } from "redis";
+import { createClient as createClient5 } from "redis-5";
 import { inject } from "vitest";
 import type { RedisClient } from "../../src/connection/redis-client.js";
 
@@ -33,8 +35,14 @@ export function ioredis(url: string): TestClient & { readonly client: Redis } {
   return { client, end: () => client.disconnect() };
 }
 
-function nodeRedis(url: string): TestClient {
-  const client = createClient({ url });
+function ioredis5(url: string): TestClient {
+  const client = new Redis5(url, { lazyConnect: true });
+  client.on("error", () => {});
+  return { client, end: () => client.disconnect() };
+}
+
+function nodeRedis(url: string, create: typeof createClient = createClient): TestClient {
+  const client = create({ url });
   client.on("error", () => {});
   // Only a client that was open can end, and take along what was made from it.
   client.connect().catch(() => {});
@@ -51,25 +59,31 @@ async function single(connect: (url: string) => TestClient): Promise<TestRedis> 
   };
 }
 
+async function cluster(Client: typeof Cluster | typeof Cluster5): Promise<TestRedis> {
+  const servers = await privateRedisCluster();
+  const nodes = servers.nodes.map(({ host, port }) => ({ host, port }));
+  return {
+    connect() {
+      const client = new Client(nodes, { lazyConnect: true });
+      client.on("error", () => {});
+      return { client, end: () => client.disconnect() };
+    },
+    stop: () => servers.stop(),
+  };
+}
+
 /** Every client and topology this package supports, by name. */
 export const everyTopology: { readonly [name: string]: () => Promise<TestRedis> } = {
   ioredis: () => single(ioredis),
-  "node-redis": () => single(nodeRedis),
-  async "ioredis Cluster"() {
-    const servers = await privateRedisCluster();
-    const nodes = servers.nodes.map(({ host, port }) => ({ host, port }));
-    return {
-      connect() {
-        const client = new Cluster(nodes, { lazyConnect: true });
-        client.on("error", () => {});
-        return { client, end: () => client.disconnect() };
-      },
-      stop: () => servers.stop(),
-    };
-  },
+  "ioredis 5": () => single(ioredis5),
+  "node-redis": () => single((url) => nodeRedis(url)),
+  "node-redis 5": () =>
+    single((url) => nodeRedis(url, createClient5 as unknown as typeof createClient)),
+  "ioredis Cluster": () => cluster(Cluster),
+  "ioredis 5 Cluster": () => cluster(Cluster5),
 };
 
-/** Those that the suites run on: in everyday runs each client once, one of them on a cluster. */
+/** Those that the suites run on: in everyday runs each client once, in its newest version, one of them on a cluster. */
 export const topologies: readonly (readonly [string, () => Promise<TestRedis>])[] = scaled(
   ["node-redis", "ioredis Cluster"],
   Object.keys(everyTopology),

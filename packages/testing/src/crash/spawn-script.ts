@@ -62,7 +62,7 @@ export function spawnScript(
   return new NodeScript(child);
 }
 
-// A script is a plain program: told that vitest runs it, this package would look for the runner there.
+// A script is a plain program: libraries that ask VITEST should not take it for a test.
 function childEnvironment(env: SpawnScriptOptions["env"]): NodeJS.ProcessEnv {
   const plain = Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST"));
   return { ...Object.fromEntries(plain), ...env };

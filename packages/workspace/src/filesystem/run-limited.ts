@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import { InvalidInputError, StoreUnavailableError } from "@holdfast/core";
 import type { CommandResult } from "@holdfast/core/plugin-kit";
@@ -40,8 +40,10 @@ const LINGER_MS = 250;
  * @throws StoreUnavailableError when the program cannot be started
  */
 export async function runLimited(run: LimitedRun): Promise<CommandResult> {
+  // Loaded with the first command: runtimes that have no processes load this package too.
+  const { spawn } = await import("node:child_process");
   run.signal.throwIfAborted();
-  const child = start(run);
+  const child = start(run, spawn);
   const outputBytes = run.outputBytes ?? DEFAULT_OUTPUT_BYTES;
   const stdout = new CappedOutput(outputBytes);
   const stderr = new CappedOutput(outputBytes);
@@ -75,7 +77,10 @@ export function startFailure(program: string, error: unknown): unknown {
   return new StoreUnavailableError(message, { cause: error });
 }
 
-function start({ argv, cwd, env }: LimitedRun): ChildProcess {
+function start(
+  { argv, cwd, env }: LimitedRun,
+  spawn: typeof import("node:child_process").spawn,
+): ChildProcess {
   const [program, ...args] = argv;
   try {
     return spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });

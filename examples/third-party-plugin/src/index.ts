@@ -1,0 +1,2 @@
+export { type RedactionOptions, redaction } from "./redaction.js";
+export { tokenBudget } from "./token-budget.js";

@@ -1,0 +1,122 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Manifest } from "./workspace-copy.js";
+
+const run = promisify(execFile);
+
+/** Outcome of an installation. */
+export interface Installed {
+  /** Error code of npm, such as `ERESOLVE`, or null. */
+  readonly error: string | null;
+  /** Versions of core in the tree. */
+  readonly cores: readonly string[];
+}
+
+/** A registry on loopback with the packages of this repository, from tarballs in a directory; npm asks it for their scope. */
+export class LocalRegistry {
+  readonly #tarballs: string;
+  readonly #server: Server;
+
+  constructor(tarballs: string) {
+    this.#tarballs = tarballs;
+    this.#server = createServer((request, response) => {
+      this.#answer(decodeURIComponent(request.url ?? "/").slice(1)).then(
+        (body) => response.writeHead(body === null ? 404 : 200).end(body),
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      );
+    });
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Makes an empty project whose npm finds the packages here. */
+  async project(): Promise<string> {
+    const directory = await mkdtemp(join(tmpdir(), "holdfast-project-"));
+    await writeFile(join(directory, "package.json"), '{ "private": true, "type": "module" }\n');
+    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+    await writeFile(join(directory, ".npmrc"), `@holdfast:registry=${url}\nnoproxy=127.0.0.1\n`);
+    return directory;
+  }
+
+  /** Lets npm work out the tree of an empty project with packages, such as `@holdfast/core@1.0.0`. */
+  async resolve(packages: readonly string[]): Promise<Installed> {
+    const directory = await this.project();
+    const flags = [
+      "--package-lock-only",
+      "--no-audit",
+      "--no-fund",
+      "--cache",
+      join(directory, "cache"),
+    ];
+    try {
+      await npm(["install", "--package-lock=true", ...flags, ...packages], directory);
+      const lock = JSON.parse(await readFile(join(directory, "package-lock.json"), "utf8"));
+      const entries = Object.entries<{ version: string }>(lock.packages);
+      const cores = entries.filter(([path]) => path.endsWith("node_modules/@holdfast/core"));
+      return { error: null, cores: cores.map(([, { version }]) => version) };
+    } catch (error) {
+      const { stderr = String(error) } = error as { stderr?: string };
+      return { error: /npm (?:error|ERR!) code (\w+)/u.exec(stderr)?.[1] ?? stderr, cores: [] };
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  /** Manifests of all versions of a package, as packed. */
+  async manifests(name: string): Promise<readonly (Manifest & { readonly file: string })[]> {
+    const prefix = `${name.replace("@", "").replace("/", "-")}-`;
+    const files = (await readdir(this.#tarballs)).filter((file) =>
+      new RegExp(`^${prefix}\\d`, "u").test(file),
+    );
+    return Promise.all(
+      files.map(async (file) => {
+        const path = join(this.#tarballs, file);
+        const { stdout } = await run("tar", ["-xzOf", path, "package/package.json"]);
+        return { ...JSON.parse(stdout), file };
+      }),
+    );
+  }
+
+  async #answer(path: string): Promise<string | Buffer | null> {
+    if (path.endsWith(".tgz")) return readFile(join(this.#tarballs, path));
+    const manifests = await this.manifests(path);
+    const newest = manifests
+      .map(({ version }) => version)
+      .sort()
+      .at(-1);
+    if (newest === undefined) return null;
+    const { port } = this.#server.address() as AddressInfo;
+    const versions = await Promise.all(
+      manifests.map(async ({ file, ...manifest }) => {
+        const bytes = await readFile(join(this.#tarballs, file));
+        const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
+        const tarball = `http://127.0.0.1:${port}/${file}`;
+        return [manifest.version, { ...manifest, dist: { tarball, integrity } }] as const;
+      }),
+    );
+    return JSON.stringify({
+      name: path,
+      "dist-tags": { latest: newest },
+      versions: Object.fromEntries(versions),
+    });
+  }
+}
+
+/** Runs npm in a directory. */
+export async function npm(args: readonly string[], cwd: string): Promise<string> {
+  const { stdout } = await run("npm", args, { cwd, shell: process.platform === "win32" });
+  return stdout;
+}
