@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import type { AgentStateStore, SessionInfo, Slot, SlotQuery } from "@holdfast/core";
 import { slotText, uuidv7 } from "@holdfast/core/store-kit";
-import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { type ConformanceCase, caseTimeoutMs } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
 import { eventually } from "../crash/eventually.js";
 import { firstWrite, loadState, nextWrite } from "./state-writes.js";
-import type { StoreCase } from "./store-case.js";
+import type { AgentStateStoreOptions, StoreCase } from "./store-case.js";
 
 /** Listing sessions. */
-export function listCases(check: StoreCase): ConformanceCase[] {
+export function listCases(
+  check: StoreCase,
+  options: Pick<AgentStateStoreOptions, "timeoutMs">,
+): ConformanceCase[] {
   return [
     check("an empty store lists nothing, without a cursor", async (store) => {
       assert.deepStrictEqual(await store.list(), { slots: [] });
@@ -87,7 +90,7 @@ export function listCases(check: StoreCase): ConformanceCase[] {
           await store.save(slot, nextWrite(await loadState(store, slot), []));
           return (await updatedAt()) > first;
         },
-        { what: "a later time of the last save", timeoutMs: 20_000 },
+        { what: "a later time of the last save", timeoutMs: caseTimeoutMs(options) / 2 },
       );
     }),
     check(

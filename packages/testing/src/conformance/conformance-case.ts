@@ -37,7 +37,7 @@ export function caseFactory<Subject>(
   options: ReopenableOptions<Subject>,
   close?: (subject: Subject) => Promise<void>,
 ): (title: string, body: CaseBody<Subject>) => ConformanceCase {
-  const { timeoutMs = scaled(60_000, 1_800_000) } = options;
+  const timeoutMs = caseTimeoutMs(options);
   return (title, body) => ({
     title,
     async run() {
@@ -72,6 +72,11 @@ export function caseFactory<Subject>(
   });
 }
 
+/** Returns the longest time of one case. */
+export function caseTimeoutMs({ timeoutMs }: Pick<SubjectOptions<unknown>, "timeoutMs">): number {
+  return timeoutMs ?? scaled(60_000, 1_800_000);
+}
+
 /** Fails when `work` takes longer, so that what was opened is closed all the same and the run goes on. */
 async function inTime(timeoutMs: number, what: string, work: () => Promise<void>): Promise<void> {
   await withDeadline(work, timeoutMs, () => {
@@ -85,7 +90,7 @@ export function registerCases(
   cases: readonly ConformanceCase[],
   options: Pick<SubjectOptions<unknown>, "timeoutMs">,
 ): void {
-  const longestMs = options.timeoutMs ?? scaled(60_000, 1_800_000);
+  const longestMs = caseTimeoutMs(options);
   runner.describe(title, () => {
     // A case ends by itself before, and cleans up.
     for (const { title: sentence, run } of cases) runner.test(sentence, 4 * longestMs, run);

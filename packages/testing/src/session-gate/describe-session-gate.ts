@@ -3,6 +3,7 @@ import { assertRejects } from "../conformance/assert-rejects.js";
 import {
   type ConformanceCase,
   caseFactory,
+  caseTimeoutMs,
   registerCases,
 } from "../conformance/conformance-case.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
@@ -30,7 +31,7 @@ export function sessionGateCases(options: SessionGateOptions): ConformanceCase[]
     ...exclusionCases(check),
     ...queueCases(check),
     ...validityCases(check),
-    ...memoryCases(check),
+    ...memoryCases(check, options),
     ...(options.reopen === undefined ? [] : reopenCases(check, options)),
   ];
 }
@@ -38,7 +39,7 @@ export function sessionGateCases(options: SessionGateOptions): ConformanceCase[]
 /** Two instances over the same data, as two processes would have. */
 function reopenCases(
   check: GateCase,
-  options: Pick<SessionGateOptions, "killHolder" | "stallHolder">,
+  options: Pick<SessionGateOptions, "killHolder" | "stallHolder" | "timeoutMs">,
 ): ConformanceCase[] {
   const cases = [
     check(
@@ -88,10 +89,8 @@ function reopenCases(
           const lease = await second.acquire(slot, { callId: "c-2" });
           assert.ok(stalled.validUntil <= Date.now(), "granted before the stalled holder's time");
           goOn?.();
-          await eventually(() => stalled.lost.aborted, {
-            what: "the lost lease",
-            timeoutMs: 30_000,
-          });
+          const timeoutMs = caseTimeoutMs(options) / 2;
+          await eventually(() => stalled.lost.aborted, { what: "the lost lease", timeoutMs });
           await stalled.release();
           assert.deepStrictEqual(await second.calls(slot), ["c-2"], "the slot stays the second's");
           assert.equal(lease.lost.aborted, false);

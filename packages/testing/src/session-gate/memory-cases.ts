@@ -4,13 +4,16 @@ import { runInNewContext } from "node:vm";
 import type { SessionGate } from "@holdfast/core";
 import type { AcquireRequest } from "@holdfast/core/store-kit";
 import { rejectionOf } from "../conformance/assert-rejects.js";
-import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { type ConformanceCase, caseTimeoutMs } from "../conformance/conformance-case.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
-import type { GateCase } from "./gate-case.js";
+import type { GateCase, SessionGateOptions } from "./gate-case.js";
 
 /** Calls that have finished take no memory. */
-export function memoryCases(check: GateCase): ConformanceCase[] {
+export function memoryCases(
+  check: GateCase,
+  options: Pick<SessionGateOptions, "timeoutMs">,
+): ConformanceCase[] {
   return [
     check("calls that waited leave nothing behind in memory", async (gate) => {
       const requests = await finishedCalls(gate);
@@ -20,7 +23,10 @@ export function memoryCases(check: GateCase): ConformanceCase[] {
           collect();
           return requests.every((request) => request.deref() === undefined);
         },
-        { what: "the requests of finished calls being collected", timeoutMs: 20_000 },
+        {
+          what: "the requests of finished calls being collected",
+          timeoutMs: caseTimeoutMs(options) / 2,
+        },
       );
       assert.deepStrictEqual(await gate.calls(slot), []);
     }),

@@ -7,11 +7,12 @@ import {
   StateTooLargeError,
   StoreUnavailableError,
 } from "@holdfast/core";
-import type {
-  KeyPage,
-  KeyQuery,
-  KeyValueCondition,
-  VersionedValue,
+import {
+  compareKeys,
+  type KeyPage,
+  type KeyQuery,
+  type KeyValueCondition,
+  type VersionedValue,
 } from "@holdfast/core/store-kit";
 
 interface Stored {

@@ -136,7 +136,7 @@ export class DocumentConversationLog implements ConversationLog {
     checkLogQuery(query);
     query.signal?.throwIfAborted();
     const limit = checkLimit(query.limit, 10);
-    const { agentId, userId, sessionId, before, signal } = query;
+    const { agentId, userId, before, signal } = query;
     const deadline = performance.now() + this.#searchMs;
     const hits: LogHit[] = [];
     for (const id of await this.#sessionsToSearch(query)) {
