@@ -19,7 +19,7 @@ import {
   harnessOptionNames,
   readHarnessSettings,
 } from "./harness-options.js";
-import { filesystemReachProblems, localPartProblems } from "./reach-problems.js";
+import { filesystemReachProblems } from "./reach-problems.js";
 import { refuseDefaultPorts } from "./refuse-default-ports.js";
 
 /** Options of the engine with every part chosen, and the parts that the harness made and has to close. */
@@ -63,7 +63,6 @@ export function assembleHarness(given: HarnessAgentOptions, problems: string[]):
     problems.push('name: the agent needs one, for example .name("assistant")');
   const settings = readHarnessSettings(options, problems);
   const parts = chooseStoreParts(options, settings.workspace, problems);
-  if (!settings.singleNode) problems.push(...localPartProblems(parts));
   const { filesystem: spec, distributedStore: _, plugins = [] } = options;
   const has = (name: string): boolean => plugins.some((plugin) => plugin?.name === name);
   const hasWorkspace = has("workspace");

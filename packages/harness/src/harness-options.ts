@@ -28,8 +28,6 @@ export interface HarnessAgentOptions extends Omit<ReActAgentOptions, "filesystem
   readonly sessionTools?: boolean | undefined;
   /** Instructions the agent loads when a task calls for them, in addition to those in the workspace's `skills/`. */
   readonly skills?: readonly Skill[] | undefined;
-  /** Only one node will ever run, so a distributed state store may have a local gate, log or signals. @default false */
-  readonly singleNode?: boolean | undefined;
   /**
    * Shut down on SIGTERM and SIGINT, saving running calls; `close()` removes the handlers. Options choose the signals and
    * the time that calls get: `{ timeoutMs: 10_000 }`. @default false
@@ -65,7 +63,8 @@ const schema = z.object({
       }),
     )
     .default([]),
-  singleNode: z.boolean().default(false),
+  // The engine says when it is wrong.
+  singleNode: z.boolean().default(false).catch(false),
   signalHandlers: z
     .union(
       [
@@ -88,7 +87,6 @@ const ownOptions: { readonly [O in OwnOption]-?: true } = {
   workspaceOptions: true,
   sessionTools: true,
   skills: true,
-  singleNode: true,
   signalHandlers: true,
 };
 

@@ -31,6 +31,7 @@ describeAgentStateStore("the reference store", {
 describeConversationLog("the reference log", {
   create: () => new ReferenceLog(),
   reopen: (log) => new ReferenceLog((log as ReferenceLog).slots),
+  createLimited: () => Object.assign(new ReferenceLog(), { maxRecords: 1 }),
   breakBackend(log) {
     (log as ReferenceLog).broken = true;
   },
@@ -48,6 +49,10 @@ describeSessionGate("the reference gate", {
   create: () => new ReferenceGate(),
   reopen: (gate) => gate,
   killHolder: (gate) => (gate as ReferenceGate).lapse(),
+  stallHolder(gate) {
+    (gate as ReferenceGate).lapse();
+    return () => {};
+  },
 });
 
 describeSignalBus("the reference bus", {

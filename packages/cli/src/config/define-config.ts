@@ -8,6 +8,11 @@ export interface AiSdkModel {
   readonly modelId: string;
 }
 
+/** Opens the store at a URL, given as it was typed. */
+export type StoreOpener = (
+  url: string,
+) => DistributedStore | AgentStateStore | Promise<DistributedStore | AgentStateStore>;
+
 /** Contents of `holdfast.config.ts`. Options of the command take precedence. */
 export interface HoldfastConfig {
   /** Model of Holdfast or of an AI SDK provider, or its name as `provider/id`. */
@@ -17,6 +22,11 @@ export interface HoldfastConfig {
    * command ends.
    */
   readonly store?: string | DistributedStore | AgentStateStore | undefined;
+  /**
+   * Stores of other packages, by the scheme of their URLs: `{ sqlite: (url) => openSqlite(url) }` lets every command take
+   * `sqlite:sessions.db`, as `--store`, `--from` or `--to`. A store opened by one is closed when the command ends.
+   */
+  readonly stores?: Readonly<Record<string, StoreOpener>> | undefined;
   /** Name of the agent, under which its sessions are kept. @default "assistant" */
   readonly agent?: string | undefined;
   readonly systemPrompt?: string | undefined;

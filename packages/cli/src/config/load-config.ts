@@ -7,7 +7,7 @@ import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
 import * as z from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
-import type { HoldfastConfig } from "./define-config.js";
+import type { HoldfastConfig, StoreOpener } from "./define-config.js";
 
 /** Config file and its contents. */
 export interface LoadedConfig {
@@ -23,6 +23,12 @@ const configSchema: z.ZodType<HoldfastConfig> = z.strictObject({
     .union([filled, object("a model")], "must be a model or its name, as provider/id")
     .optional(),
   store: z.union([filled, object("a store")], "must be a store or its URL").optional(),
+  stores: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9+.-]*$/u, "must be the scheme of a URL, in lower case"),
+      z.custom<StoreOpener>((value) => typeof value === "function", "must be a function"),
+    )
+    .optional(),
   agent: filled.optional(),
   systemPrompt: z.string().optional(),
   workspace: filled.optional(),

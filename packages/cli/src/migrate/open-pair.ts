@@ -3,14 +3,16 @@ import { resolve } from "node:path";
 import { ConfigurationError, type DistributedStore } from "@holdfast/core";
 import { uuidv7 } from "@holdfast/core/store-kit";
 import type { StoreReport } from "@holdfast/store-json";
+import type { LoadedConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
-import { checkDirectory, type OpenedStore, openStore, prefixOf } from "../store/open-store.js";
-import { parseStoreUrl, type StoreUrl } from "../store/store-url.js";
+import { type NamedStore, nameStore, openNamed } from "../store/configured-store.js";
+import { checkDirectory, type OpenedStore, prefixOf } from "../store/open-store.js";
 
 /** Options of `migrate`. */
 export interface MigrateFlags {
   readonly from: string;
   readonly to: string;
+  readonly config?: string | undefined;
   readonly fromWorkspace?: string | undefined;
   readonly toWorkspace?: string | undefined;
   readonly agent?: string | undefined;
@@ -49,26 +51,29 @@ const LEASE_MS = 10_000;
  * directories nor tables are created there.
  *
  * @param onReport - receives what a file source skips
+ * @param loadConfig - called only for stores that the config file names
  * @throws CommandError | StoreUnavailableError
  */
 export async function openPair(
   flags: MigrateFlags,
   onReport: (report: StoreReport) => void,
+  loadConfig: () => Promise<LoadedConfig | null> = async () => null,
 ): Promise<OpenedPair> {
   const { fromWorkspace, toWorkspace } = flags;
-  const [from, to] = [parseStoreUrl(flags.from, "--from"), parseStoreUrl(flags.to, "--to")];
-  if ((fromWorkspace && from.kind !== "json") || (toWorkspace && to.kind !== "json"))
+  const from = await nameStore(flags.from, "--from", loadConfig);
+  const to = await nameStore(flags.to, "--to", loadConfig);
+  if ((fromWorkspace && !isFiles(from)) || (toWorkspace && !isFiles(to)))
     throw new CommandError(exitCodes.usage, "only the log of a json: store is in a workspace");
   if ((await placeOf(from)) === (await placeOf(to)))
     throw new CommandError(exitCodes.usage, "--from and --to name the same store");
   if (fromWorkspace) await checkWorkspace("--from-workspace", fromWorkspace);
   if (toWorkspace && flags.verifyOnly) await checkWorkspace("--to-workspace", toWorkspace);
-  const source = await openStore(flags.from, {
+  const source = await openNamed(from, {
     ...{ mustExist: true, readOnly: true },
     ...{ from: "--from", onReport },
   });
   try {
-    const target = await openTarget(flags);
+    const target = await openTarget(to, flags);
     return {
       from: source.url,
       to: target.url,
@@ -85,8 +90,11 @@ export async function openPair(
   }
 }
 
-async function openTarget({ to, verifyOnly, dryRun }: MigrateFlags): Promise<OpenedStore> {
-  const target = await openStore(to, {
+async function openTarget(
+  to: NamedStore,
+  { verifyOnly, dryRun }: MigrateFlags,
+): Promise<OpenedStore> {
+  const target = await openNamed(to, {
     ...{ mustExist: verifyOnly, readOnly: verifyOnly || dryRun },
     ...{ from: "--to", leaseMs: LEASE_MS },
   });
@@ -116,11 +124,17 @@ function checkWorkspace(option: string, workspace: string): Promise<void> {
 }
 
 /** Normalises the identity of a store, as far as its URL tells: a host may have several names. */
-async function placeOf(url: StoreUrl): Promise<string> {
+async function placeOf(store: NamedStore): Promise<string> {
+  if (store.kind === "custom") return store.url;
+  const { url } = store;
   if (url.kind === "json") return `json:${await realpath(url.root).catch(() => url.root)}`;
   const host = ["localhost", "::1"].includes(url.host) ? "127.0.0.1" : url.host;
   const database = url.kind === "redis" ? Number(url.database ?? 0) : url.database;
   return JSON.stringify([url.kind, host, url.port, database, prefixOf(url)]);
+}
+
+function isFiles(store: NamedStore): boolean {
+  return store.kind === "url" && store.url.kind === "json";
 }
 
 /** Replaces the log by that of a workspace, where agents on files keep it by default. */

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkId } from "@holdfast/core/store-kit";
 import type { StoreReport } from "@holdfast/store-json";
+import { type LoadedConfig, loadConfig } from "../config/load-config.js";
 import { CommandError, type ExitCode, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { Migration, type MigrationMode } from "./migration.js";
@@ -27,7 +28,13 @@ export async function runMigrate(terminal: Terminal, flags: MigrateFlags): Promi
   if (user !== undefined) checkId(user, "--user");
   const view = new MigrationView(terminal);
   const reports = new SourceReports((text) => view.note(text));
-  const pair = await openPair(flags, (report) => reports.take(report));
+  // Once: a config file may open connections.
+  let config: Promise<LoadedConfig | null> | undefined;
+  const configOnce = (): Promise<LoadedConfig | null> => {
+    config ??= loadConfig(terminal, flags.config);
+    return config;
+  };
+  const pair = await openPair(flags, (report) => reports.take(report), configOnce);
   const stop = stopOnSignal(() => view.note("Stopping after the sessions in progress…"));
   try {
     if (await lacksLog(pair.sourceRoot, flags)) view.note(noLogText(flags));

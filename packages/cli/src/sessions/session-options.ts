@@ -19,7 +19,7 @@ export function withStoreFlags(command: Command): Command {
   return command
     .option(
       "--store <url>",
-      "json:<directory>, redis://, rediss:// or mysql:// (default: $HOLDFAST_STORE, the config file's, else JSON files)",
+      "json:<directory>, redis://, rediss://, mysql:// or a scheme of the config file (default: $HOLDFAST_STORE, the config file's, else JSON files)",
     )
     .option("--workspace <directory>", "the agent's files, and the log of the default store")
     .option(

@@ -1,10 +1,8 @@
 import { resolve } from "node:path";
-import { isRecord } from "@holdfast/core/plugin-kit";
-import type { HoldfastConfig } from "../config/define-config.js";
 import { type LoadedConfig, loadConfig } from "../config/load-config.js";
-import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { type OpenedStore, openStore } from "./open-store.js";
+import { nameStore, openNamed } from "./configured-store.js";
+import type { OpenedStore } from "./open-store.js";
 
 /** Options that name a store. */
 export interface StoreChoice {
@@ -29,9 +27,6 @@ export interface ChosenStore extends OpenedStore, AsyncDisposable {
 /** Default workspace of the harness, with the agent's files and its log. */
 export const DEFAULT_WORKSPACE = "./.holdfast/workspace";
 
-/** Parts that a store of a config file must have. */
-const partNames = ["stateStore", "log", "gate", "signals", "keyValue"] as const;
-
 /**
  * Opens the store of `--store`, else of the environment, else of the config file, else the default of the harness. The
  * default is announced on stderr, so that an empty one is not taken for another.
@@ -45,25 +40,20 @@ export async function chooseStore(
 ): Promise<ChosenStore> {
   // Reading from a mistyped place must not create a directory or tables there.
   const readOnly = !mayBeNew;
-  const named = { mustExist: readOnly, readOnly };
-  if (choice.store !== undefined)
-    return disposable(await openStore(choice.store, named), "--store");
+  const configured = async (): Promise<LoadedConfig | null> =>
+    config === undefined ? loadConfig(terminal, choice.config) : config;
+  const open = async (text: string, from: string): Promise<OpenedStore> =>
+    openNamed(await nameStore(text, from, configured), { mustExist: readOnly, readOnly, from });
+  if (choice.store !== undefined) return disposable(await open(choice.store, "--store"), "--store");
   const fromEnvironment = terminal.env["HOLDFAST_STORE"];
   if (fromEnvironment)
-    return disposable(
-      await openStore(fromEnvironment, { ...named, from: "HOLDFAST_STORE" }),
-      "HOLDFAST_STORE",
-    );
-  const loaded = config === undefined ? await loadConfig(terminal, choice.config) : config;
+    return disposable(await open(fromEnvironment, "HOLDFAST_STORE"), "HOLDFAST_STORE");
+  const loaded = await configured();
   const workspace = resolve(choice.workspace ?? loaded?.config.workspace ?? DEFAULT_WORKSPACE);
-  const configured = loaded?.config.store;
-  if (typeof configured === "string")
-    return disposable(
-      await openStore(configured, { readOnly, from: loaded?.file ?? "the config file" }),
-      "config",
-    );
-  if (configured !== undefined)
-    return disposable(adopted(configured, loaded?.file ?? ""), "config");
+  if (loaded?.config.store !== undefined) {
+    const named = await nameStore("config", loaded.file, async () => loaded);
+    return disposable(await openNamed(named, { readOnly, from: loaded.file }), "config");
+  }
   const store = await openDefault(terminal.env["HOLDFAST_STATE_HOME"] || undefined, workspace);
   terminal.warn(`store: ${store.url}, the default; its log is in ${workspace}`);
   return disposable(store, "default");
@@ -78,25 +68,6 @@ async function openDefault(root: string | undefined, workspace: string): Promise
     parts: { ...store.companions(), log: new JsonlConversationLog({ root: workspace }) },
     backend: { kind: "json", root: store.root },
     close: () => store.close(),
-  };
-}
-
-function adopted(
-  given: Exclude<HoldfastConfig["store"], string | undefined>,
-  file: string,
-): OpenedStore {
-  const parts = "stateStore" in given ? given : given.companions?.();
-  const isWhole = isRecord(parts) && partNames.every((name) => isRecord(parts[name]));
-  if (parts === undefined || !isWhole)
-    throw new CommandError(
-      exitCodes.usage,
-      `${file} cannot be used: its store must be a state store with companions(), or an object with ${partNames.join(", ")}`,
-    );
-  return {
-    url: `${parts.stateStore.kind} (of the config file)`,
-    parts,
-    backend: { kind: "custom" },
-    close: () => parts.stateStore.close(),
   };
 }
 

@@ -35,9 +35,14 @@ const accepted = {
 } as const;
 
 const howTo =
-  "a store is json:<directory>, redis://host:6379, rediss://host:6379 or mysql://user@host:3306/database";
+  "a store is json:<directory>, redis://host:6379, rediss://host:6379 or mysql://user@host:3306/database, `config`, or a URL whose scheme is in `stores` of holdfast.config.ts";
 
 const escaping = "in user and password write / as %2F, ? as %3F, # as %23, @ as %40";
+
+/** Tells whether a text has a scheme that the command knows itself. */
+export function isBuiltInUrl(text: string): boolean {
+  return /^(?:json|rediss?|mysql):/iu.test(text);
+}
 
 /**
  * Parses the URL of a store. Nothing is opened, and no message repeats a password.

@@ -8,7 +8,13 @@ import type {
   VersionedValue,
 } from "../ports/key-value-store.js";
 import { uuidv7 } from "../slot/uuid.js";
-import { checkKey, checkValue, describeKey, namespaceText } from "../store-kit/check-key.js";
+import {
+  checkKey,
+  checkValue,
+  compareKeys,
+  describeKey,
+  namespaceText,
+} from "../store-kit/check-key.js";
 import { checkLimit } from "../store-kit/check-query.js";
 
 interface StoredValue {
@@ -74,8 +80,9 @@ export class InMemoryKeyValueStore implements KeyValueStore {
     const { prefix = "", cursor } = query;
     const limit = checkLimit(query.limit, 100);
     const found = [...(this.#namespaces.get(namespaceText(namespace))?.keys() ?? [])]
-      .filter((key) => key.startsWith(prefix) && (cursor === undefined || key > cursor))
-      .sort();
+      .filter((key) => key.startsWith(prefix))
+      .filter((key) => cursor === undefined || compareKeys(key, cursor) > 0)
+      .sort(compareKeys);
     const keys = found.slice(0, limit);
     // The cursor is the last key returned, so that keys added or deleted in between shift nothing.
     const last = keys.at(-1);

@@ -1,6 +1,7 @@
 export { agentOptionNames } from "../engine/assemble/agent-options.js";
 export { collectHooks, type Hooks } from "../engine/assemble/compose.js";
 export type { DerivedAgent, DerivedAgentOptions } from "../engine/assemble/derive-agent.js";
+export { reachExtent } from "../engine/assemble/local-part-problems.js";
 export { type PartName, partProblem } from "../engine/assemble/part-problems.js";
 export { pluginState } from "../engine/assemble/plugin-state.js";
 export { soundOptions } from "../engine/assemble/sound-options.js";

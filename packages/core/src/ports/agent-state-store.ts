@@ -129,7 +129,10 @@ export interface StateWrite {
 /** Entry of a listing of sessions. */
 export interface SlotInfo {
   readonly slot: Slot;
-  /** Time of the last save, or of the input of a session never saved, as far as the listing knows; ISO 8601. */
+  /**
+   * Time of the last save, or of the input of a session never saved: ISO 8601, by the store's clock, exact to a second. Every save
+   * moves it on, also one that changes no message.
+   */
   readonly updatedAt: string;
   readonly messages?: number | undefined;
   /** Facts given with the last save; `unfinished` is also true while the inbox holds the input of a call. */
@@ -185,7 +188,7 @@ export interface SessionExpiry {
  * - `save` is atomic: a reader sees the old state or the new one, never a mix. It throws `StateConflictError` when the
  *   stored revision is not `expected`, and then nothing was written, neither log nor lease.
  * - The store remembers the last 16 `op`s of a slot and the revision each produced. A save with one of them returns that
- *   revision without writing, whatever `expected` says, even after saves of other writers.
+ *   revision without writing, whatever `expected` says, even after saves of other writers. A delete forgets them.
  * - A write with `lease` is refused with `LeaseLostError` when that lease no longer holds the slot.
  * - Every command ends in bounded time with one of the classes of `StoreError`.
  * - Values given are copied; values returned belong to the caller.

@@ -132,6 +132,8 @@ export interface LogSessionPage {
  * - `search` and `sessions` see only the named user's sessions with the named agent.
  * - `search` is bounded in time and memory and returns `next` when it did not see everything. Each search makes progress, so
  *   that continuing from `next` ends.
+ * - A search continued from a session that was deleted meanwhile begins again with the first session: a hit may come twice, and
+ *   none is missed.
  */
 export interface ConversationLog {
   readonly contract: 1;

@@ -21,7 +21,7 @@ export interface KeyQuery {
   readonly cursor?: string | undefined;
 }
 
-/** One page of keys in ascending order; `cursor` is absent on the last one. */
+/** One page of keys in ascending order of their code points; `cursor` is absent on the last one. */
 export interface KeyPage {
   readonly keys: readonly string[];
   readonly cursor?: string | undefined;
@@ -34,6 +34,8 @@ export interface KeyPage {
  * - A namespace is a path of non-empty strings; different paths never share keys, `["a","b"]` and `["a/b"]` included.
  * - `put` and `delete` with `expected` are compare-and-set and throw `StateConflictError` when another version is there.
  * - Versions are never reused, not even after a delete.
+ * - Keys are listed by their code points, which is the order of their UTF-8 bytes and not that of `sort()`: U+FF5E comes before
+ *   U+1F600. `compareKeys` of the store kit compares so. A prefix is literal, whatever characters it has.
  * - Keys are non-empty well-formed strings up to 1,024 UTF-16 units; a value is at most 1 MB as JSON
  *   (`StateTooLargeError`).
  */
@@ -61,6 +63,6 @@ export interface KeyValueStore {
     key: string,
     condition?: KeyValueCondition,
   ): Promise<boolean>;
-  /** Lists keys in ascending order. */
+  /** Lists keys in ascending order of their code points. */
   list(namespace: readonly string[], query?: KeyQuery): Promise<KeyPage>;
 }

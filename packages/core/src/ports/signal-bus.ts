@@ -31,6 +31,8 @@ export interface Subscription {
  * - A signal is bound to one call id, lives no longer than that call and never reaches another one.
  * - `send` resolves to `true` when a listener of that call was reached or will be.
  * - `listen` may be called before the call gets its turn.
+ * - A listener gets each signal once, however often it was announced.
+ * - A signal that a handler gets is frozen, its message included: the handler may keep it in a state.
  */
 export interface SignalBus {
   readonly contract: 1;

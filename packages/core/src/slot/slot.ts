@@ -56,7 +56,12 @@ export function slotText(slot: Slot): string {
 
 /** Returns a short, plain key of a slot: base32 of the SHA-256 of {@link slotText}, 52 lower-case letters and digits. */
 export function slotKey(slot: Slot): string {
-  return base32(createHash("sha256").update(slotText(slot), "utf8").digest());
+  return hashKey(slotText(slot));
+}
+
+/** Returns a short, plain key for a text: base32 of its SHA-256, 52 lower-case letters and digits. */
+export function hashKey(text: string): string {
+  return base32(createHash("sha256").update(text, "utf8").digest());
 }
 
 /** Returns `0` for the anonymous user, `1` and the id for a named one, so that no name can mean "anonymous". */

@@ -57,6 +57,27 @@ export function describeKey(key: string): string {
   return `key ${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}`;
 }
 
+/**
+ * Compares two keys by their code points, which is the order of their UTF-8 bytes: the order of listings in every store. (`sort()`
+ * compares UTF-16 units, by which U+1F600 comes before U+FF5E.)
+ *
+ * @returns a negative number when `a` comes first, 0 when they are equal
+ */
+export function compareKeys(a: string, b: string): number {
+  const end = Math.min(a.length, b.length);
+  for (let at = 0; at < end; at++) {
+    const one = a.charCodeAt(at);
+    const other = b.charCodeAt(at);
+    if (one !== other) return rankOf(one) - rankOf(other);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above all others of 16 bits. */
+function rankOf(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
 function checkName(name: unknown, what: string): string {
   if (typeof name !== "string")
     throw new InvalidIdError(

@@ -10,10 +10,13 @@ import type {
   SlotQuery,
   StateWrite,
 } from "../ports/agent-state-store.js";
+import type { DistributedStore } from "../ports/distributed-store.js";
 import { checkSlot, describeSlot, type Slot, slotKey } from "../slot/slot.js";
 import { applyWrite, refuseFusedParts, stateConflict } from "./apply-write.js";
 import { withCallRecord } from "./beside-head.js";
 import { boundedRead, boundedWrite } from "./deadline.js";
+import { type DocumentCompanions, documentCompanions } from "./document/document-companions.js";
+import { nodeTimeout } from "./lease/node-timeout.js";
 import { listDocuments } from "./list-documents.js";
 import { nextRevision, revisionOfOp, withOp } from "./revision.js";
 import type { DocumentClient } from "./state-document.js";
@@ -31,6 +34,17 @@ export interface DocumentStoreOptions {
   readonly commandTimeoutMs?: number | undefined;
   /** Clock for the listing's `updatedAt`. @default the system's clock */
   readonly clock?: (() => Date) | undefined;
+  /** Time after which the lease of a call that is not heard of expires; for a reach beyond this process. @default 30_000 */
+  readonly leaseMs?: number | undefined;
+  /** Time without a heartbeat after which a process is taken for dead, less than `leaseMs`. @default 4_000, if that is less */
+  readonly nodeTimeoutMs?: number | undefined;
+  /**
+   * Time between two looks at the gate of a session that a call of this process runs in or waits for: how long a turn or an
+   * interrupt from another process takes to be noticed. @default 250
+   */
+  readonly pollMs?: number | undefined;
+  /** Time after which a search of the log ends with what it has found, and says where to go on. @default 2_500 */
+  readonly searchMs?: number | undefined;
 }
 
 const optionsSchema = z.strictObject({
@@ -41,6 +55,10 @@ const optionsSchema = z.strictObject({
   clock: z
     .custom<() => Date>((value) => typeof value === "function", "a function that returns a Date")
     .default(() => () => new Date()),
+  leaseMs: z.int().min(100).default(30_000),
+  nodeTimeoutMs: z.int().min(100).optional(),
+  pollMs: z.int().min(1).default(250),
+  searchMs: z.int().min(0).default(2_500),
 });
 
 /** Attempts of a save whose compare-and-set fails although its revision is still the stored one. */
@@ -55,6 +73,8 @@ const MAX_ATTEMPTS = 10;
  *   saved since the first page of their block come at its end. A listing under way can miss a session when the clocks of
  *   writers differ, or when sessions are deleted from a block of 1,000 that others follow.
  * - It keeps call records and listing facts in the document, and has no inbox.
+ * - With a reach beyond this process its `companions()` keep gate, signals, log and values over the same client, in documents of
+ *   their own, which listings skip unread. They look at the client every `pollMs` instead of being told.
  * - A listing leaves out documents that cannot be read; loading one throws the reason.
  *
  * @throws ConfigurationError when an option is wrong
@@ -78,14 +98,25 @@ class DocumentStore implements AgentStateStore {
   readonly kind: string;
   readonly reach: Reach;
   readonly keepsCallRecords = true;
+  /** Absent for a store of one process: the in-memory parts serve it better. */
+  readonly companions?: () => DistributedStore;
   readonly #client: DocumentClient;
   readonly #options: z.infer<typeof optionsSchema>;
+  readonly #companions: DocumentCompanions | undefined;
 
   constructor(client: DocumentClient, options: z.infer<typeof optionsSchema>) {
-    this.kind = options.kind;
-    this.reach = options.reach;
+    const { kind, reach, keyPrefix, commandTimeoutMs } = options;
+    this.kind = kind;
+    this.reach = reach;
     this.#client = client;
     this.#options = options;
+    if (reach === "process") return;
+    const source = { client, keyPrefix, commandTimeoutMs };
+    const nodeTimeoutMs = nodeTimeout("documentStore", options);
+    const companions = documentCompanions(source, { ...options, nodeTimeoutMs });
+    const parts: DistributedStore = { ...companions.parts, stateStore: this };
+    this.#companions = companions;
+    this.companions = () => parts;
   }
 
   async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
@@ -128,7 +159,9 @@ class DocumentStore implements AgentStateStore {
     return listDocuments({ client: this.#client, keyPrefix, commandTimeoutMs }, query);
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    await this.#companions?.close();
+  }
 
   get #timeout(): number {
     return this.#options.commandTimeoutMs;

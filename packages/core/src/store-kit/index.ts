@@ -69,6 +69,7 @@ export {
   checkKey,
   checkNamespace,
   checkValue,
+  compareKeys,
   describeKey,
   MAX_KEY_LENGTH,
   MAX_VALUE_BYTES,

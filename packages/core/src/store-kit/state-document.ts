@@ -32,7 +32,7 @@ export interface DocumentKeys {
  *   passed on: throw `StoreUnavailableError` when a write was certainly not applied.
  * - A command may hang: the store stops waiting after its own deadline.
  *
- * Keys are the prefix and 52 lower-case letters and digits; values are JSON text, also of many megabytes.
+ * Keys are the prefix and at most 64 lower-case letters, digits and hyphens; values are JSON text, also of many megabytes.
  */
 export interface DocumentClient {
   get(key: string): Promise<StoredDocument | null>;

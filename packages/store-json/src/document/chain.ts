@@ -115,6 +115,7 @@ export function follow(chain: Chain, step: ChainStep): Verdict {
     chain.info = undefined;
     chain.head.clear();
     chain.calls = [];
+    chain.ops = [];
   }
   return "accepted";
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { StateCorruptError } from "@holdfast/core";
-import type { KeyPage, KeyQuery } from "@holdfast/core/store-kit";
+import { compareKeys, type KeyPage, type KeyQuery } from "@holdfast/core/store-kit";
 import { documentTitle } from "../document/document-title.js";
 import { sweepDeleted } from "../document/sweep-deleted.js";
 import { namesIn } from "../io/disk.js";
@@ -11,7 +11,7 @@ import type { ReportSink } from "../report.js";
 import { keySegment, namespaceDirectory, valuePlace } from "./value-place.js";
 
 /**
- * Returns the keys of a namespace that have a value, in ascending order; the cursor is the last key of the page.
+ * Returns the keys of a namespace that have a value, in ascending order of code points; the cursor is the last key of the page.
  *
  * @throws StoreUnavailableError
  */
@@ -27,8 +27,9 @@ export async function listKeys(
     const names = (await namesIn(directory)).filter((name) => keySegment(name) !== null);
     const candidates = (await inParallel(names, 16, (name) => keyOf(directory, name)))
       .filter((key) => key !== null)
-      .filter((key) => key.startsWith(prefix) && (cursor === undefined || key > cursor))
-      .sort();
+      .filter((key) => key.startsWith(prefix))
+      .filter((key) => cursor === undefined || compareKeys(key, cursor) > 0)
+      .sort(compareKeys);
     const keys: string[] = [];
     for (const key of candidates) {
       if (!(await hasValue(valuePlace(root, namespace, key).directory, report))) continue;

@@ -51,6 +51,14 @@ export function deleteCases(check: StoreCase): ConformanceCase[] {
         await assertStored(store, slot, { revision, head: write.head, messages: write.append });
       },
     ),
+    check("a delete forgets the ops: the same save can be made again", async (store) => {
+      const write = firstWrite(slot, numberedMessages(1));
+      const revision = await store.save(slot, write);
+      await store.delete(slot);
+      const again = await store.save(slot, write);
+      assert.notEqual(again, revision, "the save was made, not remembered");
+      await assertStored(store, slot, { ...write, revision: again, messages: write.append });
+    }),
     check("deleting a slot leaves the others alone", async (store) => {
       const others = [
         { ...slot, agentId: "other" },

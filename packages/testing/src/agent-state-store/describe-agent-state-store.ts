@@ -61,7 +61,7 @@ export function agentStateStoreCases(options: AgentStateStoreOptions): Conforman
     ...changeCases(check, options),
     ...idCases(check),
     ...deleteCases(check),
-    ...listCases(check),
+    ...listCases(check, options),
     ...(fuses.includes("gate") ? fusedGateCases(check) : []),
     ...(fuses.includes("log") ? fusedLogCases(check) : []),
     ...(inbox ? inboxCases(check, options) : []),

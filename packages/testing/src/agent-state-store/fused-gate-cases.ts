@@ -5,6 +5,7 @@ import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
+import { eventually } from "../crash/eventually.js";
 import { assertStored, firstWrite, loadState, nextWrite } from "./state-writes.js";
 import type { StoreCase } from "./store-case.js";
 
@@ -51,6 +52,24 @@ export function fusedGateCases(check: StoreCase): ConformanceCase[] {
         await lease.release();
       },
     ),
+    check("the known revision is asked for when the turn comes, not before", async (store) => {
+      const gate = gateOf(store);
+      const first = await gate.acquire(slot, { callId: "c-1" });
+      let cached: string | undefined;
+      let isAskedInTime = false;
+      const known = (): string | undefined => {
+        isAskedInTime = cached !== undefined;
+        return cached;
+      };
+      const second = gate.acquire(slot, { callId: "c-2", known });
+      await eventually(async () => (await gate.calls(slot)).length === 2);
+      const write = firstWrite(slot, numberedMessages(1), { lease: first.token });
+      cached = await store.save(slot, write);
+      await first.release();
+      const lease = await second;
+      assert.ok(isAskedInTime, "asked after the call before it saved");
+      await lease.release();
+    }),
     check("a save under a lease without release keeps it", async (store) => {
       const gate = gateOf(store);
       const lease = await gate.acquire(slot, { callId: "c-1" });

@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import type { AgentStateStore, SessionInfo, Slot, SlotQuery } from "@holdfast/core";
 import { slotText, uuidv7 } from "@holdfast/core/store-kit";
-import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { type ConformanceCase, caseTimeoutMs } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
+import { eventually } from "../crash/eventually.js";
 import { firstWrite, loadState, nextWrite } from "./state-writes.js";
-import type { StoreCase } from "./store-case.js";
+import type { AgentStateStoreOptions, StoreCase } from "./store-case.js";
 
 /** Listing sessions. */
-export function listCases(check: StoreCase): ConformanceCase[] {
+export function listCases(
+  check: StoreCase,
+  options: Pick<AgentStateStoreOptions, "timeoutMs">,
+): ConformanceCase[] {
   return [
     check("an empty store lists nothing, without a cursor", async (store) => {
       assert.deepStrictEqual(await store.list(), { slots: [] });
@@ -75,6 +79,20 @@ export function listCases(check: StoreCase): ConformanceCase[] {
         }
       },
     ),
+    check("every save moves updatedAt on, also one without messages", async (store) => {
+      const slot = { agentId: "agent", userId: "user", sessionId: "session" };
+      await store.save(slot, firstWrite(slot, []));
+      const updatedAt = async () => Date.parse((await store.list()).slots[0]?.updatedAt ?? "");
+      const first = await updatedAt();
+      // Repeated, as a clock stands still for a moment, and times are exact to a second only.
+      await eventually(
+        async () => {
+          await store.save(slot, nextWrite(await loadState(store, slot), []));
+          return (await updatedAt()) > first;
+        },
+        { what: "a later time of the last save", timeoutMs: caseTimeoutMs(options) / 2 },
+      );
+    }),
     check(
       "a listing misses no session that was there all the time, whatever is saved meanwhile",
       async (store) => {

@@ -1,10 +1,12 @@
+import assert from "node:assert/strict";
+import { withDeadline } from "@holdfast/core/store-kit";
 import { runner } from "../runner.js";
 import { scaled } from "./scaled.js";
 
 /** One sentence of a contract and the code that checks it. */
 export interface ConformanceCase {
   readonly title: string;
-  /** Rejects when the implementation breaks the sentence. */
+  /** Rejects when the implementation breaks the sentence, or does not answer in time; cleans up in both cases. */
   run(): Promise<void>;
 }
 
@@ -35,6 +37,7 @@ export function caseFactory<Subject>(
   options: ReopenableOptions<Subject>,
   close?: (subject: Subject) => Promise<void>,
 ): (title: string, body: CaseBody<Subject>) => ConformanceCase {
+  const timeoutMs = caseTimeoutMs(options);
   return (title, body) => ({
     title,
     async run() {
@@ -46,17 +49,18 @@ export function caseFactory<Subject>(
       const failures: unknown[] = [];
       try {
         const subject = keep(await options.create());
-        await body(subject, async () => {
+        const reopen = async (): Promise<Subject> => {
           if (options.reopen === undefined) throw new TypeError("the case needs options.reopen");
           return keep(await options.reopen(subject));
-        });
+        };
+        await inTime(timeoutMs, "the case", () => body(subject, reopen));
       } catch (error) {
         failures.push(error);
       }
       for (const subject of [...instances].reverse()) {
         try {
-          await close?.(subject);
-          await options.cleanup?.(subject);
+          await inTime(timeoutMs, "closing the subject", async () => close?.(subject));
+          await inTime(timeoutMs, "the cleanup", async () => options.cleanup?.(subject));
         } catch (error) {
           failures.push(error);
         }
@@ -68,14 +72,27 @@ export function caseFactory<Subject>(
   });
 }
 
+/** Returns the longest time of one case. */
+export function caseTimeoutMs({ timeoutMs }: Pick<SubjectOptions<unknown>, "timeoutMs">): number {
+  return timeoutMs ?? scaled(60_000, 1_800_000);
+}
+
+/** Fails when `work` takes longer, so that what was opened is closed all the same and the run goes on. */
+async function inTime(timeoutMs: number, what: string, work: () => Promise<void>): Promise<void> {
+  await withDeadline(work, timeoutMs, () => {
+    return new assert.AssertionError({ message: `${what} took longer than ${timeoutMs} ms` });
+  });
+}
+
 /** Registers cases with the runner. */
 export function registerCases(
   title: string,
   cases: readonly ConformanceCase[],
   options: Pick<SubjectOptions<unknown>, "timeoutMs">,
 ): void {
+  const longestMs = caseTimeoutMs(options);
   runner.describe(title, () => {
-    for (const { title: sentence, run } of cases)
-      runner.test(sentence, options.timeoutMs ?? scaled(60_000, 1_800_000), run);
+    // A case ends by itself before, and cleans up.
+    for (const { title: sentence, run } of cases) runner.test(sentence, 4 * longestMs, run);
   });
 }

@@ -30,7 +30,7 @@ export function conversationLogCases(options: ConversationLogOptions): Conforman
     ...recordCases(check),
     ...rangeCases(check),
     ...blobCases(check),
-    ...searchCases(check),
+    ...searchCases(check, options),
     ...sessionCases(check),
     ...slotCases(check, options),
     ...(options.reopen === undefined ? [] : reopenCases(check)),

@@ -11,6 +11,11 @@ import type {
 export interface ConversationLogOptions extends ReopenableOptions<ConversationLog> {
   /** Takes the backend away, as an outage would; every method must then fail, and within `timeoutMs`. */
   breakBackend?(log: ConversationLog): void | Promise<void>;
+  /**
+   * A fresh, empty log whose searches run out of time at once, which shows that they have a limit. Not cleaned up: it shares its
+   * resources with those of `create`.
+   */
+  createLimited?(): ConversationLog | Promise<ConversationLog>;
 }
 
 /** Makes one case about a log. */

@@ -6,16 +6,19 @@ import {
   textOf,
   toolResultMessage,
 } from "@holdfast/core";
-import { type LogHit, type LogPosition, type LogQuery, slotText } from "@holdfast/core/store-kit";
+import { type LogHit, type LogQuery, slotText } from "@holdfast/core/store-kit";
 import { assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
-import type { ConformanceCase } from "../conformance/conformance-case.js";
+import { type ConformanceCase, caseFactory } from "../conformance/conformance-case.js";
 import { messageRecord } from "../conformance/sample-records.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
-import type { LogCase } from "./log-case.js";
+import type { ConversationLogOptions, LogCase } from "./log-case.js";
 
 /** Searching text. */
-export function searchCases(check: LogCase): ConformanceCase[] {
-  return [
+export function searchCases(
+  check: LogCase,
+  { createLimited }: Pick<ConversationLogOptions, "createLimited">,
+): ConformanceCase[] {
+  const cases = [
     check("search finds literal text without regard to case, and shows it", async (log) => {
       await log.append(slot, [
         messageRecord("The Quick brown fox"),
@@ -108,6 +111,20 @@ export function searchCases(check: LogCase): ConformanceCase[] {
       const one = await everything(log, { text: "needle", limit: 2, sessionId: "second" });
       assert.deepStrictEqual([...one].sort(), texts.slice(7, 14).sort(), "in one session");
     }),
+    check("a search continued from a session that was deleted misses nothing", async (log) => {
+      const { agentId, userId } = slot;
+      const sessions = ["first", "second", "third"];
+      for (const sessionId of sessions)
+        await log.append({ ...slot, sessionId }, [messageRecord(`needle ${sessionId}`)]);
+      const query = { agentId, userId, text: "needle", limit: 1 };
+      const { hits, next } = await log.search(query);
+      const seen = hits[0]?.slot.sessionId;
+      assert.equal(next?.sessionId, seen, "it goes on from the session it stopped in");
+      await log.delete({ ...slot, sessionId: seen as string });
+      const rest = await everything(log, { text: "needle", limit: 1, before: next });
+      const left = sessions.filter((sessionId) => sessionId !== seen);
+      assert.deepStrictEqual([...new Set(rest)].sort(), left.map((id) => `needle ${id}`).sort());
+    }),
     check("in a session the newest records come first", async (log) => {
       await log.append(
         slot,
@@ -123,6 +140,25 @@ export function searchCases(check: LogCase): ConformanceCase[] {
       await log.append(slot, [messageRecord("needle")]);
       const signal = AbortSignal.abort(new Error("enough"));
       await rejectionOf(() => hitsOf(log, { text: "needle", signal }), "an aborted search rejects");
+    }),
+  ];
+  if (createLimited === undefined) return cases;
+  const checkLimited = caseFactory<ConversationLog>({ create: createLimited });
+  return [
+    ...cases,
+    checkLimited("a search out of time says where to go on, and goes on", async (log) => {
+      const texts = Array.from({ length: 30 }, (_, index) => `needle ${index}`);
+      for (const sessionId of ["first", "second"])
+        await log.append(
+          { ...slot, sessionId },
+          texts.map((text) => messageRecord(`${text} ${sessionId}`)),
+        );
+      const { agentId, userId } = slot;
+      const { hits, next } = await log.search({ agentId, userId, text: "needle", limit: 100 });
+      assert.ok(hits.length < 60, "a search without time does not see everything");
+      assert.ok(next, "it says where to go on");
+      const all = await everything(log, { text: "needle", limit: 100 });
+      assert.equal(new Set(all).size, 60, "continued to its end it has seen everything");
     }),
   ];
 }
@@ -155,7 +191,7 @@ async function everything(
   query: Omit<LogQuery, "agentId" | "userId"> & { readonly limit: number },
 ): Promise<string[]> {
   const texts: string[] = [];
-  let before: LogPosition | undefined;
+  let { before } = query;
   do {
     const { agentId, userId } = slot;
     const { hits, next } = await log.search({ agentId, userId, ...query, before });

@@ -79,6 +79,21 @@ export function keyCases(check: KeyValueCase): ConformanceCase[] {
       const all = await store.list(namespace, { limit: 500 });
       assert.equal(all.cursor, undefined, "no cursor on the last page");
     }),
+    check("keys are in the order of their code points, on every page", async (store) => {
+      const inOrder = ["A", "Z", "a", "a\u0000", "aa", "\u00e9", "\ud7ff", "\uff5e", "\u{1f600}"];
+      await inBatches(inOrder.toReversed(), 4, (key) => store.put(namespace, key, 1));
+      for (const limit of [1, 4, 100])
+        assert.deepStrictEqual(await everyKey(store, namespace, { limit }), inOrder);
+    }),
+    check("a prefix with a NUL is as good as any other", async (store) => {
+      const keys = ["a", "a\u0000", "a\u0000b", "a\u0001", "b"];
+      for (const key of keys) await store.put(namespace, key, 1);
+      for (const prefix of ["a", "a\u0000", "a\u0000b", "\u0000"])
+        assert.deepStrictEqual(
+          await everyKey(store, namespace, { prefix }),
+          keys.filter((key) => key.startsWith(prefix)),
+        );
+    }),
     check("a prefix is literal, and case matters", async (store) => {
       const keys = ["a", "a%", "a%b", "a*", "a*b", "a.b", "a[b", "a\\b", "a_b", "ab", "A%c", "b"];
       for (const key of keys) await store.put(namespace, key, 1);

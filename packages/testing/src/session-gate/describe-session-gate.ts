@@ -3,12 +3,14 @@ import { assertRejects } from "../conformance/assert-rejects.js";
 import {
   type ConformanceCase,
   caseFactory,
+  caseTimeoutMs,
   registerCases,
 } from "../conformance/conformance-case.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
 import { assertNeverTwoHolders, exclusionCases } from "./exclusion-cases.js";
 import type { GateCase, SessionGateOptions } from "./gate-case.js";
+import { memoryCases } from "./memory-cases.js";
 import { queueCases } from "./queue-cases.js";
 import { validityCases } from "./validity-cases.js";
 
@@ -29,6 +31,7 @@ export function sessionGateCases(options: SessionGateOptions): ConformanceCase[]
     ...exclusionCases(check),
     ...queueCases(check),
     ...validityCases(check),
+    ...memoryCases(check, options),
     ...(options.reopen === undefined ? [] : reopenCases(check, options)),
   ];
 }
@@ -36,7 +39,7 @@ export function sessionGateCases(options: SessionGateOptions): ConformanceCase[]
 /** Two instances over the same data, as two processes would have. */
 function reopenCases(
   check: GateCase,
-  options: Pick<SessionGateOptions, "killHolder">,
+  options: Pick<SessionGateOptions, "killHolder" | "stallHolder" | "timeoutMs">,
 ): ConformanceCase[] {
   const cases = [
     check(
@@ -71,6 +74,26 @@ function reopenCases(
           const lease = await second.acquire(slot, { callId: "c-2" });
           assert.notEqual(lease.token, dead.token);
           assert.ok(dead.validUntil <= Date.now(), "granted before the dead holder's time was up");
+          await lease.release();
+        },
+      ),
+    );
+  if (options.stallHolder !== undefined)
+    cases.push(
+      check(
+        "a holder that stood still past its lease learns that it lost it, and takes nothing back",
+        async (gate, reopen) => {
+          const second = await reopen();
+          const stalled = await gate.acquire(slot, { callId: "c-1" });
+          const goOn = await options.stallHolder?.(gate);
+          const lease = await second.acquire(slot, { callId: "c-2" });
+          assert.ok(stalled.validUntil <= Date.now(), "granted before the stalled holder's time");
+          goOn?.();
+          const timeoutMs = caseTimeoutMs(options) / 2;
+          await eventually(() => stalled.lost.aborted, { what: "the lost lease", timeoutMs });
+          await stalled.release();
+          assert.deepStrictEqual(await second.calls(slot), ["c-2"], "the slot stays the second's");
+          assert.equal(lease.lost.aborted, false);
           await lease.release();
         },
       ),

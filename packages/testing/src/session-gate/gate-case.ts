@@ -12,6 +12,11 @@ export interface SessionGateOptions extends ReopenableOptions<SessionGate> {
    * suite then checks that its leases end by themselves; make them short (`leaseMs`) to keep the test quick.
    */
   killHolder?(gate: SessionGate): void | Promise<void>;
+  /**
+   * Stalls a gate as `SIGSTOP` of its process would: it renews nothing until the function returned is called. Together with
+   * `reopen` the suite then checks that it learns of the leases it lost; make them short (`leaseMs`) to keep the test quick.
+   */
+  stallHolder?(gate: SessionGate): (() => void) | Promise<() => void>;
 }
 
 /** Makes one case about a gate. */

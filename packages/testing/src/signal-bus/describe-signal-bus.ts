@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type SignalBus, type Slot, userMessage } from "@holdfast/core";
+import { type SignalBus, type Slot, textOf, userMessage } from "@holdfast/core";
 import { type Signal, slotText } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import {
@@ -61,6 +61,16 @@ function deliveryCases(check: BusCase): ConformanceCase[] {
         Object.isFrozen(received) && Object.isFrozen(received?.content),
         "a message is frozen wherever it comes from",
       );
+    }),
+    check("a call gets each signal once, however many follow", async (bus) => {
+      const one = await listener(bus, slot, "c-1");
+      const texts = ["first", "second", "third"];
+      for (const [index, text] of texts.entries()) {
+        await bus.send(slot, "c-1", { kind: "interrupt", message: userMessage(text) });
+        await one.got(index + 1);
+      }
+      const heard = one.signals.map(({ message }) => message && textOf(message));
+      assert.deepStrictEqual(heard, texts);
     }),
     check(
       "without a listener send returns false, and a later listener gets nothing",

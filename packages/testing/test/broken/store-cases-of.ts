@@ -6,10 +6,12 @@ import type { ReferenceStore } from "../reference/reference-store.js";
 /** Every case of the suite, against stores of this class. */
 export function casesOf(
   store: new (backend?: ReferenceStore["backend"]) => ReferenceStore,
+  timeoutMs?: number,
 ): ReturnType<typeof agentStateStoreCases> {
   const options: AgentStateStoreOptions = {
     create: () => new store(),
     reopen: (first) => new store((first as ReferenceStore).backend),
+    timeoutMs,
     fuses: ["gate", "log"],
     inbox: true,
     callRecords: true,

@@ -13,6 +13,7 @@ import {
 interface Waiter {
   readonly callId: string;
   readonly token: string;
+  readonly lost: AbortController;
   start(): void;
 }
 
@@ -46,6 +47,7 @@ export class ReferenceGate implements SessionGate {
       throw new SessionBusyError(`${describeSlot(slot)} is busy with ${ahead} calls; try later`);
     this.queues.set(key, queue);
     const token = uuidv7();
+    const lost = new AbortController();
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         this.leave(slot, token);
@@ -56,7 +58,7 @@ export class ReferenceGate implements SessionGate {
         resolve();
       };
       signal?.addEventListener("abort", leave, { once: true });
-      this.enqueue(queue, { callId, token, start });
+      this.enqueue(queue, { callId, token, lost, start });
       if (this.mayStart(ahead)) start();
       else request.onWait?.(ahead);
     });
@@ -64,7 +66,7 @@ export class ReferenceGate implements SessionGate {
     const validUntil = (): number => this.validUntil(slot, token);
     return {
       token,
-      lost: new AbortController().signal,
+      lost: lost.signal,
       get validUntil() {
         return validUntil();
       },
@@ -99,10 +101,15 @@ export class ReferenceGate implements SessionGate {
   /** Ends every lease, as the time limit of a distributed gate does when they are no longer renewed. */
   lapse(): void {
     for (const [key, queue] of [...this.queues]) {
-      queue.shift();
+      const holder = queue.shift();
+      if (holder !== undefined) this.lose(holder);
       if (queue.length === 0) this.queues.delete(key);
       else queue[0]?.start();
     }
+  }
+
+  protected lose({ lost }: Pick<Waiter, "lost">): void {
+    lost.abort(new Error("the lease ended"));
   }
 
   protected putOrLeave(slot: Slot, token: string, entry: InboxEntry): void {

@@ -7,11 +7,12 @@ import {
   StateTooLargeError,
   StoreUnavailableError,
 } from "@holdfast/core";
-import type {
-  KeyPage,
-  KeyQuery,
-  KeyValueCondition,
-  VersionedValue,
+import {
+  compareKeys,
+  type KeyPage,
+  type KeyQuery,
+  type KeyValueCondition,
+  type VersionedValue,
 } from "@holdfast/core/store-kit";
 
 interface Stored {
@@ -81,10 +82,19 @@ export class ReferenceKeyValueStore implements KeyValueStore {
     const values = this.values(namespace);
     await this.connect();
     const keys = [...values.keys()]
-      .sort()
-      .filter((key) => key.startsWith(prefix) && (cursor === undefined || key > cursor));
+      .sort(this.order)
+      .filter((key) => this.matches(key, prefix))
+      .filter((key) => cursor === undefined || this.order(key, cursor) > 0);
     const page = keys.slice(0, limit);
     return keys.length > limit ? { keys: page, cursor: page.at(-1) } : { keys: page };
+  }
+
+  protected order(one: string, other: string): number {
+    return compareKeys(one, other);
+  }
+
+  protected matches(key: string, prefix: string): boolean {
+    return key.startsWith(prefix);
   }
 
   protected keyOf(namespace: readonly string[]): string {

@@ -34,6 +34,8 @@ export class ReferenceLog implements ConversationLog {
   readonly reach = "process";
   readonly slots: Map<string, SlotLog>;
   broken = false;
+  /** Records after which a search ends. */
+  maxRecords = Number.POSITIVE_INFINITY;
 
   constructor(slots: Map<string, SlotLog> = new Map()) {
     this.slots = slots;
@@ -91,15 +93,16 @@ export class ReferenceLog implements ConversationLog {
     const { before, limit = 10 } = query;
     const wanted = query.text.toLowerCase();
     const hits: LogHit[] = [];
-    for (const { slot, lines, blobs } of from(this.newestFirst(query), before?.sessionId)) {
+    let read = 0;
+    for (const { slot, lines, blobs } of this.from(this.newestFirst(query), before?.sessionId)) {
       const records = lines.map((line): LogRecord => JSON.parse(line));
       for (const record of this.inOrder(records)) {
         if (slot.sessionId === before?.sessionId && record.seq >= before.seq) continue;
         const inline = JSON.stringify(record.message ?? record.mark).toLowerCase();
         const texts = [inline, ...(record.blobs ?? []).map(({ ref }) => blobs.get(ref) ?? "")];
-        if (!texts.some((text) => this.matches(text.toLowerCase(), wanted))) continue;
-        hits.push({ slot, record, snippet: query.text });
-        if (hits.length === limit)
+        if (texts.some((text) => this.matches(text.toLowerCase(), wanted)))
+          hits.push({ slot, record, snippet: query.text });
+        if (hits.length === limit || ++read >= this.maxRecords)
           return { hits, next: { sessionId: slot.sessionId, seq: record.seq } };
       }
     }
@@ -110,7 +113,7 @@ export class ReferenceLog implements ConversationLog {
     checkSessionQuery(query);
     await this.connect();
     const { cursor, limit = 100 } = query;
-    const logs = from(this.newestFirst(query), cursor);
+    const logs = this.from(this.newestFirst(query), cursor);
     const page = logs.slice(0, limit);
     const sessions = page.map(({ slot, lines }) => ({
       slot,
@@ -139,6 +142,12 @@ export class ReferenceLog implements ConversationLog {
     return [...this.slots.values()].filter(({ slot }) => this.sees(query, slot)).reverse();
   }
 
+  /** The logs from that of a session on; all of them when it is not there. */
+  from(logs: SlotLog[], sessionId: string | undefined): SlotLog[] {
+    const index = logs.findIndex(({ slot }) => slot.sessionId === sessionId);
+    return logs.slice(Math.max(index, 0));
+  }
+
   protected inOrder(records: readonly LogRecord[]): readonly LogRecord[] {
     return records.toReversed();
   }
@@ -151,12 +160,6 @@ export class ReferenceLog implements ConversationLog {
   protected matches(text: string, wanted: string): boolean {
     return text.includes(JSON.stringify(wanted).slice(1, -1)) || text.includes(wanted);
   }
-}
-
-/** The logs from that of a session on; all of them when it is not there. */
-function from(logs: SlotLog[], sessionId: string | undefined): SlotLog[] {
-  const index = logs.findIndex(({ slot }) => slot.sessionId === sessionId);
-  return logs.slice(Math.max(index, 0));
 }
 
 function takeBlobs(

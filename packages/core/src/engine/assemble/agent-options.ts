@@ -78,6 +78,8 @@ export interface ReActAgentOptions extends PortOptions {
   readonly plugins?: readonly Plugin[] | undefined;
   /** Store, log, gate, signals and key-value store in one; single parts given beside it win. */
   readonly distributedStore?: DistributedStore | undefined;
+  /** Only one node will ever run, so a distributed state store may have a local gate, log or signals. @default false */
+  readonly singleNode?: boolean | undefined;
   /** @default "call" */
   readonly persistence?: Persistence | undefined;
   /** @default "fail" */
@@ -141,6 +143,7 @@ export interface AgentSettings {
   readonly agentId: string;
   readonly systemPrompt: string;
   readonly resetEquippedTools: boolean;
+  readonly singleNode: boolean;
   readonly persistence: Persistence;
   readonly conflictPolicy: ConflictPolicy;
   readonly onStoreRolledBack: "report" | "refuse";
@@ -201,6 +204,7 @@ const settings = z.object({
   agentId: z.string().min(1).max(255).optional(),
   systemPrompt: z.string().default(""),
   resetEquippedTools: z.boolean().default(false),
+  singleNode: z.boolean().default(false),
   persistence: z.enum(["call", "step"]).default("call"),
   conflictPolicy: z.enum(["fail", "merge-append", "overwrite"]).default("fail"),
   onStoreRolledBack: z.enum(["report", "refuse"]).default("report"),

@@ -42,6 +42,7 @@ import { askForPlugin } from "./ask-for-plugin.js";
 import { collectHooks, type Hooks } from "./compose.js";
 import { type DerivedAgent, deriveParts } from "./derive-agent.js";
 import { checkPrompt } from "./hook-results.js";
+import { localPartProblems } from "./local-part-problems.js";
 import { isListOfNames, orderMiddleware } from "./order-middleware.js";
 import {
   middlewareProblem,
@@ -254,6 +255,10 @@ class Assembly {
     const gate = port("gate");
     const log = port("log");
     this.#checkExpiry(stateStore, gate, log);
+    if (options.singleNode !== true)
+      this.#problems.push(
+        ...localPartProblems({ stateStore, gate, log, signals: port("signals") }),
+      );
     this.#checkBuilt();
     const runMarks = this.#runMarks(stateStore, port("keyValue"));
     this.#parts = Object.freeze({

@@ -1,0 +1,3 @@
+import type { AgentStateStore } from "@holdfast/core";
+
+export function open(location: string): AgentStateStore;

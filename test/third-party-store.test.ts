@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { scaled, tempDirectory } from "@holdfast/testing";
+import { expect, onTestFinished, test } from "vitest";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("..", import.meta.url));
+const example = join(root, "examples/third-party-store");
+
+test.each([
+  ["sqlite-client.ts", 60],
+  ["sqlite-state-store.ts", 260],
+])("%s has fewer than %d lines", async (file, lines) => {
+  const text = await readFile(join(example, "src", file), "utf8");
+  expect(text.trimEnd().split("\n").length).toBeLessThan(lines);
+});
+
+test("the example builds outside the workspace, from tarballs only, and passes the suites", async () => {
+  const directory = await tempDirectory();
+  onTestFinished(() => directory.cleanup());
+  const project = join(directory.path, "project");
+  await install(project, directory.path);
+  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", project]);
+  const env: NodeJS.ProcessEnv = { ...process.env, SQLITE_DIRECTORY: quickDirectory() };
+  for (const name of Object.keys(env)) if (/^(VITEST|NODE_TEST)/.test(name)) delete env[name];
+  const [suites] = scaled(["in processes that fail"], [undefined]);
+  if (suites !== undefined) env["SUITES"] = suites;
+  const tests = (await readdir(join(project, "test"))).filter((name) => name.endsWith(".test.mjs"));
+  const paths = tests.map((name) => join("test", name));
+  const { stdout } = await run(process.execPath, ["--test", "--test-reporter=tap", ...paths], {
+    ...{ cwd: project, env, maxBuffer: 2 ** 26 },
+  }).catch((error) => error as { stdout: string });
+  expect(stdout.match(/^ *not ok.*$/gm) ?? []).toEqual([]);
+  expect(stdout).toMatch(/^# pass [1-9]\d*$/m);
+  expect(stdout).toMatch(/^# fail 0$/m);
+});
+
+/** Makes a project of the example whose only packages of ours are tarballs. */
+async function install(project: string, tarballs: string): Promise<void> {
+  await mkdir(project);
+  for (const part of ["src", "test"])
+    await cp(join(example, part), join(project, part), { recursive: true });
+  const manifest = JSON.parse(await readFile(join(example, "package.json"), "utf8"));
+  for (const name of ["core", "testing"])
+    manifest.dependencies[`@holdfast/${name}`] = `file:${await pack(name, tarballs)}`;
+  manifest.devDependencies = { "@types/node": "^20.19.0" };
+  await writeFile(join(project, "package.json"), JSON.stringify(manifest));
+  const compilerOptions = {
+    ...{ module: "nodenext", target: "es2023", strict: true, declaration: true },
+    ...{ rootDir: "src", outDir: "dist", types: ["node"] },
+  };
+  const tsconfig = { compilerOptions, include: ["src"] };
+  await writeFile(join(project, "tsconfig.json"), JSON.stringify(tsconfig));
+  const quietly = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"];
+  await run(npmProgram("npm"), ["install", ...quietly], { cwd: project });
+}
+
+async function pack(name: string, into: string): Promise<string> {
+  const tarball = join(into, `${name}.tgz`);
+  const { packageManager } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const args = ["--yes", packageManager, "pack", "--out", tarball];
+  await run(npmProgram("npx"), args, { cwd: join(root, "packages", name) });
+  return tarball;
+}
+
+/** The programs beside the Node that runs this, where they are there. */
+function npmProgram(name: string): string {
+  const beside = join(dirname(process.execPath), name);
+  return existsSync(beside) ? beside : name;
+}
+
+/** Memory instead of a disk, where there is: what kill -9 leaves is the same on both. */
+function quickDirectory(): string | undefined {
+  return existsSync("/dev/shm") ? "/dev/shm" : undefined;
+}
