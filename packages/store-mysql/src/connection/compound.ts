@@ -24,7 +24,8 @@ export function compound(
 
 /**
  * Returns a statement of MariaDB that runs others, beginning a transaction that they have to end; one that fails is rolled
- * back. A variable hides columns of the same name, hence the `v_` in front of each.
+ * back. A variable hides columns of the same name, hence the `v_` in front of each. A query inside `IF` or `SET` locks what it reads,
+ * and the gaps between; `SELECT … INTO` does not.
  */
 export function compoundBlock(variables: readonly string[], statements: readonly string[]): string {
   return `BEGIN NOT ATOMIC

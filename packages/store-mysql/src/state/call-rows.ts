@@ -19,27 +19,28 @@ interface Statement {
 }
 
 /** Variables of {@link keepingRows}. */
-export const CALL_VARIABLES: readonly string[] = ["v_oldest BIGINT UNSIGNED DEFAULT 0"];
+export const CALL_VARIABLES: readonly string[] = ["v_calls INT", "v_oldest BIGINT UNSIGNED"];
 
 /** Statements of a compound one that keep the record of a save. */
 export function keepingRows(tables: Tables, k: Buffer, write: PreparedWrite): readonly Statement[] {
   const { calls } = tables;
   const { callRecord, expected } = write;
-  if (expected === null) {
-    const count = `(SELECT COUNT(*) FROM ${calls} WHERE k = ?)`;
-    return [{ sql: `IF ${count} > 0 THEN ${dropping(calls)}; END IF`, values: [k, k, LAST] }];
-  }
+  const counting = `SELECT COUNT(*) INTO v_calls`;
+  if (expected === null)
+    return [
+      { sql: `${counting} FROM ${calls} WHERE k = ?`, values: [k] },
+      { sql: `IF v_calls > 0 THEN ${dropping(calls)}; END IF`, values: [k, LAST] },
+    ];
   if (callRecord === undefined) return [];
   const { adding, same, oldest, clearing } = partsOf(tables, k, write, callRecord);
   return [
     adding,
-    {
-      sql: `IF (SELECT COUNT(*) ${same.sql}) > 0 THEN DELETE ${same.sql}; END IF`,
-      values: [...same.values, ...same.values],
-    },
-    { sql: `SET v_oldest = (${oldest.sql})`, values: oldest.values },
+    { sql: `${counting} ${same.sql}`, values: same.values },
+    { sql: `IF v_calls > 0 THEN DELETE ${same.sql}; END IF`, values: same.values },
+    { sql: `SELECT ${oldest.sql.replace("FROM", "INTO v_oldest FROM")}`, values: oldest.values },
     { sql: `IF v_oldest > 0 THEN ${dropping(calls, "v_oldest")}; END IF`, values: [k] },
-    clearing,
+    { sql: `${counting} FROM ${calls} WHERE k = ?`, values: [k] },
+    { sql: `IF v_calls >= ? THEN ${clearing}; END IF`, values: [callRecord.keep, k] },
   ];
 }
 
@@ -52,19 +53,22 @@ export async function keepRows(
 ): Promise<void> {
   const { callRecord, expected } = write;
   const drop = (upTo: number) => tx.write(dropping(tables.calls), [k, upTo]);
-  if (expected === null) {
+  const count = async () => {
     const [row] = await tx.read(`SELECT COUNT(*) FROM ${tables.calls} WHERE k = ?`, [k]);
-    if (asNumberOrZero(row?.[0]) > 0) await drop(LAST);
+    return asNumberOrZero(row?.[0]);
+  };
+  if (expected === null) {
+    if ((await count()) > 0) await drop(LAST);
     return;
   }
   if (callRecord === undefined) return;
   const { adding, same, oldest, clearing } = partsOf(tables, k, write, callRecord);
   await tx.write(adding.sql, adding.values);
   await tx.write(`DELETE ${same.sql}`, same.values);
-  const [row] = await tx.read(oldest.sql, oldest.values);
+  const [row] = await tx.read(`SELECT ${oldest.sql}`, oldest.values);
   const upTo = asNumberOrZero(row?.[0]);
   if (upTo > 0) await drop(upTo);
-  await tx.write(clearing.sql, clearing.values);
+  if ((await count()) >= callRecord.keep) await tx.write(clearing, [k]);
 }
 
 /** Number behind those of all revisions. */
@@ -92,12 +96,9 @@ function partsOf(
     values: [k, n, start.length / 2, start],
   };
   const oldest: Statement = {
-    sql: `SELECT COALESCE(MAX(n), 0) FROM (SELECT n, ROW_NUMBER() ${newestFirst} AS place, SUM(LENGTH(body)) ${newestFirst} AS bytes FROM ${calls} WHERE k = ?) AS ranked WHERE place > ? OR bytes > ${MAX_RECORD_BYTES}`,
+    sql: `COALESCE(MAX(n), 0) FROM (SELECT n, ROW_NUMBER() ${newestFirst} AS place, SUM(LENGTH(body)) ${newestFirst} AS bytes FROM ${calls} WHERE k = ?) AS ranked WHERE place > ? OR bytes > ${MAX_RECORD_BYTES}`,
     values: [k, keep],
   };
-  const clearing: Statement = {
-    sql: `UPDATE ${slots} SET calls = NULL WHERE k = ? AND calls IS NOT NULL AND (SELECT COUNT(*) FROM ${calls} WHERE ${calls}.k = ${slots}.k) >= ?`,
-    values: [k, keep],
-  };
+  const clearing = `UPDATE ${slots} SET calls = NULL WHERE k = ? AND calls IS NOT NULL`;
   return { adding, same, oldest, clearing };
 }

@@ -6,6 +6,7 @@ import {
   revisionSeq,
   type SavedChange,
 } from "@holdfast/core/store-kit";
+import { REFUSE } from "../connection/compound.js";
 import type { Value } from "../connection/session.js";
 import type { Tables } from "../keys.js";
 import {
@@ -114,10 +115,14 @@ export function readingOps({ ledger }: Tables): string {
   return `SELECT entry FROM ${ledger} WHERE k = ? AND place < ${REMEMBERED_OPS}`;
 }
 
-/** Expression for the number of rows of a slot that have an op, which is 0 or 1. */
-export function countingOp({ ledger }: Tables, k: Buffer, op: string): Statement {
+/** Variables of {@link refusingOp}. */
+export const OP_VARIABLES: readonly string[] = ["v_ops INT"];
+
+/** Statements of a compound one that refuse an op that is in the rows of a slot. */
+export function refusingOp({ ledger }: Tables, k: Buffer, op: string): Statement {
   return {
-    sql: `(SELECT COUNT(*) FROM ${ledger} WHERE k = ? AND place < ${REMEMBERED_OPS} AND LEFT(entry, ${opHash(op).length}) = UNHEX(?))`,
+    sql: `SELECT COUNT(*) INTO v_ops FROM ${ledger} WHERE k = ? AND place < ${REMEMBERED_OPS} AND LEFT(entry, ${opHash(op).length}) = UNHEX(?);
+IF v_ops > 0 THEN ${REFUSE}; END IF`,
     values: [k, opHash(op).toString("hex")],
   };
 }

@@ -1,7 +1,7 @@
 import type { Revision, Slot } from "@holdfast/core";
 import { describeSlot, leaseLost, stateConflict } from "@holdfast/core/store-kit";
 import { asBytesOrNone, asNumberOrZero, asTextOrNull } from "../connection/cells.js";
-import { compound, REFUSE } from "../connection/compound.js";
+import { compound } from "../connection/compound.js";
 import type { Database, Transaction } from "../connection/database.js";
 import type { WriteResult } from "../connection/session.js";
 import { removeExpired } from "../expiry/expired-sessions.js";
@@ -12,7 +12,7 @@ import { slotHash, type Tables } from "../keys.js";
 import { insertingLog, insertLog } from "../log/append-log.js";
 import { writeBlobs } from "../log/log-blobs.js";
 import { CALL_VARIABLES, keepingRows, keepRows } from "./call-rows.js";
-import { countingOp, insertingLedger, readingOps } from "./ledger-rows.js";
+import { insertingLedger, OP_VARIABLES, readingOps, refusingOp } from "./ledger-rows.js";
 import { deleteMessages, insertingMessages, writeMessages } from "./message-rows.js";
 import { revisionInRing } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
@@ -133,9 +133,8 @@ async function saveAtOnce(
 ): Promise<boolean> {
   const { tables } = database;
   const first = updatingRow(database, k, write, write.keep);
-  const repeated = countingOp(tables, k, write.op);
   const rest = [
-    { sql: `IF ${repeated.sql} > 0 THEN ${REFUSE}; END IF`, values: repeated.values },
+    refusingOp(tables, k, write.op),
     ...(write.rows.length > 0 ? [insertingMessages(tables, k, write.rows)] : []),
     ...(write.log.records.length > 0 ? [insertingLog(tables, k, "v_last_id", write.log)] : []),
     insertingLedger(tables, k, write),
@@ -144,7 +143,11 @@ async function saveAtOnce(
   ];
   const sql = rest.map((statement) => statement.sql);
   const values = [first, ...rest].flatMap((statement) => statement.values);
-  const statement = compound(first.sql, sql, [...FIRST_VARIABLES, ...CALL_VARIABLES]);
+  const statement = compound(first.sql, sql, [
+    ...OP_VARIABLES,
+    ...FIRST_VARIABLES,
+    ...CALL_VARIABLES,
+  ]);
   return (await database.compound(what, statement, values)) !== null;
 }
 
