@@ -46,7 +46,12 @@ export class FileSignalBus implements SignalBus {
   readonly #root: string;
   readonly #placeOf: (slot: Slot) => { readonly directory: string };
   readonly #sweep: MailboxSweep;
-  readonly #idle = new IdlePool<Mailbox>((mailbox) => mailbox.discard());
+  readonly #idle = new IdlePool<Mailbox>((mailbox) => {
+    this.#forget(mailbox);
+    return mailbox.discard();
+  });
+  /** Ids of the idle mailboxes, by the directory of the session that they are in. */
+  readonly #idleIn = new Map<string, Set<string>>();
   /** Listeners of this object, by call and mailbox: they are told directly. */
   readonly #own = new Map<string, Map<string, Handler>>();
 
@@ -94,15 +99,30 @@ export class FileSignalBus implements SignalBus {
     await this.#idle.clear();
   }
 
-  /** Calls of a session wait for each other, so that one mailbox is enough for it most of the time. */
   #keep(mailbox: Mailbox): void {
-    this.#idle.put(this.#idle.has(mailbox.session) ? mailbox.id : mailbox.session, mailbox);
+    const ids = this.#idleIn.get(mailbox.session) ?? new Set();
+    this.#idleIn.set(mailbox.session, ids.add(mailbox.id));
+    this.#idle.put(mailbox.id, mailbox);
+  }
+
+  /** Takes an idle mailbox: one of the session, else, where there are many, another's. */
+  #take(session: string): Mailbox | undefined {
+    const [own] = this.#idleIn.get(session) ?? [];
+    const idle = own === undefined ? this.#idle.takeOldest(MANY_IDLE) : this.#idle.take(own);
+    if (idle !== undefined) this.#forget(idle);
+    return idle;
+  }
+
+  #forget({ id, session }: Mailbox): void {
+    const ids = this.#idleIn.get(session);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idleIn.delete(session);
   }
 
   async #mailboxFor(slot: Slot, callId: string, receive: (text: string) => void): Promise<Mailbox> {
     try {
       const { directory } = this.#placeOf(slot);
-      const idle = this.#idle.take(directory) ?? this.#idle.takeOldest(MANY_IDLE);
+      const idle = this.#take(directory);
       if (idle !== undefined && (await idle.reopen(directory, callId, receive))) return idle;
       const mailbox = new Mailbox(this.#root, directory, callId, randomUUID());
       await mailbox.open(receive);

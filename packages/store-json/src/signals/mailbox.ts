@@ -28,6 +28,8 @@ const disk = new Disk("os");
 
 /** Stands in for the call of a mailbox between two calls; no call's name has an "@". */
 const IDLE = "@idle";
+/** Ids of the mailboxes that this process listens to, or keeps for its next calls. */
+const ownIds = new Set<string>();
 /** A reason spares the cost of an error, which nobody would see. */
 const CLOSED = "closed";
 
@@ -59,6 +61,7 @@ export class Mailbox {
       await disk.makeDirectory(this.#directory, this.#root);
       await disk.publish(this.#directory, OWNER, owner);
     });
+    ownIds.add(this.id);
     this.#change = new DirectoryChange(this.#directory, POLL, (name) => SIGNAL.test(name));
     this.#watching = this.#receiveAll(this.#change, receive, true);
     await removeAbandonedBeside(this.#directory).catch(() => undefined);
@@ -128,6 +131,7 @@ export class Mailbox {
   async discard(): Promise<void> {
     this.#change?.close();
     this.#change = undefined;
+    ownIds.delete(this.id);
     await removeDirectory(this.#directory).catch(() => undefined);
     await rmdir(this.session).catch(() => undefined);
   }
@@ -211,10 +215,9 @@ export async function callMailboxes(
 
 /** Removes the mailboxes of the same session whose listeners died: what a killed process leaves goes with the next call. */
 async function removeAbandonedBeside(own: string): Promise<void> {
-  for (const name of namesInChanged(dirname(own))) {
-    const mailbox = join(dirname(own), name);
-    if (mailbox !== own) await removeIfAbandoned(mailbox);
-  }
+  for (const name of namesInChanged(dirname(own)))
+    if (!ownIds.has(name.slice(name.lastIndexOf("@") + 1)))
+      await removeIfAbandoned(join(dirname(own), name));
 }
 
 /** Removes a mailbox whose listener died; one of a listener that lives, or may live, stays. */
