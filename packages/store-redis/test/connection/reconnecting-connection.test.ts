@@ -37,7 +37,7 @@ test("a connection that cannot be opened is dropped, and the next attempt opens 
       isOpen: number > 0,
       drop: () => dropped.push(number),
     };
-  });
+  }, 60_000);
   await expect(connection.use(async () => 1)).rejects.toThrow("refused");
   expect(dropped).toEqual([0]);
   expect(await connection.use(async () => 1)).toBe(1);
