@@ -7,9 +7,10 @@ import type {
   EnterTerms,
   LeaseBackend,
   NodeBeats,
+  SeenCall,
 } from "../lease/lease-backend.js";
 import type { DocumentSource } from "../list-documents.js";
-import { enterGate, type GateEntry, leaveGate, renewClaim } from "./gate-document.js";
+import { enterGate, type GateEntry, leaveGate, renewClaim, seenClaim } from "./gate-document.js";
 import type { GateDocuments } from "./gate-documents.js";
 import { SharedDocuments } from "./shared-documents.js";
 
@@ -98,10 +99,10 @@ export class DocumentLeaseBackend implements LeaseBackend {
     );
   }
 
-  async calls(slot: Slot): Promise<readonly string[]> {
+  async calls(slot: Slot): Promise<readonly SeenCall[]> {
     const what = `reading the calls of ${describeSlot(slot)}`;
     const gate = await this.#gates.documents.read(slotKey(slot), what);
-    return gate?.claims.map(({ callId }) => callId) ?? [];
+    return gate?.claims.map((entry) => ({ callId: entry.callId, claim: seenClaim(entry) })) ?? [];
   }
 
   async watch({ slot, token, callId }: Claim, wake: () => void): Promise<() => void> {

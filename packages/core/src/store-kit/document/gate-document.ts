@@ -62,7 +62,9 @@ export function enterGate(
   const place = live.findIndex(({ token }) => token === claim.token);
   const waiting = Math.max(live.length - 1, 0);
   const isFull = terms.mode === "refuse" || (terms.mode === "queue" && waiting >= terms.maxQueue);
-  if (place < 0 && live.length > 0 && isFull) return { result: { kind: "busy", waiting } };
+  const last = live.at(-1);
+  if (place < 0 && last !== undefined && isFull)
+    return { result: { kind: "busy", waiting, before: seenClaim(last) } };
   const ahead = place < 0 ? live.length : place;
   const renewed = { ...claim, beat: (live[place]?.beat ?? 0) + 1 };
   const next = tidied({
@@ -73,20 +75,28 @@ export function enterGate(
   });
   const before = live[ahead - 1];
   if (before === undefined) return { next, result: { kind: "granted" } };
-  const isSeen = { token: before.token, version: String(before.beat) };
-  return { next, result: { kind: "wait", ahead, before: isSeen } };
+  return { next, result: { kind: "wait", ahead, before: seenClaim(before) } };
+}
+
+/** Returns the claim of an entry as those behind it see it. */
+export function seenClaim({ token, beat }: GateEntry): SeenClaim {
+  return { token, version: String(beat) };
 }
 
 /** Answer to a claim that has to wait, without the time. */
 export type GateWait = Omit<Extract<EnterAnswer, { kind: "wait" }>, "dueMs">;
 
-/** The claim just before `token` gives way when it is the replaced one and was not renewed since. */
+/**
+ * The claim just before `token`, which is the last one for a claim that is not in the queue, gives way when it is the replaced
+ * one and was not renewed since.
+ */
 function withoutReplaced(
   claims: readonly GateEntry[],
   token: string,
   replaces: SeenClaim | undefined,
 ): readonly GateEntry[] {
-  const before = claims[claims.findIndex((claim) => claim.token === token) - 1];
+  const place = claims.findIndex((claim) => claim.token === token);
+  const before = place < 0 ? claims.at(-1) : claims[place - 1];
   if (before === undefined || before.token !== replaces?.token) return claims;
   return String(before.beat) === replaces.version
     ? claims.filter((claim) => claim !== before)
