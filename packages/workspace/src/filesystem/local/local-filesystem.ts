@@ -84,12 +84,13 @@ export class LocalFilesystem implements Filesystem {
   async readCached(namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
     const target = fileTreePath(namespaceDirectories(namespace), path);
     const names = [...target.top, ...target.segments];
-    const at = names.map((_, index) => join(this.#root, ...names.slice(0, index + 1)));
-    const sources = { way: at.slice(0, -1), content: at.slice(-1) };
     return this.#cached.get(
       names.join("/"),
       () => this.#tree.read(target),
-      () => sources,
+      () => {
+        const at = names.map((_, index) => join(this.#root, ...names.slice(0, index + 1)));
+        return { way: at.slice(0, -1), content: at.slice(-1) };
+      },
     );
   }
 
