@@ -31,7 +31,7 @@ import { soundMessages, storedMessage, storedMessages } from "./stored-messages.
 import { summaryBlock, summaryMessage } from "./summary-message.js";
 
 /** Parts of a state as a store returns them. */
-export type StoredParts = Pick<LoadedState, "head" | "messages" | "callRecords">;
+export type StoredParts = Pick<LoadedState, "head" | "messages" | "callRecords" | "info">;
 
 /**
  * The state of a session as the engine works on it: an {@link AgentState} that also knows which part of its context the
@@ -45,6 +45,9 @@ export class LiveState implements AgentState {
   readonly #editor: ContextEditor = editorOf(() => this.#context);
   /** Transient; the engine puts the running call's control here. */
   interruptControl: InterruptControl = new InterruptTrigger();
+
+  /** Title that listings show of the session; transient, stored beside the head. */
+  listedTitle: string | undefined;
 
   /** Records of calls that the store keeps beside the head, newest first. */
   readonly #records: readonly RunRecord[];
@@ -90,7 +93,13 @@ export class LiveState implements AgentState {
     // The head first: it knows when only a newer release can read the messages.
     const head = readHead(parts.head);
     const messages = storedMessages(parts.messages);
-    return new LiveState(head, new TrackedContext(messages, messages.length), recordsIn(parts));
+    const state = new LiveState(
+      head,
+      new TrackedContext(messages, messages.length),
+      recordsIn(parts),
+    );
+    state.listedTitle = parts.info?.title;
+    return state;
   }
 
   /**
@@ -111,6 +120,7 @@ export class LiveState implements AgentState {
     };
     const next = new LiveState(head, this.#context, recordsIn(change));
     this.#handedOver = true;
+    next.listedTitle = change.info === undefined ? this.listedTitle : change.info.title;
     next.#tracked.advance(delta);
     return next;
   }
@@ -131,6 +141,7 @@ export class LiveState implements AgentState {
     const { messages, sound } = soundMessages(parts.messages, salvage.damage);
     const state = new LiveState(head, new TrackedContext(messages, sound), recordsIn(parts));
     state.#damage = salvage.damage;
+    state.listedTitle = parts.info?.title;
     return state;
   }
 
@@ -417,6 +428,7 @@ export class LiveState implements AgentState {
       ? [added.record, ...this.#records.filter(({ callId }) => callId !== added.record.callId)]
       : this.#records;
     const next = new LiveState(head, this.#context, records.slice(0, added?.keep));
+    next.listedTitle = this.listedTitle;
     this.#handedOver = true;
     return next;
   }
