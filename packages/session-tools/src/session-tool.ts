@@ -13,8 +13,8 @@ import type { SessionToolsSettings } from "./session-tools-options.js";
 /** Parts of the session tools. */
 export interface SessionToolParts {
   readonly log: ConversationLog;
-  /** Tells which of the ends that a log names were saved. */
-  readonly stateStore: Pick<AgentStateStore, "load">;
+  /** Tells which of the ends that a log names were saved, and the titles of sessions. */
+  readonly stateStore: Pick<AgentStateStore, "load" | "list">;
   readonly settings: SessionToolsSettings;
   /** Search by relevance. */
   readonly conversations: ConversationSearch;

@@ -113,6 +113,26 @@ test("what a model searched for before is not found again, nor what it still has
   await agent.close();
 });
 
+test("sessions are listed with their titles, and found by words, times and metadata", async () => {
+  const { agent, ask } = agentWith();
+  await agent.call("I like green tea.", { userId: "ada", sessionId: "tea" });
+  await agent.call("Where is Oslo?", { userId: "ada", sessionId: "trip" });
+  const trip = { title: "Norway in spring", metadata: { project: "holiday" } };
+  await agent.setSession("ada", "trip", trip);
+  const now = { userId: "ada", sessionId: "now" };
+  const all = await ask("session_list", {}, now);
+  expect(all).toMatch(/^"trip", titled "Norway in spring", last active .*: Where is Oslo\?$/m);
+  expect(all).toMatch(/^"tea", last active .*: I like green tea\.$/m);
+  for (const input of [{ text: "norway" }, { metadata: { project: "holiday" } }]) {
+    const found = await ask("session_list", input, now);
+    expect(found).toContain('"trip"');
+    expect(found).not.toContain('"tea"');
+  }
+  expect(await ask("session_list", { until: "2020-01-01" }, now)).toBe("No sessions like that.");
+  expect(await ask("session_list", { since: "soon" }, now)).toContain("is not a time");
+  await agent.close();
+});
+
 test("an agent sees the sessions of the same user with another agent on the same log", async () => {
   const log = new InMemoryConversationLog();
   const planner = agentWith({ name: "planner", log });

@@ -54,6 +54,12 @@ import type { LifecycleState } from "./session/lifecycle.js";
 import { Maintenance, type StateEdit } from "./session/maintenance.js";
 import { RememberedRules } from "./session/remembered-rules.js";
 import { unfinishedCall } from "./session/run-records.js";
+import {
+  type FactsChange,
+  matchFacts,
+  type SessionFilter,
+  setFacts,
+} from "./session/session-facts.js";
 import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
 import { storedState } from "./session/stored-state.js";
 import { pendingWords } from "./session/take-in.js";
@@ -414,20 +420,48 @@ export class ReActAgent {
   }
 
   /**
-   * This agent's sessions, newest first, approximately. With `unfinished: true` those with a run that has not ended, which
-   * {@link resume} goes on with; a session whose first call died before it saved anything is among them, without messages.
-   * With `waiting: true` those whose tool calls wait for an answer.
+   * Sets the title of a session, and metadata by which {@link sessions} finds it; `null` removes one, what is left out stays.
+   * Both are listed with the session and stored as part of its state, at most 64 KB.
+   *
+   * @throws InvalidInputError for a title that is empty or longer than 200 characters
+   */
+  setSession(session: SessionName, facts: FactsChange): Promise<void>;
+  setSession(
+    userId: string | null | undefined,
+    sessionId: string,
+    facts: FactsChange,
+  ): Promise<void>;
+  async setSession(...args: readonly unknown[]): Promise<void> {
+    const { name, rest } = sessionArguments(args);
+    const facts = checkOptions<FactsChange>(rest[0], ["title", "metadata"], "setSession");
+    await this.#maintenance.update(this.#slot(name), (state) => setFacts(state, facts));
+  }
+
+  /**
+   * This agent's sessions, newest first, approximately, each with its title: the one that {@link setSession} gave it, or its
+   * first words. With `unfinished: true` those with a run that has not ended, which {@link resume} goes on with; a session
+   * whose first call died before it saved anything is among them, without messages. With `waiting: true` those whose tool
+   * calls wait for an answer.
+   *
+   * `metadata` selects sessions with all of these values, `since` and `until` by the time of the last save, and `text` those
+   * with all of its words in the title or the id. These are looked at here, page by page.
    *
    * A page may be short, even empty, and still have a cursor: continue until there is none.
    */
-  async sessions(query: Omit<SlotQuery, "agentId"> = {}): Promise<SlotPage> {
-    checkOptions<Omit<SlotQuery, "agentId">>(
+  async sessions(query: Omit<SlotQuery, "agentId"> & SessionFilter = {}): Promise<SlotPage> {
+    checkOptions<Omit<SlotQuery, "agentId"> & SessionFilter>(
       query,
-      ["userId", "unfinished", "waiting", "limit", "cursor"],
+      [
+        ...(["userId", "unfinished", "waiting", "limit", "cursor"] as const),
+        ...(["metadata", "since", "until", "text"] as const),
+      ],
       "sessions",
     );
+    const { metadata, since, until, text, ...wanted } = query;
     if (query.userId !== undefined && query.userId !== null) checkId(query.userId, "userId");
-    return this.#parts.stateStore.list({ ...query, agentId: this.agentId });
+    const isSelected = matchFacts({ metadata, since, until, text });
+    const page = await this.#parts.stateStore.list({ ...wanted, agentId: this.agentId });
+    return { ...page, slots: page.slots.filter(isSelected) };
   }
 
   /** Deletes a session: state, log and what plugins keep of it. Long-term memory stays. */

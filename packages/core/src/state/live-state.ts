@@ -33,7 +33,7 @@ import { soundMessages, storedMessage, storedMessages } from "./stored-messages.
 import { summaryBlock, summaryMessage } from "./summary-message.js";
 
 /** Parts of a state as a store returns them. */
-export type StoredParts = Pick<LoadedState, "head" | "messages" | "callRecords">;
+export type StoredParts = Pick<LoadedState, "head" | "messages" | "callRecords" | "info">;
 
 /**
  * The state of a session as the engine works on it: an {@link AgentState} that also knows which part of its context the
@@ -47,6 +47,9 @@ export class LiveState implements AgentState {
   readonly #editor: ContextEditor = editorOf(() => this.#context);
   /** Transient; the engine puts the running call's control here. */
   interruptControl: InterruptControl = new InterruptTrigger();
+
+  /** Title that listings show of the session; transient, stored beside the head. */
+  listedTitle: string | undefined;
 
   /** Records of calls that the store keeps beside the head, newest first. */
   readonly #records: readonly RunRecord[];
@@ -92,7 +95,13 @@ export class LiveState implements AgentState {
     // The head first: it knows when only a newer release can read the messages.
     const head = readHead(parts.head);
     const messages = storedMessages(parts.messages);
-    return new LiveState(head, new TrackedContext(messages, messages.length), recordsIn(parts));
+    const state = new LiveState(
+      head,
+      new TrackedContext(messages, messages.length),
+      recordsIn(parts),
+    );
+    state.listedTitle = parts.info?.title;
+    return state;
   }
 
   /**
@@ -113,6 +122,7 @@ export class LiveState implements AgentState {
     };
     const next = new LiveState(head, this.#context, recordsIn(change));
     this.#handedOver = true;
+    next.listedTitle = change.info === undefined ? this.listedTitle : change.info.title;
     next.#tracked.advance(delta);
     return next;
   }
@@ -133,6 +143,7 @@ export class LiveState implements AgentState {
     const { messages, sound } = soundMessages(parts.messages, salvage.damage);
     const state = new LiveState(head, new TrackedContext(messages, sound), recordsIn(parts));
     state.#damage = salvage.damage;
+    state.listedTitle = parts.info?.title;
     return state;
   }
 
@@ -434,6 +445,7 @@ export class LiveState implements AgentState {
       ? [added.record, ...this.#records.filter(({ callId }) => callId !== added.record.callId)]
       : this.#records;
     const next = new LiveState(head, this.#context, records.slice(0, added?.keep));
+    next.listedTitle = this.listedTitle;
     this.#handedOver = true;
     return next;
   }

@@ -15,6 +15,7 @@ import { retryWrite, saveWithRetry } from "../../store-kit/save-with-retry.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import type { OpenSession } from "../session/open-session.js";
+import { factsOf } from "../session/session-facts.js";
 import { type CheckedSections, checkState } from "./check-state.js";
 import { type Resolution, resolveConflict } from "./resolve-conflict.js";
 import { saveFailure } from "./save-failure.js";
@@ -153,6 +154,7 @@ function infoOf({ state }: OpenSession): SessionInfo {
     unfinished,
     waiting: !unfinished && Object.keys(state.openCalls).length > 0,
     counts: { messages: state.messages.length },
+    ...factsOf(state),
   };
 }
 
