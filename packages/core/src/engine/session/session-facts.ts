@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidInputError } from "../../errors/errors.js";
 import type { JsonObject } from "../../json/json.js";
 import { cutText } from "../../plugin-kit/cut-text.js";
