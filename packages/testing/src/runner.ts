@@ -17,6 +17,19 @@ export interface Runner {
 export const runner: Runner =
   process.env["VITEST"] === undefined ? await nodeRunner() : await vitestRunner();
 
+/** Number of cases that did not end in time: what they wait for may be there for ever. */
+let timeouts = 0;
+
+/** Takes in that a case did not end in time. */
+export function caseTimedOut(): void {
+  timeouts++;
+}
+
+/** Ends a process in which cases still wait for something: Node's runner would wait with them. Its reports get a moment. */
+function endAfterTimeouts(): void {
+  if (timeouts > 0) setTimeout(() => process.exit(1), 2_000).unref();
+}
+
 async function vitestRunner(): Promise<Runner> {
   const { describe, test } = await import("vitest");
   return {
@@ -27,10 +40,20 @@ async function vitestRunner(): Promise<Runner> {
 }
 
 async function nodeRunner(): Promise<Runner> {
-  const { describe, test } = await import("node:test");
+  const { after, describe, test } = await import("node:test");
+  let suitesLeft = 0;
   return {
     name: "node:test",
-    describe: (title, body) => void describe(title, body),
+    describe(title, body) {
+      suitesLeft++;
+      void describe(title, () => {
+        body();
+        after(() => {
+          suitesLeft--;
+          if (suitesLeft === 0) endAfterTimeouts();
+        });
+      });
+    },
     test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, () => body()),
   };
 }
