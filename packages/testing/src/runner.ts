@@ -1,4 +1,4 @@
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 
 /** The little that the suites need of a test runner. */
 export interface Runner {
@@ -19,15 +19,43 @@ const vitest = (globalThis as { __vitest_index__?: typeof import("vitest") }).__
  * Vitest is not imported: plain programs use this package without it, and waiting for an import would keep the package from
  * `require()` and from CommonJS bundles.
  */
-export const runner: Runner =
-  vitest === undefined
-    ? {
-        name: "node:test",
-        describe: (title, body) => void describe(title, body),
-        test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, () => body()),
-      }
-    : {
-        name: "vitest",
-        describe: (title, body) => void vitest.describe(title, body),
-        test: (title, timeoutMs, body) => void vitest.test(title, { timeout: timeoutMs }, body),
-      };
+export const runner: Runner = vitest === undefined ? nodeRunner() : vitestRunner(vitest);
+
+/** Number of cases that did not end in time: what they wait for may be there for ever. */
+let timeouts = 0;
+
+/** Takes in that a case did not end in time. */
+export function caseTimedOut(): void {
+  timeouts++;
+}
+
+/** Ends a process in which cases still wait for something: Node's runner would wait with them. Its reports get a moment. */
+function endAfterTimeouts(): void {
+  if (timeouts > 0) setTimeout(() => process.exit(1), 2_000).unref();
+}
+
+function vitestRunner({ describe, test }: typeof import("vitest")): Runner {
+  return {
+    name: "vitest",
+    describe: (title, body) => void describe(title, body),
+    test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, body),
+  };
+}
+
+function nodeRunner(): Runner {
+  let suitesLeft = 0;
+  return {
+    name: "node:test",
+    describe(title, body) {
+      suitesLeft++;
+      void describe(title, () => {
+        body();
+        after(() => {
+          suitesLeft--;
+          if (suitesLeft === 0) endAfterTimeouts();
+        });
+      });
+    },
+    test: (title, timeoutMs, body) => void test(title, { timeout: timeoutMs }, () => body()),
+  };
+}

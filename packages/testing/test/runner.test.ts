@@ -6,13 +6,16 @@ const suites = fileURLToPath(new URL("./node-test/suites.mjs", import.meta.url))
 const packageDirectory = fileURLToPath(new URL("..", import.meta.url));
 
 /** Runs the suites under `node --test`; the script only passes on what that prints. */
-async function nodeTest(store: string): Promise<{ code: number | null; output: string }> {
+async function nodeTest(
+  store: string,
+  file = suites,
+): Promise<{ code: number | null; output: string }> {
   const script = spawnScript(
     `import { spawnSync } from "node:child_process";
     const { stdout, status } = spawnSync(process.execPath, ["--test", process.argv[1]]);
     process.stdout.write(stdout);
     process.exitCode = status;`,
-    [suites],
+    [file],
     { env: { STORE: store, NODE_TEST_CONTEXT: undefined } },
   );
   const { code } = await script.exited;
@@ -35,6 +38,15 @@ test("under node --test a broken store fails them", async () => {
   const { code, output } = await nodeTest("broken");
   expect(output).toMatch(/not ok \d+ - a save based on an older revision is refused/);
   expect(output).toMatch(/ok \d+ - 40 calls on a slot run one at a time/);
+  expect(code).toBe(1);
+});
+
+test("under node --test cases that hang fail, and do not hang the run", async () => {
+  const hanging = fileURLToPath(new URL("./node-test/hanging.mjs", import.meta.url));
+  const { code, output } = await nodeTest("sound", hanging);
+  expect(output).toMatch(/took longer than 100 ms/);
+  expect(output).toMatch(/^# pass 1\d$/m);
+  expect(output).toMatch(/^# fail 1\d$/m);
   expect(code).toBe(1);
 });
 

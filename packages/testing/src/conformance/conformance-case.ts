@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { withDeadline } from "@holdfast/core/store-kit";
-import { runner } from "../runner.js";
+import { caseTimedOut, runner } from "../runner.js";
 import { scaled } from "./scaled.js";
 
 /** One sentence of a contract and the code that checks it. */
@@ -80,6 +80,7 @@ export function caseTimeoutMs({ timeoutMs }: Pick<SubjectOptions<unknown>, "time
 /** Fails when `work` takes longer, so that what was opened is closed all the same and the run goes on. */
 async function inTime(timeoutMs: number, what: string, work: () => Promise<void>): Promise<void> {
   await withDeadline(work, timeoutMs, () => {
+    caseTimedOut();
     return new assert.AssertionError({ message: `${what} took longer than ${timeoutMs} ms` });
   });
 }

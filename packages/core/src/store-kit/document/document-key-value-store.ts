@@ -111,23 +111,15 @@ export class DocumentKeyValueStore implements KeyValueStore {
     const space = namespaceText(namespace);
     const name = checkKey(key);
     const what = `deleting ${describeKey(name)}`;
-    const listed = (await this.#keys.read(hashKey(space), what))?.keys.find(
-      ([each]) => each === name,
-    );
     const tombstone: ValueDocument = { v: 1, version: uuidv7() };
-    const isDeleted = await this.#values.update(valueName(space, name), what, (stored) => {
-      if (stored?.version === tombstone.version) return { result: true };
+    const left = await this.#values.update(valueName(space, name), what, (stored) => {
+      // A repeated change finds its own write.
+      if (stored?.version === tombstone.version) return { result: tombstone };
       checkCondition(name, expected, stored);
-      // Also where a put is under way or was cut short: it must not go on under a key that is not listed.
-      const isMarked = isThere(stored) || listed !== undefined;
-      return { next: isMarked ? tombstone : undefined, result: isThere(stored) };
+      return isThere(stored) ? { next: tombstone, result: tombstone } : { result: stored };
     });
-    // Unless it was put again meanwhile, which changed its mark.
-    if (listed !== undefined)
-      await this.#changeKeys(space, what, (keys) =>
-        keys.filter(([each, mark]) => each !== name || mark !== listed[1]),
-      );
-    return isDeleted;
+    await this.#unlist(space, name, left, what);
+    return left === tombstone;
   }
 
   async list(namespace: readonly string[], query: KeyQuery = {}): Promise<KeyPage> {
@@ -157,6 +149,35 @@ export class DocumentKeyValueStore implements KeyValueStore {
         compareKeys(a, b),
       ),
     );
+  }
+
+  /**
+   * Unlists a key without a value.
+   *
+   * A put that has listed the key and not written its value yet must not go on: it finds another tombstone than before and
+   * lists the key again, with a mark that is not the one removed here.
+   *
+   * @param left - tombstone that must still be there, if any; another delete that has replaced it unlists the key itself
+   */
+  async #unlist(
+    space: string,
+    name: string,
+    left: ValueDocument | null,
+    what: string,
+  ): Promise<void> {
+    const stored = await this.#keys.read(hashKey(space), what);
+    const [, mark] = stored?.keys.find(([key]) => key === name) ?? [];
+    if (mark === undefined) return;
+    const next: ValueDocument = { v: 1, version: uuidv7() };
+    const isGone = await this.#values.update(valueName(space, name), what, (value) => {
+      if (value?.version === next.version) return { result: true };
+      const isSame = value?.version === left?.version;
+      return isSame ? { next, result: true } : { result: false };
+    });
+    if (isGone)
+      await this.#changeKeys(space, what, (keys) =>
+        keys.filter((entry) => entry[0] !== name || entry[1] !== mark),
+      );
   }
 
   #changeKeys(

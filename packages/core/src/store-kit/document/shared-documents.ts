@@ -88,7 +88,9 @@ export class SharedDocuments<D extends { readonly v: 1 }> {
 
   /** Writes a document that is not there yet; resolves to `false` when there is one. @throws StoreError */
   create(name: string, what: string, document: D): Promise<boolean> {
-    return this.#write(name, what, document, null, this.#source.commandTimeoutMs);
+    return this.update(name, what, (stored) =>
+      stored === null ? { next: document, result: true } : { result: false },
+    );
   }
 
   /** Deletes a document, whatever it holds; resolves to `false` when there was none. @throws StoreError */
