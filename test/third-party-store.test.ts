@@ -27,7 +27,7 @@ test("the example builds outside the workspace, from tarballs only, and passes t
   await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", project]);
   const env: NodeJS.ProcessEnv = { ...process.env, SQLITE_DIRECTORY: quickDirectory() };
   for (const name of Object.keys(env)) if (/^(VITEST|NODE_TEST)/.test(name)) delete env[name];
-  for (const suites of scaled(["in processes that fail"], [])) env["SUITES"] = suites;
+  for (const suites of scaled<string>(["in processes that fail"], [])) env["SUITES"] = suites;
   const tests = (await readdir(join(project, "test"))).filter((name) => name.endsWith(".test.mjs"));
   const paths = tests.map((name) => join("test", name));
   const { stdout } = await run(process.execPath, ["--test", "--test-reporter=tap", ...paths], {
