@@ -1,12 +1,12 @@
-import * as z from "zod";
+
 import { InvalidInputError } from "../../errors/errors.js";
-import type { JsonObject } from "../../json/json.js";
+import { StateTooLargeError } from "../../errors/store-errors.js";
+import { isRecord, type JsonObject, toJsonValue } from "../../json/json.js";
 import { cutText } from "../../plugin-kit/cut-text.js";
-import { foldText } from "../../plugin-kit/search/words.js";
 import type { SessionInfo, SlotInfo } from "../../ports/agent-state-store.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { LiveState } from "../../state/live-state.js";
-import { pluginState } from "../assemble/plugin-state.js";
+import { MAX_EXTENSION_BYTES } from "../assemble/plugin-state.js";
 
 /** Facts about a session that its owner gives. */
 type SessionFacts = Pick<SessionInfo, "title" | "metadata">;
@@ -35,15 +35,23 @@ export interface SessionFilter {
 const MAX_TITLE_CHARS = 200;
 const FIRST_WORDS_CHARS = 60;
 
-const stored = pluginState<JsonObject>("holdfast.session", {
-  version: 1,
-  schema: z.record(z.string(), z.json()),
-  initial: () => ({}),
-});
+/** Name under which the facts are kept among the extensions of a state. */
+const EXTENSION = "holdfast.session";
+
+/** Returns the facts that were set; those of another form, from an edit of the state, count as none. */
+function storedFacts({ extensions }: AgentState): SessionFacts {
+  const entry = Object.hasOwn(extensions, EXTENSION) ? extensions[EXTENSION] : undefined;
+  const value = isRecord(entry) && isRecord(entry["value"]) ? entry["value"] : {};
+  const { title, metadata } = value;
+  return {
+    ...(typeof title === "string" && { title }),
+    ...(isRecord(metadata) && { metadata: metadata as JsonObject }),
+  };
+}
 
 /** Returns title and metadata of a session; without a title, its first words, also when they have left the context. */
 export function factsOf(state: LiveState): SessionFacts {
-  const { title, metadata } = stored.get(state) as SessionFacts;
+  const { title, metadata } = storedFacts(state);
   const shown = title ?? state.listedTitle ?? firstWords(state);
   state.listedTitle = shown;
   return { ...(shown !== undefined && { title: shown }), ...(metadata && { metadata }) };
@@ -63,11 +71,17 @@ export function setFacts(state: AgentState, { title, metadata }: FactsChange): v
     throw new InvalidInputError(
       "setSession takes { title: string, metadata: object }; null removes one",
     );
-  const facts: Record<string, unknown> = { ...stored.get(state) };
+  const facts: Record<string, unknown> = { ...storedFacts(state) };
   for (const [name, value] of Object.entries({ title, metadata }))
     if (value === null) delete facts[name];
     else if (value !== undefined) facts[name] = value;
-  stored.set(state, facts as JsonObject);
+  const value = toJsonValue(facts, "the metadata of a session");
+  const bytes = Buffer.byteLength(JSON.stringify(value), "utf8");
+  if (bytes > MAX_EXTENSION_BYTES)
+    throw new StateTooLargeError(
+      `the metadata of a session would take ${bytes} bytes; at most ${MAX_EXTENSION_BYTES} are kept`,
+    );
+  state.extensions[EXTENSION] = { version: 1, value };
   // Without a title of its own, a session is listed by its first words again.
   if (title === null && state instanceof LiveState) state.listedTitle = undefined;
 }
@@ -90,7 +104,8 @@ function firstWords({ messages }: LiveState): string | undefined {
 export function matchFacts(filter: SessionFilter): (listed: SlotInfo) => boolean {
   const since = timeOf(filter.since, "since") ?? Number.NEGATIVE_INFINITY;
   const until = timeOf(filter.until, "until") ?? Number.POSITIVE_INFINITY;
-  const words = foldText(filter.text ?? "")
+  const words = (filter.text ?? "")
+    .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
   const wanted = Object.entries(filter.metadata ?? {}).map(([key, value]) => [
@@ -100,7 +115,7 @@ export function matchFacts(filter: SessionFilter): (listed: SlotInfo) => boolean
   return ({ slot, updatedAt, info }) => {
     const at = Date.parse(updatedAt);
     if (at < since || at >= until) return false;
-    const text = foldText(`${slot.sessionId} ${info?.title ?? ""}`);
+    const text = `${slot.sessionId} ${info?.title ?? ""}`.toLowerCase();
     const metadata: JsonObject = info?.metadata ?? {};
     return (
       words.every((word) => text.includes(word)) &&

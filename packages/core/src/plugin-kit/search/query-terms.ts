@@ -21,7 +21,7 @@ const MAX_TERMS = 32;
 /** Letters that words with the same stem begin with. */
 const STEM_PREFIX_CHARS = 2;
 /** Weights of words that are not the same. */
-const RELATED_WEIGHT = 0.4;
+const RELATED_WEIGHT = 0.3;
 const BEGINNING_WEIGHT = 0.5;
 const NEAREST_WEIGHT = 0.7;
 /** Shortest word that is matched as a beginning: where other words are known, and where none is. */

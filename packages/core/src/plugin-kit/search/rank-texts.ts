@@ -9,6 +9,8 @@ const K1 = 1.2;
 const B = 0.3;
 /** Part of the weight of two words that is added where they follow each other as in the query. */
 const PHRASE_BONUS = 0.5;
+/** Part of the score of a text's own words that is added once more: the answer is more often in a hit than beside it. */
+const OWN_SHARE = 0.2;
 /** Weight of the similarity, compared with all words of the query. */
 const SIMILARITY_WEIGHT = 0.7;
 /** Texts that are scored before other work may run. */
@@ -77,6 +79,8 @@ class Scorer {
   /** Shares of the texts in the window, the middle one being scored. */
   readonly #shares: readonly number[];
   readonly #reach: number;
+  /** Sum of the shares, and mean length of a text with those of its neighbours. */
+  readonly #spread: number;
   readonly #meanLength: number;
   readonly #dates: readonly (readonly [term: number, fit: (at: number) => number])[];
   /** Score of a text that is entirely similar. */
@@ -94,8 +98,8 @@ class Scorer {
     this.#take = take;
     this.#reach = neighbours.length;
     this.#shares = [...neighbours.toReversed(), 1, ...neighbours];
-    const spread = sum(this.#shares);
-    this.#meanLength = Math.max(1, (spread * totals.words) / Math.max(1, totals.texts));
+    this.#spread = sum(this.#shares);
+    this.#meanLength = Math.max(1, (this.#spread * totals.words) / Math.max(1, totals.texts));
     this.#dates = terms.flatMap(({ date }, term) => (date ? [[term, date.fit] as const] : []));
     this.#similarScore = SIMILARITY_WEIGHT * sum(weights.weights);
     this.#rows = this.#shares.map(() => emptyRow(terms.length));
@@ -194,19 +198,28 @@ class Scorer {
     let length = 0;
     for (let index = 0; index < this.#rows.length; index++)
       length += this.#row(index).length * (this.#shares[index] as number);
-    const lengthPart = K1 * (1 - B + (B * length) / this.#meanLength);
     const middle = this.#row(this.#reach);
+    const lengthPart = lengthPartOf(length / this.#meanLength);
+    const ownPart = lengthPartOf((middle.length * this.#spread) / this.#meanLength);
     let score = 0;
     for (let term = 0; term < weights.length; term++) {
-      let count = middle.counts[term] as number;
+      const own = middle.counts[term] as number;
+      let count = own;
       if (spreads[term])
         for (let index = 0; index < this.#rows.length; index++)
           if (index !== this.#reach)
             count += (this.#row(index).counts[term] as number) * (this.#shares[index] as number);
-      if (count > 0) score += ((weights[term] as number) * count * (K1 + 1)) / (count + lengthPart);
+      if (count === 0) continue;
+      const parts = count / (count + lengthPart) + (OWN_SHARE * own) / (own + ownPart);
+      score += (weights[term] as number) * (K1 + 1) * parts;
     }
     return score;
   }
+}
+
+/** Returns the part of BM25's divisor that is due to the length of a text, relative to the mean. */
+function lengthPartOf(length: number): number {
+  return K1 * (1 - B + B * length);
 }
 
 /** Counts the texts of a time. */

@@ -8,17 +8,8 @@ const UNSPACED = ["Han", "Hira", "Kana", "Bopo", "Hang", "Thai", "Laoo", "Khmr",
 
 const STARTS = "[\\p{L}\\p{N}]";
 const GOES_ON = "[\\p{L}\\p{N}\\p{M}]";
-const WORD = new RegExp(
-  `[${STARTS}&&[${UNSPACED}]][${GOES_ON}&&[${UNSPACED}]]*|[${STARTS}--[${UNSPACED}]][${GOES_ON}--[${UNSPACED}]]*`,
-  "gv",
-);
 const ASCII_WORD = /[a-z0-9]+/gi;
-const UNSPACED_WORD = new RegExp(`^[${UNSPACED}]`, "v");
 const ASCII = /^[\0-\x7f]*$/;
-const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
-const MARKED = /[\u0300-\u036f]/;
-/** Accents of alphabets in which people leave them out; in others a mark makes another letter. */
-const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
 /** Latin letters that Unicode does not take apart. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
@@ -33,13 +24,37 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 const PLAIN_LETTERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
 
+/** Expressions with sets of Unicode: reading them takes milliseconds, so they are made when they are first needed. */
+interface UnicodePatterns {
+  readonly word: RegExp;
+  readonly unspaced: RegExp;
+  readonly unseen: RegExp;
+  /** Accents of alphabets in which people leave them out; in others a mark makes another letter. */
+  readonly accents: RegExp;
+}
+
+let made: UnicodePatterns | undefined;
+
+function patterns(): UnicodePatterns {
+  made ??= {
+    word: new RegExp(
+      `[${STARTS}&&[${UNSPACED}]][${GOES_ON}&&[${UNSPACED}]]*|[${STARTS}--[${UNSPACED}]][${GOES_ON}--[${UNSPACED}]]*`,
+      "gv",
+    ),
+    unspaced: new RegExp(`^[${UNSPACED}]`, "v"),
+    unseen: /\p{Default_Ignorable_Code_Point}/gu,
+    accents: /([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu,
+  };
+  return made;
+}
+
 /** Normalizes text for comparison: ignores case, width, ligatures and invisible characters. */
 export function foldText(text: string): string {
   // The most common case, and many times as fast.
   if (ASCII.test(text)) return text.toLowerCase();
   return (
     text
-      .replace(UNSEEN, "")
+      .replace(patterns().unseen, "")
       .normalize("NFKC")
       .toLowerCase()
       // Lower-case letters may compose where capitals do not.
@@ -55,7 +70,9 @@ export function plainText(text: string): string {
   if (ASCII.test(folded)) return folded;
   const letters = folded.replace(PLAIN_LETTERS, (letter) => LETTERS[letter] ?? letter);
   const parts = letters.normalize("NFD");
-  return MARKED.test(parts) ? parts.replace(ACCENTS, "$1").normalize("NFC") : letters;
+  return /[\u0300-\u036f]/.test(parts)
+    ? parts.replace(patterns().accents, "$1").normalize("NFC")
+    : letters;
 }
 
 /**
@@ -64,7 +81,7 @@ export function plainText(text: string): string {
  */
 export function wordsOf(text: string): string[] {
   const folded = plainText(text);
-  return folded.match(ASCII.test(folded) ? ASCII_WORD : WORD) ?? [];
+  return folded.match(ASCII.test(folded) ? ASCII_WORD : patterns().word) ?? [];
 }
 
 /** A word and its place in the text. */
@@ -77,7 +94,7 @@ export interface PlacedWord {
 
 /** Yields the words of a text with their places. */
 export function* placedWords(text: string): Generator<PlacedWord, void, void> {
-  for (const match of text.matchAll(ASCII.test(text) ? ASCII_WORD : WORD)) {
+  for (const match of text.matchAll(ASCII.test(text) ? ASCII_WORD : patterns().word)) {
     const [run] = match;
     yield { word: plainText(run), start: match.index, end: match.index + run.length };
   }
@@ -85,7 +102,7 @@ export function* placedWords(text: string): Generator<PlacedWord, void, void> {
 
 /** Tells whether a word is a run of several words without spaces, to be compared by its pairs of characters. */
 export function isUnspaced(word: string): boolean {
-  return word.charCodeAt(0) > 0x7f && UNSPACED_WORD.test(word);
+  return word.charCodeAt(0) > 0x7f && patterns().unspaced.test(word);
 }
 
 /** Returns the pairs of neighbouring characters of a word, or its only character. */
