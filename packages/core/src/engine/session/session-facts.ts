@@ -1,4 +1,3 @@
-
 import { InvalidInputError } from "../../errors/errors.js";
 import { StateTooLargeError } from "../../errors/store-errors.js";
 import { isRecord, type JsonObject, toJsonValue } from "../../json/json.js";
