@@ -69,8 +69,10 @@ describe.each(["memory", "disk"] as const)(
       await swapping;
       await visit.leave();
       expect(seen.get("refused")).toBeGreaterThan(0);
+      // A file that the command itself is just writing may be read in part.
+      const expected = ["refused", "absent", "mine\n"];
       expect(
-        [...seen.keys()].filter((what) => !["refused", "absent", "mine\n", ""].includes(what)),
+        [...seen.keys()].filter((what) => !expected.some((each) => each.startsWith(what))),
       ).toEqual([]);
       expect(await readFile(join(outside.path, "f"), "utf8")).toBe("secret");
       for (const path of await filePaths(box.kept))

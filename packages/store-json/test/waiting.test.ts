@@ -146,6 +146,8 @@ async function killEverywhere(): Promise<void> {
       const [command = "", ...args] = killingAt(syscall, count);
       const { stdout } = spawnSync(command, [...args, process.execPath, script, root], {
         encoding: "utf8",
+        // strace counts the calls of each thread.
+        env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
       });
       const said = stdout.trim().split("\n").at(-1) ?? "";
       const loaded = await store.load(slot);
