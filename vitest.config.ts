@@ -6,6 +6,6 @@ export default defineConfig({
     projects: ["packages/*", "test", "test/api"],
     reporters: ["default", "./scripts/figures-reporter.mjs", "./scripts/tally-reporter.mjs"],
     // Many tests wait for processes and servers of their own, so that one worker per core leaves cores idle.
-    maxWorkers: availableParallelism() * 2,
+    maxWorkers: availableParallelism() * 3,
   },
 });
