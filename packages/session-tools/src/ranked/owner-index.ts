@@ -8,7 +8,7 @@ import { BlobReader } from "../render/blob-reader.js";
 import { briefText, messageTag } from "./brief-text.js";
 import { type Embed, MessageVectors } from "./message-vectors.js";
 
-/** What the index knows of a session. */
+/** Session as the index has it. */
 interface KnownSession {
   readonly lastAt: string;
   /** Time at which it was read. */
@@ -21,7 +21,7 @@ interface KnownSession {
   readonly isWhole: boolean;
 }
 
-/** How much of the conversations an index has. */
+/** Share of the conversations that an index has. */
 export interface ConversationCoverage {
   readonly messages: number;
   readonly sessions: number;

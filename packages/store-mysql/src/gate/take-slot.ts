@@ -50,7 +50,7 @@ function reporting(hasInbox: string): string {
   return `LAST_INSERT_ID(${REPORTED} + IF(rev = ?, ${CURRENT}, 0) + IF(rev IS NULL, 0, ${STATE}) + IF(${hasInbox}, ${INBOX}, 0))`;
 }
 const LEASED = `lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL, used_at = ${NOW}`;
-/** Where the entry gets a row of its own. */
+/** Flag of the slot when its entry gets a row of its own. */
 const FLAGGING =
   "unfinished = IF(rev IS NOT NULL AND inbox IS NULL, GREATEST(unfinished, ?), unfinished)";
 

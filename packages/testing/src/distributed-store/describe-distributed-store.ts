@@ -24,7 +24,7 @@ export interface DistributedStoreOptions extends AgentStateStoreOptions {
   stallHolder?(store: AgentStateStore): (() => void) | Promise<() => void>;
   /** A fresh, empty store whose log has no time to search; closed like every other. */
   createLimited?(): AgentStateStore | Promise<AgentStateStore>;
-  /** How processes of their own open the store, to be killed and stopped. */
+  /** Module by which processes of their own open the store, to be killed and stopped. */
   readonly processes?: ProcessOptions | undefined;
 }
 

@@ -9,7 +9,7 @@ import { scaled } from "../conformance/scaled.js";
 import { eventually } from "../crash/eventually.js";
 import { type SpawnedScript, spawnScript } from "../crash/spawn-script.js";
 
-/** How other processes open a store. */
+/** Module by which other processes open a store. */
 export interface ProcessOptions {
   /**
    * JavaScript module that exports `open(location)`, which returns the store, or a promise of it. Processes import it, and

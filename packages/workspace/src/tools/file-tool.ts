@@ -13,7 +13,7 @@ import {
   safeTool,
 } from "@holdfast/core/plugin-kit";
 
-/** What a file tool is told about the call it runs in. */
+/** Facts that a file tool is told about the call it runs in. */
 export interface FileToolContext {
   /** Whose files; from the session, never from what the model wrote. */
   readonly namespace: FileNamespace;

@@ -10,7 +10,7 @@ export interface QueryTerm {
   readonly text: string;
   /** Numbers of the words that count for it, each with its weight. */
   readonly words: Map<number, number>;
-  /** How the words were found: with the same stem, by their meaning or their beginning, or as the nearest known ones. */
+  /** Kind of match: with the same stem, by their meaning or their beginning, or as the nearest known ones. */
   match: "same" | "related" | "beginning" | "nearest" | "none";
   readonly date?: QueryDate | undefined;
 }
