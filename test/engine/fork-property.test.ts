@@ -1,0 +1,170 @@
+import {
+  type AgentStateStore,
+  type Compactor,
+  definePlugin,
+  InMemoryAgentStateStore,
+  InProcessSessionGate,
+  type LogRecord,
+  ReActAgent,
+  type Slot,
+  suspend,
+  tool,
+} from "@holdfast/core";
+import { CallOutcomes, isDiscarded, loadWhole, runIdOf } from "@holdfast/core/store-kit";
+import { scaled } from "@holdfast/testing";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { logRecords, slotOf } from "./conversation.js";
+import { playCalls, tokensIn } from "./play-calls.js";
+import { plannedCalls } from "./random-calls.js";
+import { pairedModel, pairingProblem, stateProblem } from "./valid-pairing.js";
+
+type Said = LogRecord & { readonly message: NonNullable<LogRecord["message"]> };
+
+/** Everything that is stored of a session, as text. */
+async function stored(store: AgentStateStore, slot: Slot): Promise<string> {
+  const { log } = (store.companions as () => ReturnType<NonNullable<typeof store.companions>>)();
+  return JSON.stringify([await loadWhole(store, slot), await logRecords(log, slot)]);
+}
+
+/** Messages of a session's log that are part of it, without those of runs that have not ended. */
+async function saidIn(store: AgentStateStore, slot: Slot): Promise<readonly Said[]> {
+  const log = store.companions?.().log as NonNullable<ReturnType<typeof logOf>>;
+  const outcomes = new CallOutcomes(log, { stateStore: store });
+  const said: Said[] = [];
+  for (const record of await logRecords(log, slot)) {
+    const outcome = await outcomes.of(slot, record);
+    const belongsToRun = runIdOf({ id: record.id, callId: "" }) !== "";
+    if (record.message && !isDiscarded(outcome) && (outcome !== null || !belongsToRun))
+      said.push(record as Said);
+  }
+  return said;
+}
+
+function logOf(store: AgentStateStore) {
+  return store.companions?.().log;
+}
+
+/** Forks at a position and checks that the fork has the turns up to there, and that the source is as it was. */
+async function checkFork(store: AgentStateStore, at: number | undefined): Promise<unknown> {
+  const model = pairedModel(() => "ok");
+  // Dead calls of the source keep their turn at the gate.
+  const gate = new InProcessSessionGate();
+  const agent = new ReActAgent({ name: "a", model, stateStore: store, gate });
+  const before = await stored(store, slotOf());
+  const all = await saidIn(store, slotOf());
+  const upTo = all.filter(({ seq }) => seq <= (at ?? Number.POSITIVE_INFINITY));
+  const slot = await agent.fork({ sessionId: "s" }, { at });
+  expect(await stored(store, slotOf())).toBe(before);
+
+  const copied = await saidIn(store, slot);
+  expect(copied.map(({ message, callId, at }) => ({ message, callId, at }))).toEqual(
+    upTo.slice(0, copied.length).map(({ message, callId, at }) => ({ message, callId, at })),
+  );
+  const log = logOf(store) as NonNullable<ReturnType<typeof logOf>>;
+  const records = await logRecords(log, slot);
+  expect(records.filter(({ message }) => message)).toHaveLength(copied.length);
+  expect(new Set(records.map(({ id }) => id)).size).toBe(records.length);
+  // Only a message whose calls are not all answered by then is left out, with what is behind it.
+  const left = upTo.slice(copied.length).map(({ message }) => message);
+  if (left.length > 0) expect(pairingProblem(left)).not.toBeNull();
+
+  const state = await agent.getAgentState(slot);
+  expect(state && stateProblem(state)).toBeNull();
+  expect(state?.openCalls).toEqual({});
+  await agent.call("What now?", slot);
+  expect(await stored(store, slotOf())).toBe(before);
+  return model.requests.at(-1)?.messages;
+}
+
+test("a fork of any session, whatever happened to it, has its turns up to the position and changes nothing in it", async () => {
+  const property = fc.asyncProperty(plannedCalls, fc.nat(), async (plan, choice) => {
+    const { store } = await playCalls(plan);
+    if ((await loadWhole(store.inner, slotOf())) === null) return;
+    const said = await saidIn(store.inner, slotOf());
+    const at = said[choice % (said.length + 1)]?.seq;
+    const seen = tokensIn(await checkFork(store.inner, at));
+    const later = said.filter(({ seq }) => at !== undefined && seq > at);
+    const tokens = new Set(said.filter((one) => !later.includes(one)).flatMap(tokensIn));
+    expect(seen.filter((token) => !tokens.has(token))).toEqual([]);
+  });
+  await fc.assert(property, { numRuns: scaled(30, 3_000) });
+});
+
+/** Summarises all but the last messages by their tokens. */
+const summing: Compactor = {
+  async compact({ state, dropping }) {
+    const messagesBefore = state.context.length;
+    const start = state.context.findLastIndex(({ role }) => role === "user");
+    const dropped = state.context.slice(0, Math.max(start, 0));
+    if (dropped.length < 2) return { compacted: false, messagesBefore, messagesAfter: messagesBefore };
+    await dropping(dropped);
+    state.contextMutable().replaceAll(state.context.slice(start));
+    state.summary = tokensIn(dropped).join(" ");
+    return { compacted: true, messagesBefore, messagesAfter: state.context.length };
+  },
+};
+
+const turn = fc.record({
+  kind: fc.constantFrom("say", "say", "work", "work twice", "wait", "compact", "compact"),
+  results: fc.integer({ min: 1, max: 3 }),
+});
+
+test("a fork of a compacted session knows everything that was said up to its position, and nothing of what came later", async () => {
+  const property = fc.asyncProperty(
+    fc.boolean(),
+    fc.array(turn, { minLength: 2, maxLength: 8 }),
+    fc.nat(),
+    async (fused, turns, choice) => {
+      let count = 0;
+      const token = () => `«${++count}»`;
+      const steps: ("work" | "wait")[] = [];
+      let results = 1;
+      const store = new InMemoryAgentStateStore({ fused });
+      const input = z.object({ token: z.string() });
+      const agent = new ReActAgent({
+        name: "a",
+        stateStore: store,
+        model: pairedModel(() => {
+          const name = steps.shift();
+          const toolCalls = Array.from({ length: name ? results : 0 }, () => ({
+            name: name as string,
+            input: { token: token() },
+          }));
+          return { text: token(), toolCalls };
+        }),
+        tools: [
+          tool({ name: "work", description: "Works.", input, execute: () => token() }),
+          tool({ name: "wait", description: "Waits.", input, execute: () => suspend() }),
+        ],
+        plugins: [
+          definePlugin({
+            name: "summing",
+            contract: 1,
+            setup: (host) => host.provide("compactor", summing),
+          }),
+        ],
+      });
+      for (const { kind, results: wanted } of turns) {
+        results = wanted;
+        steps.splice(0);
+        if (kind === "compact") await agent.compact({ sessionId: "s" }, { force: true });
+        else {
+          if (kind === "wait") steps.push("wait");
+          if (kind.startsWith("work")) steps.push("work", ...(kind === "work" ? [] : ["work" as const]));
+          await agent.call(token(), { sessionId: "s", onPending: "deny" });
+        }
+      }
+      if ((await loadWhole(store, slotOf())) === null) return;
+      const said = await saidIn(store, slotOf());
+      const at = said[choice % (said.length + 1)]?.seq;
+      const seen = new Set(tokensIn(await checkFork(store, at)));
+      const upTo = said.filter(({ seq }) => seq <= (at ?? Number.POSITIVE_INFINITY));
+      let whole = upTo;
+      while (pairingProblem(whole.map(({ message }) => message)) !== null) whole = whole.slice(0, -1);
+      expect([...seen].sort()).toEqual([...new Set(whole.flatMap(tokensIn))].sort());
+    },
+  );
+  await fc.assert(property, { numRuns: scaled(40, 3_000) });
+});
