@@ -15,6 +15,7 @@ import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { partsOf } from "../encryption/subjects.js";
 import { logRecords, slotOf } from "./conversation.js";
 import { playCalls, tokensIn } from "./play-calls.js";
 import { plannedCalls } from "./random-calls.js";
@@ -24,26 +25,23 @@ type Said = LogRecord & { readonly message: NonNullable<LogRecord["message"]> };
 
 /** Everything that is stored of a session, as text. */
 async function stored(store: AgentStateStore, slot: Slot): Promise<string> {
-  const { log } = (store.companions as () => ReturnType<NonNullable<typeof store.companions>>)();
-  return JSON.stringify([await loadWhole(store, slot), await logRecords(log, slot)]);
+  return JSON.stringify([await loadWhole(store, slot), await logRecords(store, slot)]);
 }
 
 /** Messages of a session's log that are part of it, without those of runs that have not ended. */
 async function saidIn(store: AgentStateStore, slot: Slot): Promise<readonly Said[]> {
-  const log = store.companions?.().log as NonNullable<ReturnType<typeof logOf>>;
-  const outcomes = new CallOutcomes(log, { stateStore: store });
+  const outcomes = new CallOutcomes(partsOf(store).log, { stateStore: store });
   const said: Said[] = [];
-  for (const record of await logRecords(log, slot)) {
+  const { head } = (await loadWhole(store, slot)) ?? {};
+  const unfinished = head?.["unfinishedRun"] as { runId?: string } | null | undefined;
+  for (const record of await logRecords(store, slot)) {
+    if (runIdOf(record) === unfinished?.runId) continue;
     const outcome = await outcomes.of(slot, record);
     const belongsToRun = runIdOf({ id: record.id, callId: "" }) !== "";
     if (record.message && !isDiscarded(outcome) && (outcome !== null || !belongsToRun))
       said.push(record as Said);
   }
   return said;
-}
-
-function logOf(store: AgentStateStore) {
-  return store.companions?.().log;
 }
 
 /** Forks at a position and checks that the fork has the turns up to there, and that the source is as it was. */
@@ -62,8 +60,7 @@ async function checkFork(store: AgentStateStore, at: number | undefined): Promis
   expect(copied.map(({ message, callId, at }) => ({ message, callId, at }))).toEqual(
     upTo.slice(0, copied.length).map(({ message, callId, at }) => ({ message, callId, at })),
   );
-  const log = logOf(store) as NonNullable<ReturnType<typeof logOf>>;
-  const records = await logRecords(log, slot);
+  const records = await logRecords(store, slot);
   expect(records.filter(({ message }) => message)).toHaveLength(copied.length);
   expect(new Set(records.map(({ id }) => id)).size).toBe(records.length);
   // Only a message whose calls are not all answered by then is left out, with what is behind it.
@@ -98,7 +95,8 @@ const summing: Compactor = {
     const messagesBefore = state.context.length;
     const start = state.context.findLastIndex(({ role }) => role === "user");
     const dropped = state.context.slice(0, Math.max(start, 0));
-    if (dropped.length < 2) return { compacted: false, messagesBefore, messagesAfter: messagesBefore };
+    if (dropped.length < 2)
+      return { compacted: false, messagesBefore, messagesAfter: messagesBefore };
     await dropping(dropped);
     state.contextMutable().replaceAll(state.context.slice(start));
     state.summary = tokensIn(dropped).join(" ");
@@ -152,7 +150,8 @@ test("a fork of a compacted session knows everything that was said up to its pos
         if (kind === "compact") await agent.compact({ sessionId: "s" }, { force: true });
         else {
           if (kind === "wait") steps.push("wait");
-          if (kind.startsWith("work")) steps.push("work", ...(kind === "work" ? [] : ["work" as const]));
+          if (kind.startsWith("work"))
+            steps.push("work", ...(kind === "work" ? [] : ["work" as const]));
           await agent.call(token(), { sessionId: "s", onPending: "deny" });
         }
       }
@@ -162,7 +161,8 @@ test("a fork of a compacted session knows everything that was said up to its pos
       const seen = new Set(tokensIn(await checkFork(store, at)));
       const upTo = said.filter(({ seq }) => seq <= (at ?? Number.POSITIVE_INFINITY));
       let whole = upTo;
-      while (pairingProblem(whole.map(({ message }) => message)) !== null) whole = whole.slice(0, -1);
+      while (pairingProblem(whole.map(({ message }) => message)) !== null)
+        whole = whole.slice(0, -1);
       expect([...seen].sort()).toEqual([...new Set(whole.flatMap(tokensIn))].sort());
     },
   );

@@ -1,21 +1,15 @@
 import { StateConflictError } from "../../../errors/store-errors.js";
 import type { Revision } from "../../../ports/agent-state-store.js";
-import type { LogDraft } from "../../../ports/conversation-log.js";
 import { describeSlot, type Slot } from "../../../slot/slot.js";
-import { repairerOf, runIdOf } from "../../../store-kit/log/outcome-signs.js";
 import { withBlobs } from "../../../store-kit/log/with-blobs.js";
-import { retryWrite } from "../../../store-kit/save-with-retry.js";
 import type { AgentParts } from "../../assemble/agent-parts.js";
 import type { CallScope } from "../../call-scope.js";
 import { saveSession } from "../../save/save-session.js";
 import type { OpenSession } from "../open-session.js";
 import { factsOf, noteFork } from "../session-facts.js";
-import { type ForkSource, hasRun, readForkSource } from "./fork-source.js";
+import { copyLog } from "./copy-log.js";
+import { type ForkSource, readForkSource } from "./fork-source.js";
 import { type ForkTurns, forkTurns } from "./fork-turns.js";
-
-/** Records and characters appended at a time. */
-const BATCH_RECORDS = 100;
-const BATCH_CHARS = 1_000_000;
 
 /**
  * Makes the open session, which must be new, a fork of another: first its log, then its state. The ends of the copied runs
@@ -40,11 +34,11 @@ export async function forkSession(
     messageBytes: settings.limits.messageBytes,
     whole: (record) => withBlobs(log, from, record),
   });
-  const details = { sessionId: from.sessionId, ...(turns.at !== undefined && { at: turns.at }) };
-  await copyLog(scope, draftsOf(scope, from, turns, details));
+  const origin = { sessionId: from.sessionId, ...(turns.at !== undefined && { at: turns.at }) };
+  await copyLog(scope, from, turns.records, origin);
   fillState(parts, session, source, turns);
-  noteFork(session.state, { ...details, id: session.run.runId });
-  session.mark({ name: "fork_end", details });
+  noteFork(session.state, { ...origin, id: session.run.runId });
+  session.mark({ name: "fork_end", details: origin });
   await saveSession(scope, { final: true, outcome: "committed", isNew: true });
   scope.emit({ type: "session_forked", from: from.sessionId, messages: turns.context.length });
 }
@@ -72,53 +66,6 @@ function exists(slot: Slot, storedRevision: Revision | null): StateConflictError
   );
 }
 
-/** Yields the log of the fork: where it comes from, then the records with an end behind the last one of each run. */
-async function* draftsOf(
-  { parts, session }: CallScope,
-  from: Slot,
-  { records }: ForkTurns,
-  details: NonNullable<LogDraft["mark"]>["details"],
-): AsyncGenerator<LogDraft> {
-  const { runId: fork, callId } = session.run;
-  const mark = { name: "fork_start", details };
-  const start = { id: `${fork}.fork_start`, callId, at: parts.now().toISOString() };
-  yield { v: 1, ...start, kind: "mark", mark };
-  const last = new Map(records.map(({ record }) => [runIdOf(record), record.seq]));
-  for (const { record, outcome } of records) {
-    const { seq, blobs: _, ...draft } = await withBlobs(parts.log, from, record);
-    const run = runIdOf(record);
-    // The id of a repair names the run that made it, which the fork may not have.
-    yield repairerOf(record) === undefined ? draft : { ...draft, id: `${run}.fork.${seq}` };
-    if (last.get(run) !== seq) continue;
-    const id = hasRun(record) ? `${run}.end.${outcome}.${fork}` : `fork.${fork}.end.${seq}`;
-    const end = { name: "call_end", outcome, details: { to: fork } };
-    yield { v: 1, id, callId: record.callId, at: record.at, kind: "mark", mark: end };
-  }
-}
-
-async function copyLog(scope: CallScope, drafts: AsyncIterable<LogDraft>): Promise<void> {
-  const { parts, session, stop } = scope;
-  let batch: LogDraft[] = [];
-  let chars = 0;
-  const append = async (): Promise<void> => {
-    stop.check();
-    await session.settleLease();
-    if (!session.holdsLease()) throw session.leaseLost();
-    const records = batch;
-    batch = [];
-    chars = 0;
-    await retryWrite(session.slot, () => parts.log.append(session.slot, records), {
-      deadlineMs: parts.settings.saveDeadlineMs,
-    });
-  };
-  for await (const draft of drafts) {
-    batch.push(draft);
-    chars += JSON.stringify(draft).length;
-    if (batch.length === BATCH_RECORDS || chars >= BATCH_CHARS) await append();
-  }
-  if (batch.length > 0) await append();
-}
-
 /** Gives the new session the context and the sections of the source, but nothing of its runs. */
 function fillState(
   { pluginStates }: AgentParts,
@@ -127,7 +74,10 @@ function fillState(
   { context, isWhole }: ForkTurns,
 ): void {
   const { title } = factsOf(from);
+  const { permissionContext, planModeContext } = from;
   if (from.unfinishedRun) from.restoreHead(from.unfinishedRun.before);
+  // As they are now: the seal of the source, if it has one, vouches for these only.
+  Object.assign(from, { permissionContext, planModeContext });
   from.openCalls = {};
   from.shutdownInterrupted = false;
   from.finishedCalls = [];

@@ -56,12 +56,13 @@ export async function readForkSource(parts: AgentParts, slot: Slot): Promise<For
     const later = await stateStore.load(slot, loaded.revision);
     if (later !== "unchanged" && later?.revision !== loaded.revision) continue;
     seal?.check(slot, loaded.head);
-    return {
-      slot,
-      state: stateOf(slot, loaded),
-      positions: new Set(records.map(({ seq }) => seq)),
-      kept: await keptRecords(slot, loaded, records),
-    };
+    const state = stateOf(slot, loaded);
+    const positions = new Set(records.map(({ seq }) => seq));
+    const kept = await keptRecords(slot, loaded, records);
+    // By its own account it may have failed already: what becomes of it is up to the next call.
+    const runId = state.unfinishedRun?.runId;
+    const isSettled = ({ record }: KeptRecord) => runIdOf(record) !== runId;
+    return { slot, state, positions, kept: kept.filter(isSettled) };
   }
   throw new SessionBusyError(
     `${describeSlot(slot)} was saved again each of the ${MAX_READS} times it was read to be forked; try again`,

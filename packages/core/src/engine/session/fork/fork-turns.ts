@@ -45,25 +45,27 @@ export async function forkTurns(
   const present = state.messages.filter(({ id }) => !running.has(id));
   const end = at === undefined ? Number.POSITIVE_INFINITY : positionOf(source, present, at);
   const upTo = kept.filter(({ record }) => record.seq <= end);
-  const behind = kept
-    .filter(({ record }) => record.seq > end)
-    .flatMap(({ record }) => idOf(record));
+  const behind = kept.filter(({ record }) => record.seq > end);
+  const [idsUpTo, idsBehind] = [idsIn(upTo), idsIn(behind)];
   const held = new Set(state.messages.map(({ id }) => id));
-  const isLater = [...behind, ...running].some((id) => !held.has(id));
-  const lastId = typeof at === "string" ? at : upTo.flatMap(({ record }) => idOf(record)).at(-1);
-  const index =
-    at === undefined ? present.length - 1 : present.findIndex(({ id }) => id === lastId);
-  const isUsable = !(isLater && state.summary !== null) && (at === undefined || index >= 0);
-  const said = isUsable ? present.slice(0, index + 1) : await originals(upTo, whole, messageBytes);
+  const tellsLater =
+    state.summary !== null && [...idsBehind, ...running].some((id) => !held.has(id));
+  const lastId = typeof at === "string" ? at : [...idsUpTo].at(-1);
+  const last = at === undefined ? present.length : present.findIndex(({ id }) => id === lastId);
+  // By their places in the log, which differ from those in the context where two processes have merged their turns.
+  const isBefore = ({ id }: Message, index: number) =>
+    idsUpTo.has(id) || (index <= last && !idsBehind.has(id));
+  const said =
+    last < 0 || tellsLater ? await originals(upTo, whole, messageBytes) : present.filter(isBefore);
   const context = withoutOpenCalls(said);
   const dropped = new Set(said.slice(context.length).map(({ id }) => id));
-  const cut = upTo.findIndex(({ record }) => idOf(record).some((id) => dropped.has(id)));
+  const cut = upTo.findIndex(({ record }) => dropped.has(record.message?.id ?? ""));
   const records = cut < 0 ? upTo : upTo.slice(0, cut);
   return {
     context: repairToolPairs(context).messages,
     records,
     at: records.findLast(({ record }) => record.kind === "message")?.record.seq,
-    isWhole: behind.length === 0,
+    isWhole: idsBehind.size === 0,
   };
 }
 
@@ -84,7 +86,7 @@ function positionOf(
       `fork: nothing was said in ${describeSlot(slot)} up to position ${at}, except in calls that were discarded or have not ended`,
     );
   }
-  const found = kept.findLast(({ record }) => idOf(record).includes(at));
+  const found = kept.findLast(({ record }) => record.message?.id === at);
   if (found) return found.record.seq;
   const index = context.findIndex(({ id }) => id === at);
   if (index < 0)
@@ -93,11 +95,12 @@ function positionOf(
     );
   // A log that was begun later, or lost: as much as it has.
   const ids = new Set(context.slice(0, index + 1).map(({ id }) => id));
-  return kept.findLast(({ record }) => idOf(record).some((id) => ids.has(id)))?.record.seq ?? 0;
+  return kept.findLast(({ record }) => ids.has(record.message?.id ?? ""))?.record.seq ?? 0;
 }
 
-function idOf({ message }: LogRecord): readonly string[] {
-  return message ? [message.id] : [];
+/** Returns the ids of messages, in the order of their records. */
+function idsIn(records: readonly KeptRecord[]): ReadonlySet<string> {
+  return new Set(records.flatMap(({ record }) => (record.message ? [record.message.id] : [])));
 }
 
 /** Returns the messages as they were said, each once, and of large results as much as a context may have. */
