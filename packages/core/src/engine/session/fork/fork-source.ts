@@ -16,6 +16,9 @@ const MAX_READS = 10;
 /** Records read at a time. */
 const PAGE = 100;
 
+/** Records judged before other work may run. */
+const YIELD_EVERY = 25;
+
 /** A record that is part of the session, and the outcome of its run. */
 export interface KeptRecord {
   readonly record: LogRecord;
@@ -81,7 +84,7 @@ async function keptRecords(
   );
   const kept: KeptRecord[] = [];
   for (const [index, record] of records.entries()) {
-    if (index % PAGE === PAGE - 1) await setImmediate();
+    if (index % YIELD_EVERY === 0) await setImmediate();
     if (isBookkeeping(record)) continue;
     const outcome = await outcomes.of(slot, record);
     if (outcome === "unsaved" || outcome === "unsettled" || isDiscarded(outcome)) continue;
