@@ -89,16 +89,21 @@ test("a fork of any session, whatever happened to it, has its turns up to the po
   await fc.assert(property, { numRuns: scaled(30, 3_000) });
 });
 
-/** Summarises all but the last messages by their tokens. */
+/** Summarises all but the last messages by their tokens, and now and then the first words of a user stay as well. */
 const summing: Compactor = {
   async compact({ state, dropping }) {
     const messagesBefore = state.context.length;
     const start = state.context.findLastIndex(({ role }) => role === "user");
-    const dropped = state.context.slice(0, Math.max(start, 0));
+    const earlier = state.context.slice(0, Math.max(start, 0));
+    const first = earlier.find(
+      ({ role, content }) => role === "user" && content[0]?.type === "text",
+    );
+    const pinned = first && messagesBefore % 2 === 0 ? [first] : [];
+    const dropped = earlier.filter((message) => !pinned.includes(message));
     if (dropped.length < 2)
       return { compacted: false, messagesBefore, messagesAfter: messagesBefore };
     await dropping(dropped);
-    state.contextMutable().replaceAll(state.context.slice(start));
+    state.contextMutable().replaceAll([...pinned, ...state.context.slice(start)]);
     state.summary = tokensIn(dropped).join(" ");
     return { compacted: true, messagesBefore, messagesAfter: state.context.length };
   },
