@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  AgentState,
   type AgentStateStore,
   definePlugin,
   InMemoryAgentStateStore,
@@ -193,7 +194,11 @@ test("what was compacted is back in a fork before it, and sections are copied, b
   expect(state?.tasksContext.tasks).toEqual([]);
   expect(state?.permissionContext.allow).toEqual([{ tool: "asks", pattern: "x" }]);
   expect(state?.planModeContext.active).toBe(true);
-  expect(Object.keys(state?.extensions ?? {}).sort()).toEqual(["holdfast.session", "ports"]);
+  expect(Object.keys(state?.extensions ?? {}).sort()).toEqual([
+    "holdfast.fork",
+    "holdfast.session",
+    "ports",
+  ]);
   expect(events.filter(({ type }) => type === "session_forked")).toMatchObject([
     { slot: early, from: "one", messages: 2, background: true },
   ]);
