@@ -106,6 +106,9 @@ test.each(stores)(
       [third.sessionId]: "Fork of Where is Oslo?",
     });
     expect((await agent.getAgentState(ada))?.toJsonString()).toBe(before);
+    // Whatever is changed about the fork, its turns stay its own; also without the session it comes from.
+    await agent.setSession(fork, { title: null, metadata: null });
+    await agent.updateAgentState(fork, (state) => AgentState.fromJson(state.toJSON()));
     await agent.deleteSession(ada);
     expect(await said(store, "two")).toEqual([...turns, "And Voss?", "answer 5"]);
   },
@@ -254,7 +257,9 @@ describe.each([true, false])(
     };
     test.each<[string, CommandName, (Fault | undefined)[], number]>([
       ["before the log", "append", [died], 0],
+      ["at the beginning of the log", "append", [diedAfter], 0],
       ["in the log", "append", [undefined, diedAfter], 0],
+      ["late in the log", "append", [undefined, undefined, diedAfter], 0],
       ["before the state", "save", [died], 0],
       ["behind the state", "save", [diedAfter], 1],
       ["once without an answer", "save", [lostAnswer], 1],
