@@ -34,6 +34,7 @@ export interface Run {
 
 /** What came of planned calls. */
 export interface PlayedCalls {
+  readonly store: FaultyStore;
   readonly runs: readonly Run[];
   /** Tokens that were in a context, as the model of a run that did not die saw. */
   readonly seen: ReadonlySet<string>;
@@ -247,7 +248,7 @@ export async function playCalls(plan: PlannedCalls): Promise<PlayedCalls> {
   }
   const living = runs.filter(({ end }) => end !== "died");
   const seen = new Set(living.flatMap((run) => [...run.seen]));
-  return { runs, seen, stored, ...(await readLog(store)) };
+  return { store, runs, seen, stored, ...(await readLog(store)) };
 }
 
 /** The stored messages, without those of a run that may still be taken back. */

@@ -3,11 +3,13 @@ import {
   type Block,
   type CallOutcome,
   type Message,
+  ReActAgent,
   toolResultMessage,
   userMessage,
 } from "@holdfast/core";
 import { createMessage } from "@holdfast/core/plugin-kit";
 import { type LogDraft, uuidv7 } from "@holdfast/core/store-kit";
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { readUnflushed } from "../src/flush/read-unflushed.js";
 import { renderMessage } from "../src/flush/render-message.js";
@@ -67,6 +69,24 @@ test("how a call ended is found also where it is far beyond what is read at a ti
   expect(found).toMatchObject({ messages: [], hasMore: true });
   const rest = await readUnflushed(world.store, alice, found.through);
   expect(rest).toMatchObject({ messages: [], hasMore: false });
+});
+
+test("the turns that a fork begins with are remembered from its source, and its own from it", async () => {
+  const world = new MemoryWorld();
+  const agent = new ReActAgent({
+    name: alice.agentId,
+    model: scriptedModel(() => "ok"),
+    distributedStore: world.store,
+  });
+  await agent.updateAgentState({ ...alice, sessionId: "source" }, (state) => {
+    for (let n = 0; n < 120; n++) state.contextMutable().push(userMessage(`said before ${n}`));
+  });
+  await agent.fork({ ...alice, sessionId: "source" }, { as: alice.sessionId });
+  expect(await unflushed(world)).toBe("");
+  await agent.call("said since", alice);
+  const text = await unflushed(world);
+  expect(text).toContain("said since");
+  expect(text).not.toContain("said before");
 });
 
 test("system messages, thoughts, summaries and echoes of the memory are left out", () => {

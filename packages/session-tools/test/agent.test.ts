@@ -164,3 +164,24 @@ test("input that is wrong becomes an error the model can read", async () => {
   );
   await agent.close();
 });
+
+test("a fork begins with the turns up to a position that a search has shown, and reads them as its own", async () => {
+  const { agent, ask } = agentWith();
+  const trip = { userId: "ada", sessionId: "trip" };
+  await agent.call("I saw a zebra.", trip);
+  await agent.call("I saw an okapi.", trip);
+  const found = await ask(
+    "session_search",
+    { query: "zebra" },
+    { userId: "ada", sessionId: "now" },
+  );
+  const at = Number(/\[(\d+)\][^[]*zebra/.exec(found)?.[1]);
+  const fork = await agent.fork(trip, { at, as: "fork" });
+  const history = await ask("session_history", { sessionId: "fork" }, trip);
+  expect(history).toContain("I saw a zebra.");
+  expect(history).toContain("(fork_end)");
+  expect(history).not.toMatch(/okapi|unfinished|discarded/);
+  expect(await ask("session_list", {}, trip)).toMatch(/"fork", titled "Fork of I saw a zebra\."/);
+  expect(fork.sessionId).toBe("fork");
+  await agent.close();
+});

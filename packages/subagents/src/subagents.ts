@@ -163,6 +163,8 @@ function install(host: PluginHost, settings: SubagentsSettings): Installed {
   const state = host.state({
     schema: noticeStateSchema,
     initial: () => ({ told: [], asks: [] }),
+    // The tasks are those of the session that gave them.
+    forks: false,
   });
   const notices = new TaskNotices({ store, control, state });
   const queue = new KeyedQueue();

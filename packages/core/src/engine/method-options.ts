@@ -4,6 +4,7 @@ import { createMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
 import { showValue } from "../plugin-kit/show-value.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
+import { checkId } from "../slot/slot.js";
 import { kindOf, rulesProblem } from "../state/section-checks.js";
 import type { PermissionMode, PermissionRule, RememberedRule } from "../state/sections.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
@@ -59,6 +60,28 @@ export function rulesOptions(
   const problem = isLeftOut ? null : rulesProblem(rules, "rules");
   if (problem !== null) throw new InvalidInputError(`${method}: ${problem}`);
   return { scope, rules };
+}
+
+/** Options of `fork`. */
+export interface ForkOptions {
+  /**
+   * Last position to take over: that of a message, as `session_history` and `session_search` show it and `log.read` returns it
+   * as `seq`, or the id of a message. @default the end
+   */
+  readonly at?: number | string | undefined;
+  /** Id of the new session, which must not exist. @default a new one */
+  readonly as?: string | undefined;
+}
+
+/** @throws InvalidInputError | InvalidIdError */
+export function forkOptions(options: unknown): ForkOptions {
+  const { at, as } = checkOptions<ForkOptions>(options, ["at", "as"], "fork");
+  const isPosition = typeof at === "number" || (typeof at === "string" && at !== "");
+  if (at !== undefined && !isPosition)
+    throw new InvalidInputError(
+      `fork: at must be a position in the log or the id of a message, got ${showValue(at)}`,
+    );
+  return { at, as: as === undefined ? undefined : checkId(as, "as") };
 }
 
 const permissionModes: readonly unknown[] = [

@@ -13,6 +13,7 @@ import type { CompactionResult } from "../ports/compactor.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 import type { Slot } from "../slot/slot.js";
 import { checkId } from "../slot/slot.js";
+import { uuidv7 } from "../slot/uuid.js";
 import type { AgentState } from "../state/agent-state.js";
 import { LiveState } from "../state/live-state.js";
 import {
@@ -32,6 +33,8 @@ import { EventBuffer } from "./event-buffer.js";
 import {
   type CompactOptions,
   compactOptions,
+  type ForkOptions,
+  forkOptions,
   interruptMessage,
   permissionMode,
   type ResumeOptions,
@@ -462,6 +465,29 @@ export class ReActAgent {
     const isSelected = matchFacts({ metadata, since, until, text });
     const page = await this.#parts.stateStore.list({ ...wanted, agentId: this.agentId });
     return { ...page, slots: page.slots.filter(isSelected) };
+  }
+
+  /**
+   * Makes a session of the same user that begins with the turns of another up to a position, and leaves the other as it is.
+   * The position is that of a log record or the id of a message; a turn that is still running, and tool calls that wait for an
+   * answer, are not taken over.
+   *
+   * @returns the new session, to be used as the context of a call
+   * @throws StateConflictError when the session `as` exists
+   * @throws InvalidInputError when there is no such session or position
+   * @example
+   * const other = await agent.fork("alice", "trip", { at: 42 });
+   * await agent.call("And by train?", other);
+   */
+  fork(session: SessionName, options?: ForkOptions): Promise<Slot>;
+  fork(userId: string | null | undefined, sessionId: string, options?: ForkOptions): Promise<Slot>;
+  async fork(...args: readonly unknown[]): Promise<Slot> {
+    const { name, rest } = sessionArguments(args);
+    const { at, as = uuidv7() } = forkOptions(rest[0]);
+    const from = this.#slot(name);
+    const slot: Slot = { ...from, sessionId: as };
+    await this.#maintenance.fork(slot, from, at);
+    return slot;
   }
 
   /** Deletes a session: state, log and what plugins keep of it. Long-term memory stays. */

@@ -159,6 +159,13 @@ export interface EventTypes {
     /** True when there will be no further attempt. */
     readonly gaveUp: boolean;
   };
+  /** The event's session was made by `agent.fork`. */
+  readonly session_forked: {
+    /** Id of the session that it is a fork of. */
+    readonly from: string;
+    /** Number of messages in its context. */
+    readonly messages: number;
+  };
   readonly store_rolled_back: { readonly known: string; readonly stored: string };
   readonly repaired: { readonly repairs: readonly Repair[] };
   readonly interrupted: {

@@ -52,6 +52,11 @@ export interface PluginStateOptions<T extends JsonValue> {
   readonly initial: () => T;
   /** Version of the value's form. @default 1 */
   readonly version?: number | undefined;
+  /**
+   * A fork of the session begins with a copy of the value. `false` for what is about the session itself, such as its
+   * background tasks. @default true
+   */
+  readonly forks?: boolean | undefined;
   /** Turns a value of an older version into the current one. */
   migrate?(value: JsonValue, version: number): JsonValue;
 }

@@ -29,7 +29,7 @@ const MAX_CHARS = 1_000_000;
 
 /**
  * Reads the messages of a session after record `after`, without discarded calls and without what only repeats the memory. For
- * a call that has not ended, the messages so far count.
+ * a call that has not ended, the messages so far count. The turns that a fork begins with are remembered from its source.
  */
 export async function readUnflushed(
   { log, stateStore }: { readonly log: ConversationLog } & StateSource,
@@ -39,15 +39,19 @@ export async function readUnflushed(
   const said: { readonly record: LogRecord; readonly text: string }[] = [];
   let through = after;
   let isWhole = false;
+  /** Copied records that are still to come. */
+  let copied = 0;
   for (let records = 0, chars = 0; records < MAX_RECORDS && chars < MAX_CHARS; ) {
     const page = await log.read(slot, { after: through, limit: PAGE });
     for (const record of page) {
+      if (copied-- > 0) continue;
+      copied = copiedBehind(record);
+      records++;
       const text = await render(log, slot, record);
       chars += text?.length ?? 0;
       // Without the message, so that many large messages are not in memory at once.
       if (text !== null) said.push({ record: { ...record, message: undefined }, text });
     }
-    records += page.length;
     through = page.at(-1)?.seq ?? through;
     isWhole = page.length < PAGE;
     if (isWhole) break;
@@ -63,6 +67,11 @@ export async function readUnflushed(
     read = record.seq;
   }
   return { messages, through, hasMore: !isWhole };
+}
+
+/** Returns how many of the records behind this one are copies. */
+function copiedBehind({ mark }: LogRecord): number {
+  return mark?.name === "fork_start" ? Number(mark.details?.["records"] ?? 0) : 0;
 }
 
 async function render(log: ConversationLog, slot: Slot, record: LogRecord): Promise<string | null> {

@@ -30,6 +30,8 @@ export interface SaveOptions {
   readonly outcome?: CallOutcome | undefined;
   /** True when `merge-append` may be used: not after step saves, nor for calls that resumed open calls. */
   readonly mergeable?: boolean | undefined;
+  /** The session must not exist yet: a conflict is the caller's, whatever the policy says. */
+  readonly isNew?: boolean | undefined;
   /** Party to blame for a bad value, in words. @default a tool, hook or guard of the call */
   readonly writer?: string | undefined;
   /** The state's sections, if they were checked just before. */
@@ -59,7 +61,7 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
       await writeAll(scope, { ...options, checked });
     } catch (error) {
       const conflict = conflictIn(error);
-      if (!conflict || options.opening) throw error;
+      if (!conflict || options.opening || options.isNew) throw error;
       const isResolved = await resolveConflict(scope, options, conflict, (how) =>
         writeAll(scope, { ...options, checked: undefined }, how),
       );

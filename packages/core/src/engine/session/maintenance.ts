@@ -21,6 +21,7 @@ import { badState, checkState } from "../save/check-state.js";
 import { saveSession } from "../save/save-session.js";
 import { closeCalls, openCallsOf, UNKNOWN_OUTCOME_TEXT } from "../tools/close-calls.js";
 import { type EntryOptions, withLease, withSession } from "./enter-session.js";
+import { forkSession } from "./fork/fork-session.js";
 import type { ActiveCall } from "./lifecycle.js";
 import type { OpenSession } from "./open-session.js";
 import { Prefetch } from "./prefetch.js";
@@ -77,6 +78,11 @@ export class Maintenance {
       return copy;
     };
     return this.#inSession(slot, work, { salvage, acceptsRollback: true });
+  }
+
+  /** Makes `slot` a new session that begins with the turns of another, up to a position. */
+  async fork(slot: Slot, from: Slot, at: number | string | undefined): Promise<void> {
+    await this.#inSession(slot, (_, __, scope) => forkSession(scope, from, at));
   }
 
   async compact(slot: Slot, force: boolean, overrides: JsonObject): Promise<CompactionResult> {

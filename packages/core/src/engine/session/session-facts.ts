@@ -5,6 +5,7 @@ import { cutText } from "../../plugin-kit/cut-text.js";
 import type { SessionInfo, SlotInfo } from "../../ports/agent-state-store.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { LiveState } from "../../state/live-state.js";
+import { FORK_EXTENSION, type ForkOrigin } from "../../store-kit/log/fork-id.js";
 import { MAX_EXTENSION_BYTES } from "../assemble/plugin-state.js";
 
 /** Facts about a session that its owner gives. */
@@ -83,6 +84,17 @@ export function setFacts(state: AgentState, { title, metadata }: FactsChange): v
   state.extensions[EXTENSION] = { version: 1, value };
   // Without a title of its own, a session is listed by its first words again.
   if (title === null && state instanceof LiveState) state.listedTitle = undefined;
+}
+
+/** Begins the title of a fork. */
+const FORK_OF = "Fork of ";
+
+/** Notes that a session is a fork, and marks the title that it is listed by. */
+export function noteFork(state: LiveState, origin: ForkOrigin): void {
+  const { title = JSON.stringify(origin.sessionId) } = factsOf(state);
+  const marked = title.startsWith(FORK_OF) ? title : cutText(FORK_OF + title, MAX_TITLE_CHARS);
+  setFacts(state, { title: marked });
+  state.extensions[FORK_EXTENSION] = { version: 1, value: { ...origin } };
 }
 
 /** Returns the first line of the first message, if a person wrote it. */

@@ -3,6 +3,7 @@ import type { AgentStateStore } from "../../ports/agent-state-store.js";
 import type { CallOutcome, ConversationLog, LogRecord } from "../../ports/conversation-log.js";
 import type { Slot } from "../../slot/slot.js";
 import { slotText } from "../../slot/slot.js";
+import { forkIdOf } from "./fork-id.js";
 import {
   type EndSign,
   isInput,
@@ -245,7 +246,7 @@ interface StoredView {
 
 /** Origin of a stored state, by its own account. */
 interface StoredLineage {
-  /** Its revision, and those of the ends that it goes back to. */
+  /** Its revision, those of the ends that it goes back to, and the id of the fork that it began as. */
   readonly revisions: readonly unknown[];
   /** Run that saved it and has not ended. */
   readonly runId: string | undefined;
@@ -261,7 +262,7 @@ async function lineageOf(
   const { runId } = isRecord(run) ? run : {};
   const ends = loaded.head["lastEnds"];
   return {
-    revisions: [loaded.revision, ...(Array.isArray(ends) ? ends : [])],
+    revisions: [loaded.revision, ...(Array.isArray(ends) ? ends : []), ...forkIdOf(loaded.head)],
     runId: typeof runId === "string" ? runId : undefined,
   };
 }
