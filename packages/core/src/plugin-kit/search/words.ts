@@ -68,11 +68,12 @@ export function foldText(text: string): string {
 export function plainText(text: string): string {
   const folded = foldText(text);
   if (ASCII.test(folded)) return folded;
-  const letters = folded.replace(PLAIN_LETTERS, (letter) => LETTERS[letter] ?? letter);
-  const parts = letters.normalize("NFD");
-  return /[\u0300-\u036f]/.test(parts)
+  const parts = folded.normalize("NFD");
+  const bare = /[\u0300-\u036f]/.test(parts)
     ? parts.replace(patterns().accents, "$1").normalize("NFC")
-    : letters;
+    : folded;
+  // Last, since such a letter may have had an accent.
+  return bare.replace(PLAIN_LETTERS, (letter) => LETTERS[letter] ?? letter);
 }
 
 /**

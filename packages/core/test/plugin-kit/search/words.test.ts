@@ -44,6 +44,17 @@ test("folding twice is folding once, words of words are the same words, and plac
   );
 });
 
+test("each letter of Unicode is found as it is stored", () => {
+  const letters = Array.from({ length: 0x1_10_00 }, (_, code) => code)
+    .filter((code) => code < 0xd8_00 || code > 0xdf_ff)
+    .map((code) => String.fromCodePoint(code))
+    .filter((character) => /\p{L}/u.test(character));
+  const changed = letters.filter(
+    (letter) => wordsOf(wordsOf(letter).join(" ")).join(" ") !== wordsOf(letter).join(" "),
+  );
+  expect(changed).toEqual([]);
+});
+
 test("searched are words that say something", () => {
   expect(searchWords("What did you say to Will about the 2nd café in May?")).toEqual([
     "what",
