@@ -92,8 +92,8 @@ SELECT UNHEX(SHA2(number, 256)), agent_id, user_id, number, agent, owner, listed
     `INSERT INTO ${prefix}log (k, seq, id, call_id, at, kind, body)
 SELECT UNHEX(SHA2(number, 256)), 1, id, call_id, at, kind, body FROM ${prefix}log, (${copies}) copies`,
   );
-  const { hits, next } = await log.search({ ...query, limit: 1_000 });
-  expect(next).toBeUndefined();
+  // A busy machine may need more than the time of one search.
+  const { hits } = await searchEverything((each) => log.search(each), { ...query, limit: 1_000 });
   expect(new Set(hits.map((hit) => hit.slot.sessionId)).size).toBe(count + 1);
   expect(hits).toHaveLength(count + 1);
   const { sessions } = await log.sessions({ agentId, userId: "user", limit: 1_000 });
