@@ -62,7 +62,7 @@ async function bounded<T>(
   failure: (problem: string, options?: ErrorOptions) => HoldfastError,
 ): Promise<T> {
   try {
-    return await withDeadline(run, ms, () => failure(`got no answer within ${ms} ms`));
+    return await withDeadline(run, ms, () => failure(`got no answer within ${Math.round(ms)} ms`));
   } catch (cause) {
     throw HoldfastError.is(cause) ? cause : failure("failed", { cause });
   }

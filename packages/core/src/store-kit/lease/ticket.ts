@@ -23,7 +23,7 @@ export interface TicketSurroundings {
 
 /**
  * Claim that waits for its turn: it asks the backend when it comes, when it is woken, when the claim before it may be gone,
- * and otherwise a third of `leaseMs` apart, which keeps its place.
+ * and otherwise a third of `leaseMs` apart, which keeps its place, or eight times per `timeoutMs` of nodes that have heartbeats.
  *
  * - It watches the process of the claim before it, and takes that claim's place when the process is dead. One that may not wait
  *   does so when that is known already.
@@ -138,7 +138,16 @@ export class Ticket {
     this.#queuedAt = sentAt;
     this.#watchBefore(answer.before);
     if (isNew) this.#request.onWait?.(answer.ahead);
-    return Math.min(this.#backend.leaseMs / 3, Math.max(answer.dueMs, 0) + 1);
+    return Math.min(this.#askAgainMs(answer.before), Math.max(answer.dueMs, 0) + 1);
+  }
+
+  /**
+   * Time until the next question, without a reason. A dead process is replaced a whole `timeoutMs` after its claim was seen as it
+   * is, so that changes of a claim that can be replaced (it got its turn, its lease was renewed) must be seen soon.
+   */
+  #askAgainMs(before: SeenClaim | undefined): number {
+    const { leaseMs, nodes } = this.#backend;
+    return before && nodes ? Math.min(leaseMs / 3, nodes.timeoutMs / 8) : leaseMs / 3;
   }
 
   #watchBefore(before: SeenClaim | undefined): void {

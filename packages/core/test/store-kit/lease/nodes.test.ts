@@ -142,6 +142,25 @@ test("the session of a dead node is taken over after its timeout, long before it
   expect(Date.now(), "never while the holder may be sure of it").toBeGreaterThanOrEqual(validUntil);
 });
 
+test("a node that got the session, or renewed its lease, just before it died is taken over as soon", async () => {
+  const renewed = LEASE_MS / 3 + 100;
+  for (const heldMs of [0, 100, renewed, 2 * renewed]) {
+    const first = await node().acquire(slot, { callId: "c-1" });
+    const cable = new Cable();
+    const dying = waitsFor(node(cable), "c-2");
+    await passes(0);
+    const waiter = waitsFor(node(), "c-3");
+    await passes(0);
+    await first.release();
+    await timeUntil(dying, 10);
+    await passes(heldMs);
+    cable.isCut = true;
+    expect(await timeUntil(waiter, LEASE_MS)).toBeLessThan(1.25 * NODE_MS);
+    await waiter.lease?.release();
+    await passes(LEASE_MS);
+  }
+});
+
 test("a call that comes when the node is already dead waits for its timeout, not longer", async () => {
   const cable = new Cable();
   await node(cable).acquire(slot, { callId: "c-1" });
