@@ -1,6 +1,7 @@
 // Vitest reporter: names the tests that failed, and the last line of a run is `N passed, N failed` (and `, N skipped` if any).
 // It is written when the process exits, so it also comes when no test ran, and it never says
-// "0 failed" on a run that exits with an error.
+// "0 failed" on a run that exits with an error. In long runs, which may be stopped before their end, it tells of a failure
+// when it happens.
 export default class TallyReporter {
   #tally = { passed: 0, failed: 0, skipped: 0 };
   #failed = [];
@@ -10,6 +11,13 @@ export default class TallyReporter {
       const failed = this.#failed.map((name) => `failed: ${name}\n`).join("");
       process.stdout.write(`${failed}${lineFor(this.#tally, code)}\n`);
     });
+  }
+
+  /** @param {import("vitest/node").TestCase} test */
+  onTestCaseResult(test) {
+    if (process.env["HOLDFAST_LONG"] !== "1") return;
+    for (const { message, stack } of test.result().errors ?? [])
+      process.stdout.write(`failed: ${nameOf(test)}\n${message}\n${stack ?? ""}\n`);
   }
 
   /**
