@@ -13,9 +13,7 @@ function deploy(...args: string[]): { status: number | null; stdout: string; std
 }
 
 describe.each(scaled(["mysqlUrl"], ["redisUrl", "mysqlUrl"] as const))("on %s", (url) => {
-  test("two processes replaced three times each under load answer every call, once and in order", {
-    timeout,
-  }, () => {
+  test("two processes replaced three times each under load answer every call, once and in order", () => {
     const args = [
       "--store",
       inject(url),
@@ -38,9 +36,7 @@ describe.each(scaled(["mysqlUrl"], ["redisUrl", "mysqlUrl"] as const))("on %s", 
   });
 });
 
-test("a person who runs it sees progress and a summary, with a Redis of its own", {
-  timeout,
-}, () => {
+test("a person who runs it sees progress and a summary, with a Redis of its own", () => {
   const { status, stdout, stderr } = deploy("--sessions", "5", "--calls", "8", "--deploys", "1");
   expect(status).toBe(0);
   expect(stdout).toMatch(/calls answered +40 of 40/);

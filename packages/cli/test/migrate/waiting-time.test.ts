@@ -21,7 +21,7 @@ test("the waiting for a session ends in its time, also when garbage is collected
     clearInterval(collecting);
     await lease.release();
   }
-}, 10_000);
+});
 
 test("a caller that is told to stop, now or before, does not wait", async () => {
   const parts = memoryParts();

@@ -61,7 +61,7 @@ for (const [name, start] of topologies)
         await settingOf(first).proxy?.close();
       });
       await fc.assert(property, { numRuns: scaled(4, 50) });
-    }, 300_000);
+    });
 
     describeAgentStateStore(`RedisAgentStateStore over ${name}`, {
       fuses: ["gate", "log"],

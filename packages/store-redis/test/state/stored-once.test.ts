@@ -31,7 +31,7 @@ test("whatever is saved, edited, logged and deleted, by two nodes and an earlier
     for (const node of nodes) await node.close();
   });
   await fc.assert(property, { numRuns: scaled(25, 400) });
-}, 600_000);
+});
 
 test("the text of a turn is stored once", async () => {
   const store = stores.open();
