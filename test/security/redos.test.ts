@@ -10,7 +10,8 @@ import { type Redos, redosPatterns } from "./redos-patterns.js";
 
 const ctx = { userId: "u", sessionId: "s" };
 const whose = { agentId: "a", ...ctx };
-const patterns = redosPatterns.filter((_, index) => index % scaled(5, 1) === 0);
+// Every ninth is of each sort: exponential, polynomial and huge.
+const patterns = redosPatterns.filter((_, index) => index % scaled(9, 1) === 0);
 
 /** Letters on which the control takes its time; one more doubles it. */
 let controlLetters = 18;

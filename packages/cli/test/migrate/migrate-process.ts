@@ -1,4 +1,5 @@
 import { type SpawnedScript, spawnScript } from "@holdfast/testing";
+import { holdfast } from "../support/in-process.js";
 
 /** The command as it is published. */
 export const program = new URL("../../dist/main.js", import.meta.url);
@@ -22,22 +23,35 @@ export interface MigrateRun {
   readonly stderr: string;
 }
 
-/** Starts the real command. */
-export function startMigrate(from: string, to: string, ...args: readonly string[]): SpawnedScript {
-  return spawnScript(program, ["migrate", "--from", from, "--to", to, "--json", ...args]);
+function migrateArgs(from: string, to: string, args: readonly string[]): readonly string[] {
+  return ["migrate", "--from", from, "--to", to, "--json", ...args];
 }
 
-/** Waits for the end of a run. */
+/** Starts the command in a process of its own. */
+export function startMigrate(from: string, to: string, ...args: readonly string[]): SpawnedScript {
+  return spawnScript(program, migrateArgs(from, to, args));
+}
+
+/** Waits for the end of a process. */
 export async function ended(script: SpawnedScript): Promise<MigrateRun> {
   const { code } = await script.exited;
-  const lines = script.lines.map((line) => JSON.parse(line) as MigrateLine);
-  const summary = lines.findLast(({ type }) => type === "summary");
-  return { code, lines, summary, stderr: script.stderr };
+  return runOf(code, script.lines, script.stderr);
 }
 
-/** Runs the real command to its end. */
-export function migrate(from: string, to: string, ...args: readonly string[]): Promise<MigrateRun> {
-  return ended(startMigrate(from, to, ...args));
+/** Runs the command to its end, within this process. */
+export async function migrate(
+  from: string,
+  to: string,
+  ...args: readonly string[]
+): Promise<MigrateRun> {
+  const { code, stdout, stderr } = await holdfast(migrateArgs(from, to, args));
+  return runOf(code, stdout.split("\n").filter(Boolean), stderr);
+}
+
+function runOf(code: number | null, output: readonly string[], stderr: string): MigrateRun {
+  const lines = output.map((line) => JSON.parse(line) as MigrateLine);
+  const summary = lines.findLast(({ type }) => type === "summary");
+  return { code, lines, summary, stderr };
 }
 
 /** Kills a run as `kill -9` does once it has done this many sessions. */
