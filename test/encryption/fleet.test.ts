@@ -52,8 +52,8 @@ function encrypted<T extends object>(
   };
 }
 
-// Encryption does the same with the parts of any store: the other suite tries them in memory and on files.
-for (const kind of scaled(["redis"], fleetStores))
+// Encryption does the same with the parts of any store: in everyday runs the other suite tries them in memory and on files.
+for (const kind of scaled([], fleetStores)) {
   describeAgentStateStore(`${kind}, encrypted`, {
     ...encrypted(kind, ({ stateStore }) => stateStore),
     fuses: ["gate", "log"],
@@ -61,8 +61,6 @@ for (const kind of scaled(["redis"], fleetStores))
     callRecords: true,
     deltaLoads: true,
   });
-
-for (const kind of scaled([], fleetStores)) {
   describeConversationLog(
     `${kind}, encrypted`,
     encrypted(kind, ({ log }) => log),

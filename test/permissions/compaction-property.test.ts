@@ -20,10 +20,10 @@ async function twoNodes(kind: "memory" | "files" | "redis" | "mysql") {
 }
 
 describe.each([
-  ["memory", scaled(20, 1_000)],
-  ["files", scaled(4, 200)],
-  ["redis", scaled(4, 200)],
-  ["mysql", scaled(3, 200)],
+  ["memory", scaled(10, 1_000)],
+  ["files", scaled(2, 200)],
+  ["redis", scaled(2, 200)],
+  ["mysql", scaled(2, 200)],
 ] as const)("on %s", (kind, numRuns) => {
   test("whatever people do, in whatever order: compaction touches no section, no task and no open ask, each ask is answered once and the end of each task told once", async () => {
     const stores = await twoNodes(kind);

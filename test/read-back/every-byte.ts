@@ -8,7 +8,7 @@ import { type AgentMaker, playHistory, type Said } from "./play-history.js";
 import { type History, histories } from "./random-history.js";
 import { type ReadSession, readBack } from "./read-back.js";
 
-const runs = scaled(40, 5_000);
+const runs = scaled(20, 5_000);
 /** Histories played side by side: most of the time is spent waiting for files and servers. */
 const ABREAST = 4;
 

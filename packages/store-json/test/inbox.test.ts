@@ -146,7 +146,7 @@ test("stopped at any system call, an inbox holds every entry acknowledged, and w
   const stops = points.flatMap((name) => {
     const last = counts.get(name) ?? 0;
     expect(last, `the scenario makes ${name} calls`).toBeGreaterThan(0);
-    return spread(last, scaled(3, last)).map((at) => ({ name, at }));
+    return spread(last, scaled(2, last)).map((at) => ({ name, at }));
   });
   const killed = await inParallel(stops, 2, async ({ name, at }) => {
     const root = temporaryRoot();
