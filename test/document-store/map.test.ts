@@ -69,6 +69,7 @@ function clientOf(store: object): MapClient {
 
 describeDistributedStore("documentStore over a map", {
   create: () => storeOver(new MapClient()),
+  client: clientOf,
   reopen: (store) => storeOver(new MapClient(clientOf(store).documents)),
   createLimited: () => storeOver(new MapClient(), 0),
   callRecords: true,

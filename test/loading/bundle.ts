@@ -35,7 +35,7 @@ export async function bundle(source: string, options: BuildOptions): Promise<Uin
 }
 
 /** Packages that load in every runtime with the modules of Node.js. */
-export const portablePackages = [
+const portablePackages = [
   "@holdfast/core",
   "@holdfast/compaction",
   "@holdfast/eviction",

@@ -25,7 +25,7 @@ export const session = { userId: "ann", sessionId: "s" };
 export type Outcome = "runs" | "asks" | "denied";
 
 /** Tool that is neither read-only nor has a subject. */
-export const send = tool({
+const send = tool({
   name: "send",
   description: "Sends a message.",
   input: z.object({}),

@@ -210,7 +210,10 @@ test("files keep their bytes, and words beside them do not", async () => {
     ...message,
     role: "tool",
     content: [
-      { type: "tool_result", toolCallId: "t", name: "draw", state: "success", output: [file] },
+      {
+        ...{ type: "tool_result", toolCallId: "t", name: "draw", state: "success", output: [file] },
+        metadata: { rows: 3, numbers: [Number(phone)] },
+      },
     ],
   };
   const step = {
@@ -225,7 +228,9 @@ test("files keep their bytes, and words beside them do not", async () => {
     redacted,
     { ...redacted, source: { kind: "url", url: "https://a.test/[phone]" } },
   ]);
-  expect((await incoming?.(result, step))?.content).toMatchObject([{ output: [redacted] }]);
+  expect((await incoming?.(result, step))?.content).toMatchObject([
+    { output: [redacted], metadata: { rows: 3, numbers: ["[phone]"] } },
+  ]);
 });
 
 const example = "../../examples/third-party-plugin/src";

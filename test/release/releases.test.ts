@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LocalRegistry } from "./local-registry.js";
-import { type Manifest, WorkspaceCopy } from "./workspace-copy.js";
+import { type Changes, type Manifest, WorkspaceCopy } from "./workspace-copy.js";
 
 let workspace: WorkspaceCopy;
 let registry: LocalRegistry;
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** Makes a release of changes on top of the first one, and publishes `packed` of it; returns what is not 1.0.0. */
 async function release(
-  changes: Parameters<WorkspaceCopy["release"]>[0],
+  changes: Changes,
   packed: readonly string[] = [],
 ): Promise<Readonly<Record<string, string>>> {
   await workspace.release(changes);
@@ -60,6 +60,14 @@ test("the first release is 1.0.0, of every package, with one entry in its change
     const entries = (await readFile(changelog, "utf8")).match(/^- (?!Updated dependencies).*/gmu);
     expect(entries).toEqual([expect.stringMatching(/^- (?:\w+: )?First release: /u)]);
   }
+});
+
+test("a changeset of two packages is refused before anything is changed", async () => {
+  const both = { "store-json": "patch", "store-redis": "patch" } as const;
+  await workspace.reset();
+  await workspace.addChangeset("both", both);
+  await expect(workspace.version()).rejects.toThrow(/both-change\.md must name one package/u);
+  expect(new Set(Object.values(await workspace.versions()))).toEqual(new Set(["1.0.0"]));
 });
 
 test("a patch of a store is a release of that store alone", async () => {

@@ -19,6 +19,9 @@ export interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
+/** Kind of change by package. */
+export type Changes = Readonly<Record<string, "major" | "minor" | "patch">>;
+
 /**
  * A copy of the workspace in which releases are tried: the manifests of the published packages, without code and without
  * dependencies on anything else, and the settings and pending changesets of the repository.
@@ -70,16 +73,25 @@ export class WorkspaceCopy {
     );
   }
 
-  /** Goes back to the last commit, and makes a release of changes: the kind of change by package. */
-  async release(changes: Readonly<Record<string, "major" | "minor" | "patch">>): Promise<void> {
+  /** Goes back to the last commit, and makes a release of changes. */
+  async release(changes: Changes): Promise<void> {
+    await this.reset();
+    for (const [name, kind] of Object.entries(changes))
+      await this.addChangeset(name, { [name]: kind });
+    await this.version();
+  }
+
+  /** Goes back to the last commit. */
+  async reset(): Promise<void> {
     await this.git("reset", "--quiet", "--hard");
     await this.git("clean", "--quiet", "-d", "--force");
-    for (const [name, kind] of Object.entries(changes))
-      await writeFile(
-        join(this.directory, ".changeset", `${name}-change.md`),
-        `---\n"@holdfast/${name}": ${kind}\n---\n\nA change.\n`,
-      );
-    await this.version();
+  }
+
+  /** Adds a pending changeset. */
+  async addChangeset(topic: string, changes: Changes): Promise<void> {
+    const rows = Object.entries(changes).map(([name, kind]) => `"@holdfast/${name}": ${kind}\n`);
+    const file = join(this.directory, ".changeset", `${topic}-change.md`);
+    await writeFile(file, `---\n${rows.join("")}---\n\nA change.\n`);
   }
 
   /** Turns the pending changesets into versions, as `version-packages` does. */

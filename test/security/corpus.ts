@@ -8,9 +8,6 @@ declare module "vitest" {
   }
 }
 
-/** True for the whole corpus, false for the part of it that every `npm test` runs. */
-export const isLong: boolean = process.env["HOLDFAST_LONG"] === "1";
-
 /** Properties take as long as the machine needs. */
 export const slow: { readonly timeout: number } = { timeout: 3_600_000 };
 

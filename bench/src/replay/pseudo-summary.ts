@@ -1,7 +1,7 @@
 import { firstTokens } from "./tokens.js";
 
 /** Length of every summary, whoever asks for it. */
-export const summaryTokens = 400;
+const summaryTokens = 400;
 
 /** Customers, reservations and flights, as they are named in the recordings. */
 const names = /\b(?:[a-z]+_[a-z]+_\d{4}|HAT\d{3}|(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{6})\b/g;

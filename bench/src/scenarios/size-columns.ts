@@ -1,7 +1,7 @@
 import type { Column } from "../report/table.js";
 
 /** Name of the column for sessions that hold as many messages: `N=5,000`. */
-export function sizeName(size: number): string {
+function sizeName(size: number): string {
   return `N=${size.toLocaleString("en-US")}`;
 }
 

@@ -7,7 +7,7 @@ import type { Rig } from "./rig.js";
 type Balancer = (sessionId: string) => AgentNode;
 
 /** Names of our contenders. */
-export const nodeContenders = ["one node", "two nodes in turn", "three nodes at random"] as const;
+const nodeContenders = ["one node", "two nodes in turn", "three nodes at random"] as const;
 
 /** Name of a contender of our own. */
 export type NodeContender = (typeof nodeContenders)[number];

@@ -41,6 +41,8 @@ function inEveryText(
   kept: ReadonlySet<unknown>,
 ): unknown {
   if (typeof value === "string") return change(value);
+  if (typeof value === "number")
+    return change(`${value}`) === `${value}` ? value : change(`${value}`);
   if (Array.isArray(value)) return value.map((item) => inEveryText(item, change, kept));
   if (typeof value !== "object" || value === null || kept.has(value)) return value;
   return Object.fromEntries(

@@ -13,8 +13,12 @@ process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
 const newPath = () => join(directory, `${randomUUID()}.db`);
 const paths = new WeakMap();
 
-/** Registers all suites for a store, or those whose title contains the environment's `SUITES`. */
-export function describeSqlite(name, open, module) {
+/**
+ * Registers all suites for a store, or those whose title contains the environment's `SUITES`.
+ *
+ * @param clientAt - makes the client of the database at a path, for a store that `documentStore` made
+ */
+export function describeSqlite(name, open, module, clientAt) {
   const opened = (path) => {
     const store = open(path);
     paths.set(store, path);
@@ -25,6 +29,7 @@ export function describeSqlite(name, open, module) {
     reopen: (store) => opened(paths.get(store)),
     createLimited: () =>
       documentStore(sqliteClient(openDatabase(newPath())), { reach: "host", searchMs: 0 }),
+    ...(clientAt && { client: (store) => clientAt(paths.get(store)) }),
     callRecords: true,
     processes: { module: new URL(module, import.meta.url), location: newPath },
   };

@@ -79,7 +79,7 @@ export const jsonValue: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }
 })).value;
 
 /** A JSON object. */
-export const jsonObject: fc.Arbitrary<JsonObject> = objectOf(jsonValue);
+const jsonObject: fc.Arbitrary<JsonObject> = objectOf(jsonValue);
 
 /** Builds an object and leaves out what is undefined, as JSON would. */
 function compact<T extends object>(value: T): T {
@@ -87,7 +87,7 @@ function compact<T extends object>(value: T): T {
 }
 
 /** A value that may be absent. */
-export function maybe<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+function maybe<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(value, { nil: undefined, freq: 2 });
 }
 
@@ -113,14 +113,14 @@ const hint = fc
 export const contentBlock: fc.Arbitrary<Block> = fc.oneof(text, thinking, data, hint);
 
 /** A tool call with one of these ids. */
-export function callBlock(id: fc.Arbitrary<string>): fc.Arbitrary<Block> {
+function callBlock(id: fc.Arbitrary<string>): fc.Arbitrary<Block> {
   return fc
     .record({ id, name: hostileText, input: jsonValue, providerMetadata: maybe(jsonObject) })
     .map((fields) => compact({ type: "tool_call" as const, ...fields }));
 }
 
 /** A tool result for one of these calls. */
-export function resultBlock(toolCallId: fc.Arbitrary<string>): fc.Arbitrary<Block> {
+function resultBlock(toolCallId: fc.Arbitrary<string>): fc.Arbitrary<Block> {
   return fc
     .record({
       toolCallId,
@@ -196,7 +196,7 @@ const runRecord = record({
 }).map(compact);
 
 /** Head sections of a state, every one filled. */
-export const sections = record({
+const sections = record({
   permissionContext: record({
     mode: fc.constantFrom("default", "accept_edits", "explore", "bypass", "dont_ask"),
     allow: rules,

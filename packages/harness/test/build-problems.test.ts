@@ -97,3 +97,13 @@ test("a distributed store that lacks parts is refused, and the parts are named",
     expect.stringMatching(/^distributedStore: it has no log, gate;/),
   ]);
 });
+
+test("a misspelt part of a distributed store is named with the one that was meant", () => {
+  const { keyValue, ...rest } = distributedParts();
+  const misspelt = { ...rest, keyvalues: keyValue } as unknown as ReturnType<
+    typeof distributedParts
+  >;
+  expect(problemsOf(() => builder().distributedStore(misspelt).build())).toEqual([
+    'distributedStore: it has no keyValue; it has "keyvalues": did you mean keyValue?',
+  ]);
+});

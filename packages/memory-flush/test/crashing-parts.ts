@@ -6,7 +6,7 @@ import type { MemoryParts } from "../src/memory-parts.js";
 import type { MemoryWorld } from "./memory-world.js";
 
 /** What the operations of a process throw from the moment it died. */
-export class Died extends Error {}
+class Died extends Error {}
 
 /** How a process comes to its end: at its n-th operation on something shared, before it or after. */
 export interface Death {

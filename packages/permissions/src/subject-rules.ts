@@ -96,7 +96,7 @@ export function pathAllowed(pattern: string, subject: ToolSubject, roots: PathRo
 }
 
 /** Reports whether a pattern matches the path as it was typed or as it really is. */
-export function pathForbidden(pattern: string, subject: ToolSubject, roots: PathRoots): Forbids {
+function pathForbidden(pattern: string, subject: ToolSubject, roots: PathRoots): Forbids {
   const compiled = pathPattern(pattern, roots);
   // A pattern below a home directory that is not known may be about any path.
   if (compiled === null) return "maybe";

@@ -6,7 +6,7 @@ export const MAX_TODOS = 200;
 /** Longest text of an item. */
 export const MAX_TODO_CHARS = 500;
 /** Largest list, as JSON: it is part of a state whose size is limited, and one that did not fit would fail the whole call. */
-export const MAX_LIST_BYTES = 65_536;
+const MAX_LIST_BYTES = 65_536;
 
 /** Characters of an item's text in {@link showTodos}. */
 const SHOWN_CHARS = 160;

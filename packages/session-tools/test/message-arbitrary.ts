@@ -15,7 +15,7 @@ const long = fc
   .tuple(fc.constantFrom("long 😀 text ", '"\\\n', "é", "𝒳", "$&"), fc.nat({ max: 50 }))
   .map(([unit, more]) => unit.repeat(Math.ceil(66_000 / unit.length) + more));
 
-export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
+const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: "binary" }) },
   {
     weight: 3,

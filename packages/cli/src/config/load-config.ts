@@ -26,7 +26,10 @@ const configSchema: z.ZodType<HoldfastConfig> = z.strictObject({
   stores: z
     .record(
       z.string().regex(/^[a-z][a-z0-9+.-]*$/u, "must be the scheme of a URL, in lower case"),
-      z.custom<StoreOpener>((value) => typeof value === "function", "must be a function"),
+      z.custom<StoreOpener>(
+        (value) => typeof value === "function",
+        "must be a function that gets the URL and returns the store; of a module, pass the function that it exports",
+      ),
     )
     .optional(),
   agent: filled.optional(),

@@ -30,7 +30,7 @@ export interface MigrationReport {
 }
 
 /** Further sessions are counted and not listed. */
-export const MOST_LISTED = 1_000;
+const MOST_LISTED = 1_000;
 
 /** Outcomes of sessions that are copied, or would be. */
 const moved: readonly OutcomeKind[] = ["copied", "updated", "missing", "behind"];

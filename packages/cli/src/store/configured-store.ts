@@ -68,7 +68,7 @@ export function openNamed(named: NamedStore, options: OpenStoreOptions): Promise
  * @param where - origin of the store, for errors
  * @throws CommandError (2) when it is not a whole store
  */
-export function adoptStore(
+function adoptStore(
   given: DistributedStore | AgentStateStore,
   url: string,
   where: string,

@@ -27,11 +27,7 @@ function copyOps(revision: Revision): string[] {
 }
 
 /** Returns whether a store received this revision of a session as a copy, a bounded number of saves ago. */
-export async function hasCopyOf(
-  store: AgentStateStore,
-  slot: Slot,
-  revision: Revision,
-): Promise<boolean> {
+async function hasCopyOf(store: AgentStateStore, slot: Slot, revision: Revision): Promise<boolean> {
   for (const op of copyOps(revision)) {
     try {
       // A remembered save is answered without being applied; any other is refused because of the revision it expects.

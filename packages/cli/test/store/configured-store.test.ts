@@ -69,3 +69,18 @@ test("what the config file does not register is refused, and so is what is no st
     stderr: expect.stringMatching(/stores\.broken of .* cannot be used: its store must be/),
   });
 });
+
+test("a module in place of a function that opens a store is refused, with what to pass", async () => {
+  const directory = await tempDirectory();
+  onTestFinished(() => directory.cleanup());
+  const config = join(directory.path, "holdfast.config.mjs");
+  await writeFile(config, "export default { stores: { shelf: { open: () => undefined } } };");
+  expect(
+    await holdfast(["sessions", "list", "--store", "shelf:x", "--config", config]),
+  ).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /stores\.shelf is an object: must be a function that gets the URL/,
+    ),
+  });
+});

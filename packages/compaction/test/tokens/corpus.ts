@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** A text written for these tests or taken from recorded tool results; none of them was used to set the estimator's prices. */
-export function corpus(name: string): string {
+function corpus(name: string): string {
   return readFileSync(new URL(`corpus/${name}`, import.meta.url), "utf8");
 }
 

@@ -7,6 +7,14 @@ export function showValue(value: unknown): string {
   return typeof value === "function" ? "a function" : String(value);
 }
 
+/** Returns the kind of a value in words, for an error that must not say the value itself. */
+export function showKind(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (value instanceof Promise) return "a Promise";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
 /** Says of a promise, a class or a function that it is one, and what to pass instead; null for any other value. */
 export function strayValue(value: unknown): string | null {
   if (typeof value === "function") {

@@ -1,4 +1,5 @@
 import { isRecord } from "../json/json.js";
+import { showKind } from "../plugin-kit/show-value.js";
 import type { StateHead } from "./head.js";
 
 /** A part of the head that plugins and the engine write. */
@@ -151,8 +152,5 @@ function absentOr(check: Check): Check {
 
 /** Returns the kind of a value in words, never its contents. */
 export function kindOf(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  return value === undefined ? "nothing" : showKind(value);
 }

@@ -15,6 +15,7 @@ import { checkSlot, describeSlot, type Slot, slotKey } from "../slot/slot.js";
 import { applyWrite, refuseFusedParts, stateConflict } from "./apply-write.js";
 import { withCallRecord } from "./beside-head.js";
 import { boundedRead, boundedWrite } from "./deadline.js";
+import { checkedClient } from "./document/checked-client.js";
 import { type DocumentCompanions, documentCompanions } from "./document/document-companions.js";
 import { nodeTimeout } from "./lease/node-timeout.js";
 import { listDocuments } from "./list-documents.js";
@@ -49,7 +50,9 @@ export interface DocumentStoreOptions {
 
 const optionsSchema = z.strictObject({
   kind: z.string().min(1).default("document"),
-  reach: z.enum(["process", "host", "distributed"]).default("process"),
+  reach: z
+    .enum(["process", "host", "distributed"], 'must be "process", "host" or "distributed"')
+    .default("process"),
   keyPrefix: z.string().default(""),
   commandTimeoutMs: z.int().min(1).default(5_000),
   clock: z
@@ -77,7 +80,8 @@ const MAX_ATTEMPTS = 10;
  *   their own, which listings skip unread. They look at the client every `pollMs` instead of being told.
  * - A listing leaves out documents that cannot be read; loading one throws the reason.
  *
- * @throws ConfigurationError when an option is wrong
+ * @throws ConfigurationError when an option is wrong or a command is missing; a command of the store throws it when one of the
+ * client answers something else than its contract says
  * @example
  * const store = documentStore({
  *   get: (key) => table.read(key),
@@ -90,7 +94,8 @@ export function documentStore(
   client: DocumentClient,
   options: DocumentStoreOptions = {},
 ): AgentStateStore {
-  return new DocumentStore(client, parseOptions(optionsSchema, options, "documentStore"));
+  const settings = parseOptions(optionsSchema, options, "documentStore");
+  return new DocumentStore(checkedClient(client), settings);
 }
 
 class DocumentStore implements AgentStateStore {

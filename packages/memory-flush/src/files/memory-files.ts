@@ -8,7 +8,7 @@ export const MEMORY_FILE = "MEMORY.md";
 /** Tier 1: one file of notes per day, in UTC. */
 export const NOTES_DIRECTORY = "memory";
 /** Directory of old notes. */
-export const ARCHIVE_DIRECTORY = "memory/archive";
+const ARCHIVE_DIRECTORY = "memory/archive";
 /** `MEMORY.md` as it was before the last consolidation. */
 export const PREVIOUS_MEMORY_FILE = "memory/archive/MEMORY-previous.md";
 /** Most bytes of a day's notes. */

@@ -80,7 +80,7 @@ async function opened({ open }: PartSource, signal: AbortSignal): Promise<AiSdkP
 }
 
 /** Tells whether a value is a stream part of this type. */
-export function isPart(value: unknown, type: string): boolean {
+function isPart(value: unknown, type: string): boolean {
   return typeof value === "object" && value !== null && "type" in value && value.type === type;
 }
 

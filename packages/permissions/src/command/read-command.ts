@@ -38,7 +38,7 @@ export interface CommandLine {
 }
 
 /** Characters of a command line that is read; a longer one counts as unknown. */
-export const maxCommandChars = 10_000;
+const maxCommandChars = 10_000;
 
 const maxCommands = 200;
 const maxDepth = 4;

@@ -10,7 +10,7 @@ import { isMissing } from "./io-error.js";
 const disk = new Disk("os");
 
 /** Returns the time that a file written in this directory gets now; in the far past when none can be written. */
-export async function fileTimeMs(directory: string): Promise<number> {
+async function fileTimeMs(directory: string): Promise<number> {
   const timeMs = await disk.withTemporary(directory, Buffer.alloc(0), modifiedMs).catch(() => null);
   return timeMs ?? Number.NEGATIVE_INFINITY;
 }

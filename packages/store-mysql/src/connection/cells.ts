@@ -10,7 +10,7 @@ export type Row = readonly Cell[];
  * Error of a cell that is not of its column's type: the tables were changed, or the rows come from something between this process
  * and the server. {@link readingOf} says whose they are.
  */
-export class CellError extends StateCorruptError {
+class CellError extends StateCorruptError {
   /** The problem alone. */
   readonly problem: string;
 

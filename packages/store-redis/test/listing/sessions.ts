@@ -39,7 +39,7 @@ export function indexLab(): IndexLab {
 }
 
 /** An index, and sessions as the state store would keep them. */
-export class Sessions {
+class Sessions {
   readonly keyPrefix: string;
   readonly index: SlotIndex;
   readonly #client: Redis;

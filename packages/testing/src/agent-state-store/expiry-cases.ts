@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentStateStore, DistributedStore } from "@holdfast/core";
 import { assertRejects } from "../conformance/assert-rejects.js";
+import { awaitedLater } from "../conformance/awaited-later.js";
 import { type ConformanceCase, caseFactory } from "../conformance/conformance-case.js";
 import { inboxEntry } from "../conformance/sample-entries.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
@@ -124,7 +125,7 @@ export function expiryCases(
           await saveAll(store);
           lease = await gate.acquire(slot, { callId: "c-1" });
         }
-        const waiting = gate.acquire(slot, { callId: "c-2" });
+        const waiting = awaitedLater(gate.acquire(slot, { callId: "c-2" }));
         for (let time = 0; time < scaled(2, 3); time++) {
           if (expiring.hasClock) await pass(store, SHORT_MS * 2);
           else await sleep(SHORT_MS * 2);

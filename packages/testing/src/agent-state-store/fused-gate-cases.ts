@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { AgentStateStore, SessionGate } from "@holdfast/core";
 import { isWhole, type Lease } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
+import { awaitedLater } from "../conformance/awaited-later.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { numberedMessages } from "../conformance/sample-messages.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
@@ -40,7 +41,7 @@ export function fusedGateCases(check: StoreCase): ConformanceCase[] {
       async (store) => {
         const gate = gateOf(store);
         const first = await gate.acquire(slot, { callId: "c-1" });
-        const second = gate.acquire(slot, { callId: "c-2" });
+        const second = awaitedLater(gate.acquire(slot, { callId: "c-2" }));
         const write = firstWrite(slot, numberedMessages(3), { lease: first.token, release: true });
         const revision = await store.save(slot, write);
         const lease = await second;
@@ -61,7 +62,7 @@ export function fusedGateCases(check: StoreCase): ConformanceCase[] {
         isAskedInTime = cached !== undefined;
         return cached;
       };
-      const second = gate.acquire(slot, { callId: "c-2", known });
+      const second = awaitedLater(gate.acquire(slot, { callId: "c-2", known }));
       await eventually(async () => (await gate.calls(slot)).length === 2);
       const write = firstWrite(slot, numberedMessages(1), { lease: first.token });
       cached = await store.save(slot, write);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type InboxEntry, type Lease, MAX_INBOX_ENTRIES } from "@holdfast/core/store-kit";
 import { assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
+import { awaitedLater } from "../conformance/awaited-later.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inboxEntry } from "../conformance/sample-entries.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
@@ -36,7 +37,7 @@ export function fusedInboxCases(
       const gate = gateOf(store);
       const [first, second] = [inboxEntry("first"), inboxEntry("second")];
       const holder = await gate.acquire(slot, { callId: "c-1", put: first });
-      const waiting = gate.acquire(slot, { callId: "c-2", put: second });
+      const waiting = awaitedLater(gate.acquire(slot, { callId: "c-2", put: second }));
       await eventually(async () => (await gate.calls(slot)).length === 2);
       await assertInbox(store, [first]);
       await holder.release([first.id]);
@@ -60,7 +61,7 @@ export function fusedInboxCases(
         put: inboxEntry("gives up"),
         signal: controller.signal,
       });
-      const refused = rejectionOf(() => waiting, "a call that gave up");
+      const refused = awaitedLater(rejectionOf(() => waiting, "a call that gave up"));
       await eventually(async () => (await gate.calls(slot)).length === 2);
       controller.abort(new Error("gave up"));
       await refused;
@@ -93,9 +94,9 @@ export function fusedInboxCases(
           () => gate.acquire(slot, { callId: "c-2", wait: false }).catch(() => undefined),
           { timeoutMs: 10_000, what: "the slot of the refused call" },
         );
-        const waiting = rejectionOf(refused, "a waiting call with an entry too many");
+        const waiting = awaitedLater(rejectionOf(refused, "a waiting call with an entry too many"));
         await eventually(async () => (await gate.calls(slot)).length === 2);
-        const next = gate.acquire(slot, { callId: "c-3", put: entries[0] });
+        const next = awaitedLater(gate.acquire(slot, { callId: "c-3", put: entries[0] }));
         await eventually(async () => (await gate.calls(slot)).length === 3);
         await holder?.release();
         await assertRejects(
@@ -132,7 +133,7 @@ function acrossInstances(check: StoreCase): ConformanceCase {
       const other = await reopen();
       const [first, second] = [inboxEntry("first"), inboxEntry("second")];
       const holder = await gateOf(store).acquire(slot, { callId: "c-1", put: first });
-      const waiting = gateOf(other).acquire(slot, { callId: "c-2", put: second });
+      const waiting = awaitedLater(gateOf(other).acquire(slot, { callId: "c-2", put: second }));
       await eventually(async () => (await gateOf(store).calls(slot)).length === 2);
       await assertInbox(other, [first]);
       await holder.release();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { AgentStateStore, DistributedStore } from "@holdfast/core";
+import type { DocumentClient } from "@holdfast/core/store-kit";
 import { agentStateStoreCases } from "../agent-state-store/describe-agent-state-store.js";
 import type { AgentStateStoreOptions } from "../agent-state-store/store-case.js";
 import {
@@ -12,10 +13,13 @@ import { conversationLogCases } from "../conversation-log/describe-conversation-
 import { keyValueStoreCases } from "../key-value-store/describe-key-value-store.js";
 import { sessionGateCases } from "../session-gate/describe-session-gate.js";
 import { signalBusCases } from "../signal-bus/describe-signal-bus.js";
+import { documentClientCases } from "./document-client-cases.js";
 import { type ProcessOptions, processCases } from "./process-cases.js";
 
 /** Options of {@link describeDistributedStore}: those of the state store's suite, and how its processes fail. */
 export interface DistributedStoreOptions extends AgentStateStoreOptions {
+  /** Client of a store that `documentStore` made. When given, the contract of its four commands is checked first. */
+  client?(store: AgentStateStore): DocumentClient;
   /** A second instance over the same data, opened as another process would. */
   reopen(store: AgentStateStore): AgentStateStore | Promise<AgentStateStore>;
   /** Ends a store as `kill -9` of its process would: it keeps its leases and never renews them. */
@@ -52,12 +56,15 @@ export function describeDistributedStore(name: string, options: DistributedStore
 
 /** The cases of {@link describeDistributedStore}, for other runners. */
 export function distributedStoreCases(options: DistributedStoreOptions): ConformanceSuite[] {
-  const { killHolder, stallHolder, breakBackend, createLimited, processes } = options;
+  const { client, killHolder, stallHolder, breakBackend, createLimited, processes } = options;
   const parts = new PartsOf(options);
   const log = parts.options("log");
   const gate = parts.options("gate");
   const limited = createLimited && (async () => parts.of(await createLimited(), "log"));
   return [
+    ...(client
+      ? [{ title: "as a DocumentClient", cases: documentClientCases(options, client) }]
+      : []),
     { title: "as a store for many nodes", cases: bundleCases(options) },
     { title: "as an AgentStateStore", cases: agentStateStoreCases(options) },
     {

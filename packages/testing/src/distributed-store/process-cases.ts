@@ -186,10 +186,12 @@ async function assertNothingLost(
 }
 
 async function openHere(options: ProcessOptions, location: string): Promise<AgentStateStore> {
-  const { open } = (await import(placeOf(options.module).href)) as {
-    open(location: string): AgentStateStore | Promise<AgentStateStore>;
-  };
-  return open(location);
+  const { href } = placeOf(options.module);
+  const { open }: { open?: unknown } = await import(href);
+  assert.equal(typeof open, "function", `${href} must export open(location)`);
+  const store = await (open as (location: string) => unknown)(location);
+  assert.ok(store, `open(location) of ${href} must return the store`);
+  return store as AgentStateStore;
 }
 
 function placeOf(module: URL | string): { readonly href: string; readonly directory: string } {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { assertRejects } from "../conformance/assert-rejects.js";
+import { awaitedLater } from "../conformance/awaited-later.js";
 import {
   type ConformanceCase,
   caseFactory,
@@ -50,7 +51,7 @@ function reopenCases(
         const impatient = () => second.acquire(slot, { callId: "c-2", wait: false });
         await assertRejects(impatient, "SessionBusyError", "a slot held by the other instance");
         assert.deepStrictEqual(await second.calls(slot), ["c-1"]);
-        const waiting = second.acquire(slot, { callId: "c-3" });
+        const waiting = awaitedLater(second.acquire(slot, { callId: "c-3" }));
         await eventually(async () => (await gate.calls(slot)).length === 2);
         assert.deepStrictEqual(await gate.calls(slot), ["c-1", "c-3"]);
         await held.release();

@@ -3,6 +3,7 @@ import type { SessionGate, Slot } from "@holdfast/core";
 import { type Lease, slotText } from "@holdfast/core/store-kit";
 import fc from "fast-check";
 import { assertRejects } from "../conformance/assert-rejects.js";
+import { awaitedLater } from "../conformance/awaited-later.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
 import { badSlots, nastySlots, sampleSlot as slot } from "../conformance/sample-slots.js";
@@ -51,7 +52,7 @@ export function exclusionCases(check: GateCase): ConformanceCase[] {
     }),
     check("releasing twice, or long after, takes nothing from the next holder", async (gate) => {
       const first = await gate.acquire(slot, { callId: "c-1" });
-      const waiting = gate.acquire(slot, { callId: "c-2" });
+      const waiting = awaitedLater(gate.acquire(slot, { callId: "c-2" }));
       await first.release();
       const second = await waiting;
       await Promise.all([first.release(), first.release()]);

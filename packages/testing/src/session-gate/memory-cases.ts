@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import type { SessionGate } from "@holdfast/core";
 import type { AcquireRequest } from "@holdfast/core/store-kit";
 import { rejectionOf } from "../conformance/assert-rejects.js";
+import { awaitedLater } from "../conformance/awaited-later.js";
 import { type ConformanceCase, caseTimeoutMs } from "../conformance/conformance-case.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
@@ -45,11 +46,10 @@ async function finishedCalls(gate: SessionGate): Promise<WeakRef<AcquireRequest>
     const request = { callId: `c-${index}`, onWait: () => {}, ...(!isPatient && { signal }) };
     requests.push(new WeakRef<AcquireRequest>(request));
     const lease = gate.acquire(slot, request);
-    waiting.push(
-      isPatient
-        ? lease.then((granted) => granted.release())
-        : rejectionOf(() => lease, "a call that gave up"),
-    );
+    const finished = isPatient
+      ? lease.then((granted) => granted.release())
+      : rejectionOf(() => lease, "a call that gave up");
+    waiting.push(awaitedLater(finished));
   }
   await eventually(async () => (await gate.calls(slot)).length === 7);
   controller.abort();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { SessionGate } from "@holdfast/core";
 import { assertRejects, rejectionOf } from "../conformance/assert-rejects.js";
+import { awaitedLater } from "../conformance/awaited-later.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
@@ -13,9 +14,9 @@ export function queueCases(check: GateCase): ConformanceCase[] {
       assert.deepStrictEqual(await gate.calls(slot), []);
       const first = await gate.acquire(slot, { callId: "c-1" });
       assert.deepStrictEqual(await gate.calls(slot), ["c-1"]);
-      const second = gate.acquire(slot, { callId: "c-2" });
+      const second = awaitedLater(gate.acquire(slot, { callId: "c-2" }));
       await settled(gate, ["c-1", "c-2"]);
-      const third = gate.acquire(slot, { callId: "c-3" });
+      const third = awaitedLater(gate.acquire(slot, { callId: "c-3" }));
       await settled(gate, ["c-1", "c-2", "c-3"]);
       await first.release();
       const lease = await second;
@@ -34,9 +35,9 @@ export function queueCases(check: GateCase): ConformanceCase[] {
     }),
     check("a full queue refuses the next call", async (gate) => {
       const first = await gate.acquire(slot, { callId: "c-1" });
-      const second = gate.acquire(slot, { callId: "c-2", maxQueue: 2 });
+      const second = awaitedLater(gate.acquire(slot, { callId: "c-2", maxQueue: 2 }));
       await settled(gate, ["c-1", "c-2"]);
-      const third = gate.acquire(slot, { callId: "c-3", maxQueue: 2 });
+      const third = awaitedLater(gate.acquire(slot, { callId: "c-3", maxQueue: 2 }));
       await settled(gate, ["c-1", "c-2", "c-3"]);
       const fourth = () => gate.acquire(slot, { callId: "c-4", maxQueue: 2 });
       await assertRejects(fourth, "SessionBusyError", "a call beyond maxQueue");
@@ -52,9 +53,9 @@ export function queueCases(check: GateCase): ConformanceCase[] {
         const acquire = (callId: string) =>
           gate.acquire(slot, { callId, onWait: (ahead) => void told.push([callId, ahead]) });
         const first = await acquire("c-1");
-        const second = acquire("c-2");
+        const second = awaitedLater(acquire("c-2"));
         await eventually(() => told.length === 1, { what: "the second call being told" });
-        const third = acquire("c-3");
+        const third = awaitedLater(acquire("c-3"));
         await eventually(() => told.length === 2, { what: "the third call being told" });
         await first.release();
         await (await second).release();
@@ -72,9 +73,9 @@ export function queueCases(check: GateCase): ConformanceCase[] {
         const reason = new Error("gave up");
         const first = await gate.acquire(slot, { callId: "c-1" });
         const second = gate.acquire(slot, { callId: "c-2", signal: controller.signal });
-        const refused = rejectionOf(() => second, "a call that gave up");
+        const refused = awaitedLater(rejectionOf(() => second, "a call that gave up"));
         await settled(gate, ["c-1", "c-2"]);
-        const third = gate.acquire(slot, { callId: "c-3" });
+        const third = awaitedLater(gate.acquire(slot, { callId: "c-3" }));
         await settled(gate, ["c-1", "c-2", "c-3"]);
         controller.abort(reason);
         assert.equal(await refused, reason, "acquire rejects with the signal's reason");
@@ -89,7 +90,7 @@ export function queueCases(check: GateCase): ConformanceCase[] {
       const first = await gate.acquire(slot, { callId: "c-1" });
       const waiting = ["c-2", "c-3"].map((callId) => {
         const lease = gate.acquire(slot, { callId, signal: controller.signal });
-        return rejectionOf(() => lease, "a call that gave up");
+        return awaitedLater(rejectionOf(() => lease, "a call that gave up"));
       });
       await eventually(async () => (await gate.calls(slot)).length === 3);
       controller.abort();

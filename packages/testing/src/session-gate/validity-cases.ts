@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { awaitedLater } from "../conformance/awaited-later.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
@@ -21,7 +22,7 @@ export function validityCases(check: GateCase): ConformanceCase[] {
     }),
     check("a lease that was waited for is valid from its grant", async (gate) => {
       const first = await gate.acquire(slot, { callId: "c-1" });
-      const waiting = gate.acquire(slot, { callId: "c-2" });
+      const waiting = awaitedLater(gate.acquire(slot, { callId: "c-2" }));
       await eventually(async () => (await gate.calls(slot)).length === 2);
       await first.release();
       const lease = await waiting;

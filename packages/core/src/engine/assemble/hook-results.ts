@@ -4,6 +4,7 @@ import { isRecord } from "../../json/json.js";
 import { adoptMessage } from "../../message/create-message.js";
 import type { Block, Message, ToolResultBlock } from "../../message/message.js";
 import type { ActingStep, ToolCallStep } from "../../middleware/middleware.js";
+import { showKind } from "../../plugin-kit/show-value.js";
 import type { ModelChunk } from "../../ports/model.js";
 import { WrongResult } from "./run-hook.js";
 
@@ -14,7 +15,7 @@ export function checkReply(returned: unknown): AgentReply {
     typeof returned["reason"] !== "string" ||
     !isRecord(returned["message"])
   )
-    throw new WrongResult(`${kindOf(returned)} where an AgentReply is needed`);
+    throw new WrongResult(`${showKind(returned)} where an AgentReply is needed`);
   return returned as unknown as AgentReply;
 }
 
@@ -32,7 +33,7 @@ export function checkReasoned(returned: unknown): Message {
 export function checkChunks(returned: unknown): AsyncIterable<ModelChunk> {
   if (typeof returned !== "object" || returned === null || !(Symbol.asyncIterator in returned))
     throw new WrongResult(
-      `${kindOf(returned)} where an async iterable of chunks is needed; write it as async *onModelCall`,
+      `${showKind(returned)} where an async iterable of chunks is needed; write it as async *onModelCall`,
     );
   return returned as AsyncIterable<ModelChunk>;
 }
@@ -40,7 +41,7 @@ export function checkChunks(returned: unknown): AsyncIterable<ModelChunk> {
 /** Checks the results of an `onActing` hook. */
 export function checkActed(returned: unknown, { calls }: ActingStep): readonly ToolResultBlock[] {
   if (!Array.isArray(returned))
-    throw new WrongResult(`${kindOf(returned)} where a list of tool results is needed`);
+    throw new WrongResult(`${showKind(returned)} where a list of tool results is needed`);
   const results = asResults(returned);
   const ids = new Set(calls.map(({ id }) => id));
   for (const { toolCallId } of results)
@@ -54,7 +55,7 @@ export function checkActed(returned: unknown, { calls }: ActingStep): readonly T
 /** Checks the result of an `onToolCall` or `onToolResult` hook. */
 export function checkResult(returned: unknown, { call }: ToolCallStep): ToolResultBlock {
   if (!isRecord(returned))
-    throw new WrongResult(`${kindOf(returned)} where a tool result is needed`);
+    throw new WrongResult(`${showKind(returned)} where a tool result is needed`);
   const [result] = asResults([returned]);
   if (result?.toolCallId !== call.id)
     throw new WrongResult("the result of another tool call; keep its toolCallId");
@@ -64,7 +65,9 @@ export function checkResult(returned: unknown, { call }: ToolCallStep): ToolResu
 /** Checks the system prompt of an `onSystemPrompt` hook. */
 export function checkPrompt(returned: unknown): string {
   if (typeof returned !== "string")
-    throw new WrongResult(`${kindOf(returned)} where the system prompt is needed, changed or not`);
+    throw new WrongResult(
+      `${showKind(returned)} where the system prompt is needed, changed or not`,
+    );
   return returned;
 }
 
@@ -97,7 +100,7 @@ function answersOf({ content }: Message): string {
 }
 
 function asMessage(value: unknown): Message {
-  if (!isRecord(value)) throw new WrongResult(`${kindOf(value)} where a message is needed`);
+  if (!isRecord(value)) throw new WrongResult(`${showKind(value)} where a message is needed`);
   try {
     return adoptMessage(value);
   } catch (error) {
@@ -111,12 +114,4 @@ function asResults(value: readonly unknown[]): readonly ToolResultBlock[] {
   if (content.some(({ type }) => type !== "tool_result"))
     throw new WrongResult("a block that is not a tool_result");
   return content as readonly ToolResultBlock[];
-}
-
-/** Returns the type of a value in words; the value itself may hold what errors must not say. */
-function kindOf(value: unknown): string {
-  if (value === undefined || value === null) return String(value);
-  if (value instanceof Promise) return "a Promise";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../../json/json.js";
 import type { PortName } from "../../middleware/plugin.js";
 import { contractProblem } from "../../plugin-kit/contract-problem.js";
 import { showValue, strayValue } from "../../plugin-kit/show-value.js";
-import { nearestName } from "../../plugin-kit/unknown-names.js";
+import { misspellingOf, nearestName } from "../../plugin-kit/unknown-names.js";
 import type { DistributedStore } from "../../ports/distributed-store.js";
 import { storeParts } from "../../ports/distributed-store.js";
 import { collectHooks } from "./compose.js";
@@ -96,8 +96,14 @@ function bundleProblem(value: unknown): string | null {
   if (stray !== null) return stray;
   if (partProblem("stateStore", value) === null)
     return "it is a state store; pass it as stateStore, its log, gate and signals come with it";
-  const missing = isRecord(value) ? storeParts.filter((part) => !(part in value)) : storeParts;
-  return `it has no ${missing.join(", ")}; pass what a store package's DistributedStore.from returns`;
+  const parts = isRecord(value) ? value : {};
+  const missing = storeParts.filter((part) => !(part in parts));
+  const misspelt = missing.find((part) => misspellingOf(part, parts, storeParts) !== undefined);
+  const advice =
+    misspelt === undefined
+      ? "pass what a store package's DistributedStore.from returns"
+      : `it has ${showValue(misspellingOf(misspelt, parts, storeParts))}: did you mean ${misspelt}?`;
+  return `it has no ${missing.join(", ")}; ${advice}`;
 }
 
 const hookNames = Object.keys(collectHooks([]));

@@ -16,7 +16,7 @@ export interface ShutdownReport {
 }
 
 /** Time that calls which were cut get to be saved, and plugins to close: as long as a command of a store may take. */
-export const STORE_DEADLINE_MS = 5_000;
+const STORE_DEADLINE_MS = 5_000;
 
 /** Part of the time left that one thing may use, so that one that hangs leaves some for the others. */
 const SHARE = 0.8;

@@ -42,7 +42,7 @@ export class ToolBox {
 }
 
 /** The groups that are on in this session. */
-export function activeGroups(
+function activeGroups(
   state: AgentState,
   groups: ReadonlyMap<string, ToolGroup>,
 ): ReadonlySet<string> {

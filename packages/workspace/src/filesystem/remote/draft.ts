@@ -2,7 +2,7 @@ import type { ChunkRef } from "./manifest.js";
 import { CHUNK_BYTES, joinBytes } from "./split-bytes.js";
 
 /** Most bytes kept in the manifest itself, so that a small file, or a small append, takes one value. */
-export const TAIL_BYTES = 4_096;
+const TAIL_BYTES = 4_096;
 
 const NOTHING: Uint8Array = new Uint8Array();
 
