@@ -11,36 +11,25 @@ import {
   ReActAgent,
   type ReActAgentOptions,
   StateConflictError,
-  textOf,
   tool,
   userMessage,
 } from "@holdfast/core";
-import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
 import { HarnessAgent } from "@holdfast/harness";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { fileSubject, memorySubject, partsOf } from "../encryption/subjects.js";
 import { agentOn } from "./agent-on.js";
-import { logRecords, outline, slotOf } from "./conversation.js";
+import { logRecords, outline, saidIn, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 import { type CommandName, type Fault, FaultyStore, lostAnswer } from "./faulty-store.js";
 import { keptStores, newStore } from "./kept-stores.js";
 
 const ada = { userId: "ada", sessionId: "one" };
 
-/** Messages of a session's log, as readers of the log find them. */
-async function said(store: AgentStateStore, sessionId: string): Promise<string[]> {
-  const slot = slotOf(sessionId, "ada");
-  const { log } = partsOf(store);
-  const outcomes = new CallOutcomes(log, { stateStore: store });
-  const texts: string[] = [];
-  for (const record of await logRecords(log, slot))
-    if (record.message && !isDiscarded(await outcomes.of(slot, record))) {
-      const { message } = await withBlobs(log, slot, record);
-      texts.push(textOf(message ?? record.message));
-    }
-  return texts;
+/** Texts of the log of a session of Ada's. */
+function said(store: AgentStateStore, sessionId: string): Promise<string[]> {
+  return saidIn({ log: partsOf(store).log, stateStore: store }, slotOf(sessionId, "ada"));
 }
 
 const stores: [string, () => Promise<AgentStateStore> | AgentStateStore][] = [
