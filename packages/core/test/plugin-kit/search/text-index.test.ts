@@ -94,6 +94,30 @@ test("words of one origin and spellings of two countries find each other, the wo
   expect((await find(index, "favorite colors")).places).toEqual(["a:33"]);
 });
 
+test("a query finds the same with capitals, possessives, contractions, accents and function words in it", async () => {
+  const words = ["zebra", "carrot", "harbour", "piano", "velvet"];
+  const texts = fc.array(fc.subarray(words, { minLength: 1 }), { minLength: 3, maxLength: 12 });
+  const asked = fc.subarray(words, { minLength: 1, maxLength: 3 });
+  const form = fc.constantFrom<(word: string) => string>(
+    (word) => word.toUpperCase(),
+    (word) => `the ${word}'s`,
+    (word) => `${word}’s, isn't it`,
+    (word) => word.replace("a", "á"),
+    (word) => `${word}s`,
+    (word) => `which of their ${word}?`,
+  );
+  const forms = fc.array(form, { minLength: 3, maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(texts, asked, forms, async (said, query, change) => {
+      const index = indexOf({ a: said.map((each) => each.join(" ")), b: filler });
+      const plain = await find(index, query.join(", "), { neighbours: [0.6, 0.36] });
+      const changed = query.map((word, at) => change[at]?.(word) ?? word).join(", ");
+      const found = await find(index, changed, { neighbours: [0.6, 0.36] });
+      expect(found.places, changed).toEqual(plain.places);
+    }),
+  );
+});
+
 test.each([
   ["When did she see the zebra?", "Sunday"],
   ["How many zebras did she see?", "Forty"],
