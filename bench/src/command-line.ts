@@ -43,7 +43,7 @@ ${allScenarios.map(({ name, summary }) => `  ${name.padEnd(14)} ${summary}`).joi
   --rounds 50          as many rounds
   --peers              also LangGraph.js, deepagents, OpenAI Agents and Mastra, installed in a temporary directory
   --json file          writes the report as JSON; - is the standard output
-  --write-docs         writes docs/benchmarks.md
+  --write-docs         writes docs/benchmarks.md; with names, only their tables in it
 
 HOLDFAST_TEST_REDIS_URL and HOLDFAST_TEST_MYSQL_URL name existing servers; without them private ones are started.`;
 

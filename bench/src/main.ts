@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type CommandLine, readCommandLine, usage } from "./command-line.js";
-import { markdownReport } from "./report/markdown-report.js";
+import { markdownReport, withTables } from "./report/markdown-report.js";
 import { textGoals, textTable } from "./report/text-report.js";
 import { runBench } from "./run-bench.js";
+import { defaultScenarios } from "./scenarios/scenarios.js";
 
 const page = fileURLToPath(new URL("../../docs/benchmarks.md", import.meta.url));
 
@@ -24,7 +25,10 @@ async function main(args: readonly string[]): Promise<void> {
   if (report.failures.length > 0) process.exitCode = 1;
   if (line.json === "-") console.log(JSON.stringify(report));
   else if (line.json !== undefined) writeFileSync(line.json, `${JSON.stringify(report)}\n`);
-  if (line.writeDocs) writeFileSync(page, markdownReport(report));
+  if (!line.writeDocs) return;
+  const before = readFileSync(page, "utf8");
+  const isWhole = line.scenarios === defaultScenarios;
+  writeFileSync(page, isWhole ? markdownReport(report, before) : withTables(before, report));
 }
 
 /** Reads the arguments; help and mistakes are answered here. */

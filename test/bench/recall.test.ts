@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { runBench } from "./run-bench.js";
 
-test("session_search finds more than plain BM25 does, in pages of at most 1,200 tokens", {
-  timeout: 120_000,
-}, () => {
+test("session_search finds more than plain BM25 does, in pages of at most 1,200 tokens", () => {
   const [table] = runBench(["recall"]).tables;
   const figures = (store: string, contender: string): readonly (number | null)[] =>
     table?.rows.find((row) => row.store === store && row.contender === contender)?.figures ?? [];

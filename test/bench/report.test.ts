@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { goalResults } from "../../bench/src/report/goals.js";
-import { markdownReport } from "../../bench/src/report/markdown-report.js";
+import { markdownReport, withTables } from "../../bench/src/report/markdown-report.js";
 import type { BenchReport } from "../../bench/src/report/report.js";
 import type { Row, Table } from "../../bench/src/report/table.js";
 import { textTable } from "../../bench/src/report/text-report.js";
@@ -117,5 +117,22 @@ describe("the page", () => {
       "| redis | one node against the floor, N=1,000 | 2.00 × | 2.20 × | met |",
     );
     expect(page).toContain("- Some Peer on file: `peer@1.2.3`. Not measured: no such package");
+  });
+
+  test("has the tables of other runs, each with its run, until they are measured again", () => {
+    const other = { ...table, name: "other", title: "Another table" };
+    const named = { ...report, tables: [other], command: "npm run bench -- other" };
+    const both = withTables(page, named);
+    expect(both.startsWith(page.trimEnd())).toBe(true);
+    expect(both).toMatch(/## Another table\n\nRun on .*with `npm run bench -- other`/);
+    expect(withTables(both, named)).toBe(both);
+    expect(markdownReport(report, both)).toBe(both);
+    const renewed = withTables(both, { ...named, startedAt: "2027-01-01T00:00:00Z" });
+    expect(renewed).toBe(
+      `${page.trimEnd()}${both.slice(page.length - 1).replace("2026-01-02", "2027-01-01")}`,
+    );
+    expect(
+      markdownReport({ ...report, tables: [table, other] }, both).split("## Another table"),
+    ).toHaveLength(2);
   });
 });

@@ -1,13 +1,15 @@
-import type {
-  AgentState,
-  AgentStateStore,
-  Block,
-  ConversationLog,
-  LogRecord,
-  Message,
-  Slot,
+import {
+  type AgentState,
+  type AgentStateStore,
+  type Block,
+  type ConversationLog,
+  type DistributedStore,
+  type LogRecord,
+  type Message,
+  type Slot,
+  textOf,
 } from "@holdfast/core";
-import { CallOutcomes, isDiscarded, type RunOutcome } from "@holdfast/core/store-kit";
+import { CallOutcomes, isDiscarded, type RunOutcome, withBlobs } from "@holdfast/core/store-kit";
 import { expect } from "vitest";
 
 /** A slot of agent "a". */
@@ -95,6 +97,21 @@ export async function fates(store: AgentStateStore, slot: Slot): Promise<string[
 export async function keptInLog(store: AgentStateStore, slot: Slot): Promise<string[]> {
   const found = await messageOutcomes(store, slot);
   return outline(found.flatMap(([message, outcome]) => (isDiscarded(outcome) ? [] : [message])));
+}
+
+/** Texts of a session's log as its readers find them: whole, and without those of runs that were discarded. */
+export async function saidIn(
+  { log, stateStore }: Pick<DistributedStore, "log" | "stateStore">,
+  slot: Slot,
+): Promise<string[]> {
+  const outcomes = new CallOutcomes(log, { stateStore });
+  const texts: string[] = [];
+  for (const record of await logRecords(log, slot))
+    if (record.message && !isDiscarded(await outcomes.of(slot, record))) {
+      const { message } = await withBlobs(log, slot, record);
+      texts.push(textOf(message ?? record.message));
+    }
+  return texts;
 }
 
 async function messageOutcomes(store: AgentStateStore, slot: Slot) {

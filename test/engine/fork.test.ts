@@ -11,36 +11,31 @@ import {
   ReActAgent,
   type ReActAgentOptions,
   StateConflictError,
-  textOf,
   tool,
   userMessage,
 } from "@holdfast/core";
-import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
 import { HarnessAgent } from "@holdfast/harness";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { fileSubject, memorySubject, partsOf } from "../encryption/subjects.js";
 import { agentOn } from "./agent-on.js";
-import { logRecords, outline, slotOf } from "./conversation.js";
+import { logRecords, outline, saidIn, slotOf } from "./conversation.js";
 import { door } from "./door.js";
-import { type CommandName, type Fault, FaultyStore, lostAnswer } from "./faulty-store.js";
+import {
+  type CommandName,
+  type Fault,
+  FaultyStore,
+  lostAnswer,
+  unavailable,
+} from "./faulty-store.js";
 import { keptStores, newStore } from "./kept-stores.js";
 
 const ada = { userId: "ada", sessionId: "one" };
 
-/** Messages of a session's log, as readers of the log find them. */
-async function said(store: AgentStateStore, sessionId: string): Promise<string[]> {
-  const slot = slotOf(sessionId, "ada");
-  const { log } = partsOf(store);
-  const outcomes = new CallOutcomes(log, { stateStore: store });
-  const texts: string[] = [];
-  for (const record of await logRecords(log, slot))
-    if (record.message && !isDiscarded(await outcomes.of(slot, record))) {
-      const { message } = await withBlobs(log, slot, record);
-      texts.push(textOf(message ?? record.message));
-    }
-  return texts;
+/** Texts of the log of a session of Ada's. */
+function said(store: AgentStateStore, sessionId: string): Promise<string[]> {
+  return saidIn({ log: partsOf(store).log, stateStore: store }, slotOf(sessionId, "ada"));
 }
 
 const stores: [string, () => Promise<AgentStateStore> | AgentStateStore][] = [
@@ -266,7 +261,9 @@ describe.each([true, false])(
     ])("%s", async (where, command, faults, forks) => {
       const store = new FaultyStore({ fused });
       const agent = agentOn(store);
-      const lines = Array.from({ length: 120 }, (_, n) => `line ${n}`);
+      // Of a store that saves state and log together, more than it is given at once.
+      const padding = fused ? ".".repeat(10_000) : "";
+      const lines = Array.from({ length: 120 }, (_, n) => `line ${n}${padding}`);
       await agent.updateAgentState(ada, (state) => {
         for (const line of lines) state.contextMutable().push(userMessage(line));
       });
@@ -292,6 +289,35 @@ describe.each([true, false])(
     });
   },
 );
+
+test("a store that saves state and log together gets a fork in one step, with each message once", async () => {
+  const store = new FaultyStore({ fused: true });
+  const agent = agentOn(store);
+  for (const line of ["one", "two", "three"]) await agent.call(line, ada);
+  const fork = slotOf("two", "ada");
+  store.next("save", unavailable);
+  store.every("append", unavailable);
+  await expect(agentOn(store, { saveDeadlineMs: 1 }).fork(ada, { as: "two" })).rejects.toThrow();
+  expect(await logRecords(store.inner, fork)).toEqual([]);
+  // This one tells that it failed.
+  store.every("append", undefined);
+  store.next("save", unavailable);
+  await expect(agentOn(store, { saveDeadlineMs: 1 }).fork(ada, { as: "two" })).rejects.toThrow();
+  expect((await logRecords(store.inner, fork)).map(({ mark }) => mark?.name)).toEqual([
+    "fork_end",
+    "call_end",
+  ]);
+  expect(await agent.getAgentState(fork)).toBeNull();
+
+  store.commands.length = 0;
+  await agent.fork(ada, { as: "two" });
+  expect(store.commands.map(({ name }) => name)).not.toContain("append");
+  const { write } = store.commands.find(({ name }) => name === "save") ?? {};
+  const logged = write?.log?.flatMap(({ message }) => message ?? []) ?? [];
+  // The same objects, which a store need not send or keep twice.
+  expect(write?.append.map((message) => logged.indexOf(message))).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(await said(store.inner, "two")).toEqual(["one", "ok", "two", "ok", "three", "ok"]);
+});
 
 test("words that a call left in the inbox are a session, which no fork takes over", async () => {
   const store = new InMemoryAgentStateStore();

@@ -1,8 +1,7 @@
-import { ReActAgent, textOf } from "@holdfast/core";
-import { CallOutcomes, isDiscarded, withBlobs } from "@holdfast/core/store-kit";
+import { ReActAgent } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { logRecords, outline } from "../engine/conversation.js";
+import { outline, saidIn } from "../engine/conversation.js";
 import { newPlace, sharedStores } from "./every-store.js";
 
 const ada = { userId: "ada", sessionId: "one" };
@@ -38,14 +37,7 @@ describe.each(sharedStores.filter((kind) => kind !== "files"))("on %s", (kind) =
       "answer 7",
     ];
     expect(outline(await agent.getAgentState(slot))).toHaveLength(said.length);
-    const outcomes = new CallOutcomes(there.log, { stateStore: there.stateStore });
-    const texts: string[] = [];
-    for (const record of await logRecords(there.log, slot)) {
-      const whole = await withBlobs(there.log, slot, record);
-      if (whole.message && !isDiscarded(await outcomes.of(slot, record)))
-        texts.push(textOf(whole.message));
-    }
-    expect(texts).toEqual(said);
+    expect(await saidIn(there, slot)).toEqual(said);
     expect(outline(await other.getAgentState(ada)).at(-1)).toBe("assistant: answer 5");
   });
 });

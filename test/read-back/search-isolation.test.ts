@@ -86,5 +86,5 @@ describe.each(scaled(["encrypted"], Object.keys(logKinds)))("the index over the 
       }),
       { numRuns: scaled(8, 150) },
     );
-  }, 240_000);
+  });
 });

@@ -4,8 +4,12 @@ import type { BenchReport } from "./report.js";
 import type { Table } from "./table.js";
 import { failuresOf, tableCells } from "./table-cells.js";
 
-/** The page `docs/benchmarks.md`. */
-export function markdownReport(report: BenchReport): string {
+/**
+ * The page `docs/benchmarks.md`.
+ *
+ * @param page - the page so far, whose tables of other runs stay
+ */
+export function markdownReport(report: BenchReport, page = ""): string {
   const parts = [
     "# Benchmarks",
     "This page is written by `npm run bench -- --write-docs`; do not edit it.",
@@ -15,8 +19,32 @@ export function markdownReport(report: BenchReport): string {
     ...report.tables.flatMap(sectionOf),
     ...peersOf(report),
     ...report.failures.map(({ scenario, reason }) => `**${scenario} failed**: ${reason}`),
+    ...keptSections(page, report.tables),
   ];
   return `${parts.join("\n\n")}\n`;
+}
+
+/** The page with the tables of a run that measured nothing else, in their place or at the end, each with a line about the run. */
+export function withTables(page: string, report: BenchReport): string {
+  const sections = page.split(SECTION_START).map((section) => section.trimEnd());
+  for (const table of report.tables) {
+    const [title = "", ...rest] = sectionOf(table);
+    const section = [title, runOf(report), ...rest].join("\n\n");
+    const at = sections.findIndex((each) => each.startsWith(`${title}\n`));
+    sections.splice(at < 0 ? sections.length : at, 1, section);
+  }
+  return `${sections.join("\n\n")}\n`;
+}
+
+const SECTION_START = /^(?=## )/m;
+
+/** Sections with tables of other runs. */
+function keptSections(page: string, tables: readonly Table[]): string[] {
+  return page
+    .split(SECTION_START)
+    .filter((section) => /^## .*\n\nRun on /.test(section))
+    .filter((section) => !tables.some(({ title }) => section.startsWith(`## ${title}\n`)))
+    .map((section) => section.trimEnd());
 }
 
 function runOf({ command, startedAt, seconds, machine, load, quick }: BenchReport): string {

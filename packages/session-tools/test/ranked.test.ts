@@ -5,6 +5,7 @@ import {
   type Slot,
   userMessage,
 } from "@holdfast/core";
+import type { LogFinds, LogQuery } from "@holdfast/core/store-kit";
 import { expect, test } from "vitest";
 import { ada, bench } from "./bench.js";
 
@@ -140,6 +141,21 @@ test("what does not fit into the index is searched word by word, and the answer 
   expect(text).toContain("the old zebra");
   expect(text).toMatch(/Looked at \d+ messages of 1 session, back to .*Of what is older, only/);
   expect(tools.conversations.bytes).toBeLessThan(80_000);
+});
+
+test("a search of what does not fit that ends before its end says so", async () => {
+  class ShortOfTime extends InMemoryConversationLog {
+    override async search(query: LogQuery): Promise<LogFinds> {
+      const { hits } = await super.search({ ...query, limit: 1 });
+      return { hits, next: { sessionId: "old", seq: 1 } };
+    }
+  }
+  const tools = bench({ log: new ShortOfTime(), maxIndexBytes: 40_000 });
+  await tools.say("the old zebra", { ...ada, sessionId: "old" });
+  for (let n = 0; n < 600; n++) await tools.say(`word${n} and more${n} of it${n} anyway`, two);
+  const { text } = await tools.use("search", { query: "Which zebra was it?" }, asking);
+  expect(text).toContain("the old zebra");
+  expect(text).toContain("as it is written, and not as far back as it goes; exact: true goes on");
 });
 
 test("indexes of many users stay within the room for all of them", async () => {

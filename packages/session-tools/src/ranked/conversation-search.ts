@@ -128,9 +128,13 @@ export class ConversationSearch {
           texts: index.texts.texts,
         });
         // Of equal ones those of the index, which are newer, stay in front.
-        const all = [...places, ...older].sort((one, other) => other.score - one.score);
-        const matches = found.matches + older.length;
-        return { ...found, matches, hits: all.slice(0, limit), coverage };
+        const all = [...places, ...older.hits].sort((one, other) => other.score - one.score);
+        return {
+          ...found,
+          matches: found.matches + older.hits.length,
+          hits: all.slice(0, limit),
+          coverage: { ...coverage, isCutOff: !older.isWhole },
+        };
       } finally {
         if (index.texts.texts === 0) this.#forget(key, index);
         this.#makeRoom();

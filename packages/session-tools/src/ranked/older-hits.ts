@@ -22,22 +22,35 @@ export interface OlderPart {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Messages that were found in the older part. */
+export interface OlderHits {
+  readonly hits: readonly ConversationHit[];
+  /** False when a search of the log ended at its limits before it had seen everything. */
+  readonly isWhole: boolean;
+}
+
 /** Finds messages with words of the query in what did not fit into the index, by the log's own search for each word. */
-export async function olderHits(part: OlderPart): Promise<ConversationHit[]> {
+export async function olderHits(part: OlderPart): Promise<OlderHits> {
   const { log, scope, before, words, texts, signal } = part;
   const rarity = (word: SearchedWord): number =>
     Math.log(1 + (texts - word.texts + 0.5) / (word.texts + 0.5));
   const rarest = [...words].sort((one, other) => one.texts - other.texts).slice(0, MAX_WORDS);
   const hits = new Map<string, ConversationHit>();
-  for (const word of rarest) {
+  let isWhole = true;
+  const search = (word: SearchedWord) => {
     const text = word.taken[0] ?? word.text;
-    const finds = await log.search({ ...scope, text, limit: MAX_MESSAGES, before, signal });
-    for (const { slot, record } of finds.hits) {
+    return log.search({ ...scope, text, limit: MAX_MESSAGES, before, signal });
+  };
+  const finds = await Promise.all(rarest.map(search));
+  for (const [index, word] of rarest.entries()) {
+    const { hits: found = [], next } = finds[index] ?? {};
+    if (next !== undefined && found.length < MAX_MESSAGES) isWhole = false;
+    for (const { slot, record } of found) {
       if (!isMessage(record)) continue;
       const key = `${record.seq}@${slot.sessionId}`;
       const score = (hits.get(key)?.score ?? 0) + rarity(word);
       hits.set(key, { slot, seq: record.seq, score });
     }
   }
-  return [...hits.values()];
+  return { hits: [...hits.values()], isWhole };
 }

@@ -31,6 +31,8 @@ export interface ConversationCoverage {
   readonly missing: "room" | "time" | undefined;
   /** Position before which the log has what does not fit. */
   readonly before: { readonly sessionId: string; readonly seq: number } | undefined;
+  /** True when not even the log's own search has seen all of what does not fit. */
+  readonly isCutOff?: boolean | undefined;
 }
 
 /** Records read at a time. */

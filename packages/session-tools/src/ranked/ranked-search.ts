@@ -155,7 +155,9 @@ function coverageNotes({ coverage, leftOut }: ConversationFinds): string[] {
   if (coverage.missing !== undefined) notes.push(`Looked at ${lookedAt({ coverage })}.`);
   if (coverage.missing === "time") notes.push("Time was up: search again to look further back.");
   if (coverage.missing === "room")
-    notes.push("Of what is older, only messages with one of the rarest words, as it is written.");
+    notes.push(
+      `Of what is older, only messages with one of the rarest words, as it is written${coverage.isCutOff ? ", and not as far back as it goes; exact: true goes on to the end" : ""}.`,
+    );
   return notes;
 }
 

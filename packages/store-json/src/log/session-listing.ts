@@ -17,6 +17,8 @@ type Position = Pick<SessionFile, "writtenMs" | "name">;
 
 /** Time for which later pages reuse the scan of the first one, whatever is written meanwhile. */
 const SCAN_TTL_MS = 30_000;
+/** Files opened at a time. */
+const PARALLEL = 16;
 /** Larger scans are not kept. */
 const SCAN_KEPT = 50_000;
 
@@ -40,14 +42,18 @@ export class SessionListing {
     const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
     const sessions: LogSession[] = [];
     let last: SessionFile | undefined;
-    for (const file of await this.#files(query)) {
-      if (after !== undefined && compareFiles(file, after) <= 0) continue;
-      const session = await this.#sessionIn(file);
-      if (session === null) continue;
-      if (sessions.length === limit && last !== undefined)
-        return { sessions, cursor: writeCursor(last) };
-      sessions.push(session);
-      last = file;
+    const files = await this.#files(query);
+    const first = files.findIndex((file) => after === undefined || compareFiles(file, after) > 0);
+    for (let from = first; from >= 0 && from < files.length; from += PARALLEL) {
+      const some = files.slice(from, from + PARALLEL);
+      const found = await Promise.all(some.map((file) => this.#sessionIn(file)));
+      for (const [index, session] of found.entries()) {
+        if (session === null) continue;
+        if (sessions.length === limit && last !== undefined)
+          return { sessions, cursor: writeCursor(last) };
+        sessions.push(session);
+        last = some[index];
+      }
     }
     // That was the last page.
     this.#scan = undefined;

@@ -6,6 +6,7 @@ import {
   type LogFinds,
   type LogHit,
   type LogQuery,
+  literalPattern,
   messageProblem,
   searchableText,
   snippetAround,
@@ -45,9 +46,11 @@ export async function searchLogs(
   const budget = new SearchBudget(limits, query.signal);
   const hits: LogHit[] = [];
   const isDone = (): boolean => hits.length === limit || budget.isSpent;
+  const mayMatch = storedPattern(text);
   const searchIn = (slot: Slot): Promise<SearchedSession> => {
     const end = slot.sessionId === before?.sessionId ? before.seq : undefined;
-    return searchSession({ connection, keyPrefix, slot, text, budget }, hits, isDone, end);
+    const search = { connection, keyPrefix, slot, text, mayMatch, budget };
+    return searchSession(search, hits, isDone, end);
   };
   if (sessionId !== undefined) {
     const { lastSeq } = await searchIn({ agentId, userId, sessionId });
@@ -103,7 +106,19 @@ interface SessionSearch {
   readonly keyPrefix: string;
   readonly slot: Slot;
   readonly text: string;
+  /** Tells whether a record may have the text, before it is parsed. */
+  readonly mayMatch: (stored: string) => boolean;
   readonly budget: SearchBudget;
+}
+
+/**
+ * Returns a test for stored records that may have a text: all but those whose JSON has not a word of letters and digits, which
+ * JSON leaves as they are, nor a reference to a long text. Parsing takes many times as long.
+ */
+function storedPattern(text: string): (stored: string) => boolean {
+  if (!/^[a-z0-9]+$/i.test(text)) return () => true;
+  const pattern = literalPattern(text);
+  return (stored) => pattern.test(stored) || stored.includes('"blobs":');
 }
 
 /** A record that contains the text, and the text around the match. */
@@ -123,6 +138,7 @@ async function searchRecord(
   search: SessionSearch,
   stored: StoredRecord,
 ): Promise<RecordMatch | null> {
+  if (!search.mayMatch(stored.text)) return null;
   try {
     return await matchIn(search, readStored(search.slot, stored));
   } catch (error) {

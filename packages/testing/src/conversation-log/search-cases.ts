@@ -60,6 +60,19 @@ export function searchCases(
       ]);
       for (const text of ["needle-one", "needle-two", "needle-three"])
         assert.equal((await hitsOf(log, { text })).length, 1, `${text} is found once`);
+      for (const text of ["needle", "NEEDLE"])
+        assert.equal((await hitsOf(log, { text })).length, 3, `${text} is found in all of them`);
+      for (const word of ["one", "two", "three"])
+        assert.equal((await hitsOf(log, { text: word })).length, 1, `${word} is found once`);
+    }),
+    check("words beside what JSON escapes are found", async (log) => {
+      const text = 'say "needle"\nneedle\tNeedle\\needle\u2028needle\u0001needle';
+      const input = { script: text };
+      await log.append(slot, [
+        messageRecord(text),
+        messageRecord(assistantMessage([{ type: "tool_call", id: "c", name: "run", input }])),
+      ]);
+      assert.equal((await hitsOf(log, { text: "needle" })).length, 2);
     }),
     check("a search sees the named agent's and user's sessions only", async (log) => {
       const slots: Slot[] = ["a", "%"].flatMap((agentId) =>

@@ -40,6 +40,8 @@ export class LogBatch {
   readonly #aboutOthers = new Set<string>();
   /** Ends of other runs that no save has yet, by the id of the mark without the revision of a save. */
   readonly #endsOfOthers = new Map<string, LogDraft>();
+  /** Ids of records that were copied from another session. */
+  readonly #copies = new Set<string>();
   #holdsMore = false;
   #hasEnded = false;
   /** Ids of the run's messages, in the order of their records. */
@@ -109,6 +111,14 @@ export class LogBatch {
   /** Adds a message that belongs to no run, under an id of its own. */
   addForeign(id: string, callId: string, message: Message): void {
     this.#addOther(id, callId, message);
+  }
+
+  /** Adds records of another session, as they are; they are true of the state that is about to be saved. */
+  addCopies(drafts: readonly LogDraft[]): void {
+    for (const draft of drafts) {
+      this.#copies.add(draft.id);
+      this.#drafts.push(draft);
+    }
   }
 
   /** Adds messages that put a dead run right, under that run. */
@@ -204,7 +214,7 @@ export class LogBatch {
   /** The drafts that are true whether or not a save follows. */
   get saidDrafts(): readonly LogDraft[] {
     const isEnd = this.#isEndOfOther();
-    return this.#drafts.filter(({ id }) => !isEnd(id));
+    return this.#drafts.filter(({ id }) => !isEnd(id) && !this.#copies.has(id));
   }
 
   /** These drafts are in the log. */

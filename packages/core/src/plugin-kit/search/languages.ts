@@ -1,3 +1,4 @@
+import { derivedStems } from "./derived-stems.js";
 import { irregularForms, porterStem } from "./porter-stem.js";
 import { relatedWords } from "./related-words.js";
 
@@ -9,6 +10,8 @@ export interface Language {
   stem(word: string): string;
   /** Returns words of a stem that do not begin like it. */
   irregular?(stem: string): readonly string[];
+  /** Returns stems of words that may be derived from the same word. */
+  derived?(stem: string): Iterable<string>;
   /** Returns words that mean nearly the same. */
   related?(word: string): Iterable<string>;
 }
@@ -77,6 +80,7 @@ const englishLanguage: Language = {
   stopWords: new Set([...functionWords, ...setOf(english)]),
   stem: porterStem,
   irregular: irregularForms,
+  derived: derivedStems,
   related: (word) => relatedWords(word, porterStem),
 };
 

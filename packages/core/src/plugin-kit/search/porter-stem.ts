@@ -46,6 +46,9 @@ const STEP_4: readonly Rule[] = [
   ...["al", "er", "ic", "ou"],
 ].map((ending): Rule => [ending, ""]);
 
+/** What is `or` in American spelling: colour, favourite, neighbours; not in hour, four or journey. */
+const BRITISH = /(?<=^[a-z]{3,})our/;
+
 /** Words that Porter's rules leave apart, by what they are forms of. */
 const IRREGULAR: ReadonlyMap<string, string> = new Map(
   [
@@ -147,7 +150,7 @@ export function irregularForms(stem: string): readonly string[] {
 /** Returns the stem of a lower-case English word: Porter's algorithm, and irregular forms by their base. */
 export function porterStem(word: string): string {
   if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
-  let stem = IRREGULAR.get(word) ?? word;
+  let stem = (IRREGULAR.get(word) ?? word).replace(BRITISH, "or");
   stem = replaced(stem, PLURALS, () => true);
   stem = withoutTense(stem);
   if (stem.endsWith("y") && hasVowel(stem.slice(0, -1))) stem = `${stem.slice(0, -1)}i`;

@@ -1,4 +1,5 @@
 import type { YieldingClock } from "../yielding-clock.js";
+import { answerWords } from "./answer-words.js";
 import { functionWords, type Language, languageOf } from "./languages.js";
 import { nearestWords } from "./nearest-words.js";
 import { type QueryDate, queryDates } from "./query-dates.js";
@@ -13,6 +14,8 @@ export interface QueryTerm {
   /** Kind of match: with the same stem, by their meaning or their beginning, or as the nearest known ones. */
   match: "same" | "related" | "beginning" | "nearest" | "none";
   readonly date?: QueryDate | undefined;
+  /** Not part of the query: its words are those of a probable answer, such as times for `when`. */
+  readonly isAnswer?: boolean | undefined;
 }
 
 const MAX_WORD_CHARS = 64;
@@ -22,6 +25,7 @@ const MAX_TERMS = 32;
 const STEM_PREFIX_CHARS = 2;
 /** Weights of words that are not the same. */
 const RELATED_WEIGHT = 0.3;
+const DERIVED_WEIGHT = 0.5;
 const BEGINNING_WEIGHT = 0.5;
 const NEAREST_WEIGHT = 0.7;
 /** Shortest word that is matched as a beginning: where other words are known, and where none is. */
@@ -77,7 +81,13 @@ export async function queryTerms(
   const dates = queryDates(query, now).map(
     (date): QueryTerm => ({ text: date.text, words: new Map(), match: "same", date }),
   );
-  return [...terms.values(), ...dates];
+  const answer: QueryTerm[] = [];
+  const isAnswer = answerWords(query);
+  if (isAnswer !== undefined) {
+    const words = new Map((await vocabularyIds(vocabulary, isAnswer, clock)).map((id) => [id, 1]));
+    answer.push({ text: "", words, match: "same", isAnswer: true });
+  }
+  return [...terms.values(), ...dates, ...answer];
 }
 
 /** Returns the words of a query without function words; all of them when there are no others. */
@@ -94,26 +104,41 @@ function contentWords(query: string, { stopWords }: Language): readonly string[]
   return content.length > 0 ? content : all;
 }
 
-/** Adds the words with the stem of a term, and of words related to it. */
+/** Returns the numbers of the known words that pass a test. */
+async function vocabularyIds(
+  vocabulary: Vocabulary,
+  isWanted: (word: string) => boolean,
+  clock: YieldingClock,
+): Promise<number[]> {
+  const ids: number[] = [];
+  for (let id = 0; id < vocabulary.size; id++) {
+    if (id % SLICE === 0) await clock.tick();
+    if (isWanted(vocabulary.wordOf(id))) ids.push(id);
+  }
+  return ids;
+}
+
+/** Adds the words with the stem of a term, of words derived from the same word, and of words related to it. */
 async function addSameStems(
   vocabulary: Vocabulary,
   terms: ReadonlyMap<string, QueryTerm>,
   language: Language,
   clock: YieldingClock,
 ): Promise<void> {
-  const related = new Map<string, QueryTerm>();
-  for (const term of terms.values())
-    for (const word of language.related?.(term.text) ?? []) {
-      const stem = language.stem(word);
-      if (!terms.has(stem)) related.set(stem, term);
-    }
+  const related = new Map<string, { readonly term: QueryTerm; readonly weight: number }>();
+  for (const [stem, term] of terms) {
+    for (const word of language.related?.(term.text) ?? [])
+      related.set(language.stem(word), { term, weight: RELATED_WEIGHT });
+    for (const derived of language.derived?.(stem) ?? [])
+      related.set(derived, { term, weight: DERIVED_WEIGHT });
+  }
   const add = (stem: string, word: string): void => {
     const id = vocabulary.idOf(word);
-    const term = terms.get(stem) ?? related.get(stem);
+    const same = terms.get(stem);
+    const { term, weight } = same ? { term: same, weight: 1 } : (related.get(stem) ?? {});
     if (id === undefined || term === undefined) return;
-    const isSame = terms.has(stem);
-    term.words.set(id, isSame ? 1 : RELATED_WEIGHT);
-    if (isSame || term.match === "none") term.match = isSame ? "same" : "related";
+    term.words.set(id, weight ?? 1);
+    if (same || term.match === "none") term.match = same ? "same" : "related";
   };
   const prefixes = new Set<string>();
   for (const [stem, { text }] of terms) add(stem, text);

@@ -13,6 +13,8 @@ export interface TermWeights {
   readonly spreads: readonly boolean[];
   /** Term of each word of the vocabulary, from 1; 0 for none. */
   readonly termOf: Uint8Array;
+  /** Term of the words of a probable answer, from 1; 0 for none. */
+  readonly answerTerm: number;
   /** Weight of each word within its term. */
   readonly wordWeights: Float32Array;
 }
@@ -39,8 +41,9 @@ export function termWeights(
   const weights = counts.map(rarity);
   const termOf = new Uint8Array(vocabulary.size);
   const wordWeights = new Float32Array(vocabulary.size);
-  for (const [index, { words }] of terms.entries())
+  for (const [index, { words, isAnswer }] of terms.entries())
     for (const [id, weight] of words) {
+      if (isAnswer && termOf[id] !== 0) continue;
       termOf[id] = index + 1;
       // A common word counts for no more than it would by itself.
       const own = weight === 1 ? 1 : rarity(vocabulary.textsWith(id)) / (weights[index] || 1);
@@ -51,7 +54,8 @@ export function termWeights(
   const spreads = terms.map(
     ({ date }, index) => date === undefined && (counts[index] ?? 0) <= mostSpread,
   );
-  return { weights, spreads, termOf, wordWeights };
+  const answerTerm = 1 + terms.findIndex(({ isAnswer }) => isAnswer === true);
+  return { weights, spreads, termOf, answerTerm, wordWeights };
 }
 
 /** Counts the texts with a term: with the word itself, if there are any. */

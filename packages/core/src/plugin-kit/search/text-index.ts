@@ -146,14 +146,15 @@ export class TextIndex {
       { vocabulary, groups, terms, totals, neighbours, clock, similarity: search.similarity },
       take,
     );
+    const asked = terms.filter(({ isAnswer }) => isAnswer !== true);
     const known = new Set(
-      terms.flatMap(({ words }) => [...words.keys()].map((id) => this.#vocabulary.wordOf(id))),
+      asked.flatMap(({ words }) => [...words.keys()].map((id) => this.#vocabulary.wordOf(id))),
     );
     return {
       hits: best(hits, limit),
       matches,
       leftOut,
-      words: terms.filter(({ date }) => date === undefined).map((term) => this.#wordOf(term)),
+      words: asked.filter(({ date }) => date === undefined).map((term) => this.#wordOf(term)),
       isMatch: (word) => known.has(word),
     };
   }

@@ -85,6 +85,57 @@ test("words that mean nearly the same count for less than the word itself", asyn
   expect((await find(index, "profession")).places).toEqual(["a:31", "a:30"]);
 });
 
+test("words of one origin and spellings of two countries find each other, the word itself first", async () => {
+  const index = indexOf({
+    a: [...filler, "The roofer came", "A new roof", "I am allergic to nuts", "My favourite colour"],
+  });
+  expect((await find(index, "Who fixed the roof?")).places).toEqual(["a:31", "a:30"]);
+  expect((await find(index, "Who has an allergy?")).places).toEqual(["a:32"]);
+  expect((await find(index, "favorite colors")).places).toEqual(["a:33"]);
+});
+
+test("a query finds the same with capitals, possessives, contractions, accents and function words in it", async () => {
+  const words = ["zebra", "carrot", "harbour", "piano", "velvet"];
+  const texts = fc.array(fc.subarray(words, { minLength: 1 }), { minLength: 3, maxLength: 12 });
+  const asked = fc.subarray(words, { minLength: 1, maxLength: 3 });
+  const form = fc.constantFrom<(word: string) => string>(
+    (word) => word.toUpperCase(),
+    (word) => `the ${word}'s`,
+    (word) => `${word}’s, isn't it`,
+    (word) => word.replace("a", "á"),
+    (word) => `${word}s`,
+    (word) => `which of their ${word}?`,
+  );
+  const forms = fc.array(form, { minLength: 3, maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(texts, asked, forms, async (said, query, change) => {
+      const index = indexOf({ a: said.map((each) => each.join(" ")), b: filler });
+      const plain = await find(index, query.join(", "), { neighbours: [0.6, 0.36] });
+      const changed = query.map((word, at) => change[at]?.(word) ?? word).join(", ");
+      const found = await find(index, changed, { neighbours: [0.6, 0.36] });
+      expect(found.places, changed).toEqual(plain.places);
+    }),
+  );
+});
+
+test.each([
+  ["When did she see the zebra?", "Sunday"],
+  ["How many zebras did she see?", "Forty"],
+  ["How long did the zebra stay?", "Ten minutes"],
+  ["What year was that with the zebra?", "2019"],
+])("%s prefers a text with such an answer, which alone is no match", async (question, answer) => {
+  // Where every text has a number, none says anything.
+  const others = filler.map((text) => text.replace(/\d+/, ""));
+  const index = indexOf({
+    a: [...others, `The zebra, ${answer}`, "The zebra, again", "A zebra, too", answer],
+  });
+  const { places, matches, words, isMatch } = await find(index, question);
+  expect([places[0], matches]).toEqual(["a:30", 3]);
+  expect(words.map(({ text }) => text)).not.toContain("");
+  expect(isMatch(answer.toLowerCase().split(" ")[0] ?? "")).toBe(false);
+  expect((await find(index, "Which zebra?")).places[0]).toBe("a:32");
+});
+
 test("what is left out is counted, and similarity finds what no word does", async () => {
   const index = new TextIndex();
   index.add(

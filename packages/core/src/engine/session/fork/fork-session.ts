@@ -35,7 +35,7 @@ export async function forkSession(
     whole: (record) => withBlobs(log, from, record),
   });
   const origin = { sessionId: from.sessionId, ...(turns.at !== undefined && { at: turns.at }) };
-  await copyLog(scope, from, turns.records, origin);
+  await copyLog(scope, from, { ...turns, origin });
   fillState(parts, session, source, turns);
   noteFork(session.state, { ...origin, id: session.run.runId });
   session.mark({ name: "fork_end", details: origin });
@@ -54,8 +54,8 @@ async function refuseExisting(
   if (words.length > 0) throw exists(slot, null);
   const [first] = await log.read(slot, { after: 0, limit: 1 });
   if (first === undefined) return;
-  if (first.mark?.name !== "fork_start") throw exists(slot, null);
-  // Left by a fork whose process died before it had saved the state.
+  if (!["fork_start", "fork_end"].includes(first.mark?.name ?? "")) throw exists(slot, null);
+  // Left by a fork whose process died before it had saved the state, or that could not save it.
   await log.delete(slot);
 }
 
