@@ -44,9 +44,8 @@ export function sqliteClient(database: Database): DocumentClient {
 
 /** Opens a store for all processes of a host; `close` does not close the database, which ends with the process. */
 export function open(path: string): AgentStateStore {
-  const times = { leaseMs: 6_000, nodeTimeoutMs: 2_000, pollMs: 20 };
   return documentStore(sqliteClient(openDatabase(path)), {
     ...{ kind: "sqlite", reach: "host" },
-    ...times,
+    ...{ nodeTimeoutMs: 2_000, pollMs: 20 },
   });
 }

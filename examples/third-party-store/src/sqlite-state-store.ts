@@ -78,7 +78,7 @@ export class SqliteStateStore implements AgentStateStore {
         count INTEGER, updatedAt INTEGER, save INTEGER);
       CREATE INDEX IF NOT EXISTS slots_by_save ON slots (save);
       CREATE TABLE IF NOT EXISTS messages (key TEXT, place INTEGER, json TEXT, PRIMARY KEY (key, place)) WITHOUT ROWID`);
-    const times = { leaseMs: 6_000, nodeTimeoutMs: 2_000, pollMs: 20 };
+    const times = { nodeTimeoutMs: 2_000, pollMs: 20 };
     const options = { kind: "sqlite", reach: "host", ...times } as const;
     this.#documents = documentStore(sqliteClient(database), options);
     const parts = this.#documents.companions?.() as DistributedStore;
