@@ -37,15 +37,12 @@ export async function olderHits(part: OlderPart): Promise<OlderHits> {
   const rarest = [...words].sort((one, other) => one.texts - other.texts).slice(0, MAX_WORDS);
   const hits = new Map<string, ConversationHit>();
   let isWhole = true;
-  const search = (word: SearchedWord) => {
+  // One after the other: each takes as much of the event loop as it may.
+  for (const word of rarest) {
     const text = word.taken[0] ?? word.text;
-    return log.search({ ...scope, text, limit: MAX_MESSAGES, before, signal });
-  };
-  const finds = await Promise.all(rarest.map(search));
-  for (const [index, word] of rarest.entries()) {
-    const { hits: found = [], next } = finds[index] ?? {};
-    if (next !== undefined && found.length < MAX_MESSAGES) isWhole = false;
-    for (const { slot, record } of found) {
+    const finds = await log.search({ ...scope, text, limit: MAX_MESSAGES, before, signal });
+    if (finds.next !== undefined && finds.hits.length < MAX_MESSAGES) isWhole = false;
+    for (const { slot, record } of finds.hits) {
       if (!isMessage(record)) continue;
       const key = `${record.seq}@${slot.sessionId}`;
       const score = (hits.get(key)?.score ?? 0) + rarity(word);
