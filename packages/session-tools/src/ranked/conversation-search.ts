@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { ConversationLog, Slot } from "@holdfast/core";
 import { KeyedQueue, YieldingClock } from "@holdfast/core/plugin-kit";
 import type { SearchedWord } from "@holdfast/core/plugin-kit/search";
@@ -105,6 +106,8 @@ export class ConversationSearch {
         const building = new YieldingClock({ timeoutMs, signal });
         const coverage = await index.update({ agentId, userId, sessionId }, building);
         const similarity = await index.similarTo(query);
+        // Each step is paced by a clock of its own, which begins now.
+        await setImmediate();
         const { hits, ...found } = await index.texts.search({
           query,
           limit,
@@ -123,6 +126,7 @@ export class ConversationSearch {
         if (before === undefined) return { ...found, hits: places, coverage };
         const scope = { agentId, userId, sessionId };
         const { words } = found;
+        await setImmediate();
         const older = await olderHits({
           ...{ log: this.#log, scope, before, words, signal },
           texts: index.texts.texts,

@@ -94,6 +94,7 @@ export class OwnerIndex {
     const isFull = (): boolean => this.bytes > FILLED_PART * this.#maxBytes;
     for (const { slot, lastAt } of sessions) {
       const { sessionId } = slot;
+      await clock.tick();
       if (clock.isUp) missing ??= "time";
       else if (this.#known.has(sessionId) || !isFull()) {
         if (!this.#isUnchanged(sessionId, lastAt)) await this.#readNew(slot, lastAt, clock);
