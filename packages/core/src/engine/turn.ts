@@ -20,7 +20,7 @@ import { type CheckedSections, checkState, restoreSound } from "./save/check-sta
 import { saveOpening, sayInput } from "./save/save-run.js";
 import { recordUnsaved, type SaveOptions, saveSession } from "./save/save-session.js";
 import { remember } from "./session/run-records.js";
-import { closeCalls } from "./tools/close-calls.js";
+import { endToolCalls } from "./tools/close-calls.js";
 import { type TurnInput, takeTurnInput } from "./turn-input.js";
 
 /** Thrown when another process saved between this turn's load and its first save: nothing was done yet. */
@@ -116,9 +116,9 @@ export class Turn {
     } else {
       sayInput(this.#scope);
       if (stop.kind === "shutdown") {
-        closeCalls(session, { which: (state) => state === "started" });
+        endToolCalls(this.#scope, { which: (state) => state === "started" });
         session.state.shutdownInterrupted = true;
-      } else closeCalls(session);
+      } else endToolCalls(this.#scope);
       // One may have been found in the inbox when the session was opened.
       const unheard = stop.messages.filter(({ id }) => !session.heard.has(id));
       for (const message of withFreshIds(unheard, session.state.messages)) session.say(message);
@@ -148,7 +148,7 @@ export class Turn {
         await saveSession(scope, this.#saveOptions("rolled_back"));
       } else {
         sayInput(scope);
-        closeCalls(session);
+        endToolCalls(this.#scope);
         session.state.unfinishedRun = null;
         this.#rememberUnfinished(outcome === "error");
         await saveSession(scope, this.#saveOptions(outcome));

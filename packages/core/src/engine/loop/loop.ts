@@ -7,7 +7,7 @@ import type { CallScope } from "../call-scope.js";
 import { saveStep, sayInput, writeAhead } from "../save/save-run.js";
 import { CallStopped } from "../session/stop-switch.js";
 import { type Acted, act } from "../tools/acting.js";
-import { closeCalls, openCallsOf } from "../tools/close-calls.js";
+import { endToolCalls, openCallsOf } from "../tools/close-calls.js";
 import { ENDED_BY_DENIAL, type Resumption } from "../tools/resume.js";
 import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
 import { fitReply } from "./fit-reply.js";
@@ -34,7 +34,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
   if (resumption.calls.length > 0) {
     const acted = await act(scope, resumption.calls, resumption);
     scope.stop.check();
-    if (resumption.ends) closeCalls(session, { text: ENDED_BY_DENIAL });
+    if (resumption.ends) endToolCalls(scope, { text: ENDED_BY_DENIAL });
     const end = await endAfter(scope, acted);
     if (end) {
       // Behind open calls the input waits in the context: requests put the results where they belong.
@@ -68,7 +68,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
     if (calls.length === 0) return { reason: stopRequested ? "middleware_stop" : "stop", message };
     for (const { id } of calls) session.state.openCalls[id] = "pending";
     if (stopRequested) {
-      closeCalls(session, { text: "Not run: the call was ended before it." });
+      endToolCalls(scope, { text: "Not run: the call was ended before it." });
       return { reason: "middleware_stop", message };
     }
     if (iteration + 1 >= parts.settings.maxIterations) return explain(scope);
@@ -131,7 +131,7 @@ async function readOutput(
 async function explain(scope: CallScope): Promise<LoopEnd> {
   const { session, parts } = scope;
   const limit = parts.settings.maxIterations;
-  closeCalls(session, {
+  endToolCalls(scope, {
     text: `Not run: the limit of ${limit} steps was reached.`,
     resultState: "error",
   });
