@@ -128,17 +128,17 @@ export function timeoutOption(options: unknown, otherwise: number, method: strin
   );
 }
 
-/** Returns the message of an interrupt, checked as a call's. @throws InvalidInputError | StateTooLargeError */
-export function interruptMessage(
+/** Returns the message of `interrupt` or `steer`, checked as a call's. @throws InvalidInputError | StateTooLargeError */
+export function wordsOf(
   { now, settings }: AgentParts,
   given: unknown,
-): Message | undefined {
-  if (given === undefined) return undefined;
-  if (Array.isArray(given))
-    throw new InvalidInputError("interrupt takes a text or one message, got a list");
-  const [message] = checkMessages(
+  method: "interrupt" | "steer",
+): Message {
+  const [message, ...others] = checkMessages(
     typeof given === "string" ? createMessage("user", given, { createdAt: now() }) : given,
   );
-  if (message) checkSizes([message], settings.limits.messageBytes);
+  if (!message || others.length > 0 || Array.isArray(given))
+    throw new InvalidInputError(`${method} takes a text or one message, got a list`);
+  checkSizes([message], settings.limits.messageBytes);
   return message;
 }

@@ -35,7 +35,6 @@ import {
   compactOptions,
   type ForkOptions,
   forkOptions,
-  interruptMessage,
   permissionMode,
   type ResumeOptions,
   resumeOptions,
@@ -43,6 +42,7 @@ import {
   type SalvageOptions,
   salvageOption,
   timeoutOption,
+  wordsOf,
 } from "./method-options.js";
 import { Recovery } from "./recovery/recovery.js";
 import { NothingToResume } from "./serve-request.js";
@@ -64,6 +64,7 @@ import {
   setFacts,
 } from "./session/session-facts.js";
 import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
+import { steerSession } from "./session/steer-session.js";
 import { storedState } from "./session/stored-state.js";
 import { pendingWords } from "./session/take-in.js";
 import { waitingCalls } from "./tools/waiting-calls.js";
@@ -181,8 +182,43 @@ export class ReActAgent {
     if (callId !== undefined) checkId(callId, "callId");
     const ctx = this.#context(name);
     const slot = this.#parts.slotOf(ctx);
-    const message = interruptMessage(this.#parts, rest[0]);
+    const message = rest[0] === undefined ? undefined : wordsOf(this.#parts, rest[0], "interrupt");
     return interruptSession(this.#parts, this.#maintenance, { slot, ctx, message, callId });
+  }
+
+  /**
+   * Adds a message to the running call of a session, else to the first that waits, on whichever node it is, without stopping
+   * it: the model reads the message at the call's next step, and a call that was about to end goes on for another round. The
+   * message is stored before this resolves, and enters the context once. A store without an inbox stores it once the call has
+   * ended, so that this resolves no earlier.
+   *
+   * @returns
+   * - `"steered"`: the call was told. Should it end before its next step, the session's next call takes the message in.
+   * - `"queued"`: the call had ended or cannot be told; the session's next call takes the message in.
+   * - `false`: no call was in flight, and nothing was stored.
+   * @throws StateTooLargeError when too many messages wait already
+   * @example
+   * if (!(await agent.steer("alice", "trip", "By train, please"))) await agent.call("By train, please", ctx);
+   */
+  steer(
+    session: SessionName,
+    message: string | Message,
+    options?: InterruptOptions,
+  ): Promise<false | "steered" | "queued">;
+  steer(
+    userId: string | null | undefined,
+    sessionId: string,
+    message: string | Message,
+    options?: InterruptOptions,
+  ): Promise<false | "steered" | "queued">;
+  async steer(...args: readonly unknown[]): Promise<false | "steered" | "queued"> {
+    const { name, rest } = sessionArguments(args);
+    const { callId } = checkOptions<InterruptOptions>(rest[1], ["callId"], "steer");
+    if (callId !== undefined) checkId(callId, "callId");
+    const ctx = this.#context(name);
+    const slot = this.#parts.slotOf(ctx);
+    const message = wordsOf(this.#parts, rest[0], "steer");
+    return steerSession(this.#parts, this.#maintenance, { slot, ctx, message, callId });
   }
 
   /**

@@ -20,6 +20,7 @@ import { type CheckedSections, checkState, restoreSound } from "./save/check-sta
 import { saveOpening, sayInput } from "./save/save-run.js";
 import { recordUnsaved, type SaveOptions, saveSession } from "./save/save-session.js";
 import { remember } from "./session/run-records.js";
+import { takeLast } from "./session/take-steered.js";
 import { endToolCalls } from "./tools/close-calls.js";
 import { type TurnInput, takeTurnInput } from "./turn-input.js";
 
@@ -119,6 +120,7 @@ export class Turn {
         endToolCalls(this.#scope, { which: (state) => state === "started" });
         session.state.shutdownInterrupted = true;
       } else endToolCalls(this.#scope);
+      if (stop.kind === "interrupt") await takeLast(this.#scope);
       // One may have been found in the inbox when the session was opened.
       const unheard = stop.messages.filter(({ id }) => !session.heard.has(id));
       for (const message of withFreshIds(unheard, session.state.messages)) session.say(message);
@@ -144,6 +146,7 @@ export class Turn {
       else if (this.#isRefused(error)) {
         sayInput(scope);
         session.takeBack();
+        session.dropSteered();
         session.state.unfinishedRun = null;
         await saveSession(scope, this.#saveOptions("rolled_back"));
       } else {
@@ -170,7 +173,7 @@ export class Turn {
   #record(messageId: string, reason: string): RunRecord {
     const { run, inputHash, inputIds, session, parts } = this.#scope;
     session.gather();
-    const lastId = session.log.messageIds.at(-1) ?? inputIds.at(-1);
+    const lastId = session.lastId ?? inputIds.at(-1);
     const isFinished = messageId !== "";
     return {
       ...run,

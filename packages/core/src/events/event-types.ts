@@ -205,6 +205,8 @@ export interface EventTypes {
     /** Number of messages in its context. */
     readonly messages: number;
   };
+  /** Messages given to `agent.steer` have entered the context. */
+  readonly steered: { readonly messageIds: readonly string[] };
   readonly store_rolled_back: { readonly known: string; readonly stored: string };
   readonly repaired: { readonly repairs: readonly Repair[] };
   readonly interrupted: {
