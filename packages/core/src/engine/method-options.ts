@@ -4,6 +4,7 @@ import { createMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
 import { showValue } from "../plugin-kit/show-value.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
+import type { LogRange } from "../ports/conversation-log.js";
 import { checkId } from "../slot/slot.js";
 import { kindOf, rulesProblem } from "../state/section-checks.js";
 import type { PermissionMode, PermissionRule, RememberedRule } from "../state/sections.js";
@@ -82,6 +83,15 @@ export function forkOptions(options: unknown): ForkOptions {
       `fork: at must be a position in the log or the id of a message, got ${showValue(at)}`,
     );
   return { at, as: as === undefined ? undefined : checkId(as, "as") };
+}
+
+/** @throws InvalidInputError */
+export function historyRange(options: unknown): LogRange {
+  const range = checkOptions<LogRange>(options, ["before", "after", "limit"], "history");
+  for (const [name, seq] of Object.entries(range))
+    if (seq !== undefined && (typeof seq !== "number" || !Number.isInteger(seq)))
+      throw new InvalidInputError(`history: ${name} must be a whole number, got ${showValue(seq)}`);
+  return range;
 }
 
 const permissionModes: readonly unknown[] = [

@@ -10,6 +10,7 @@ import type { Message } from "../message/message.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import type { CompactionResult } from "../ports/compactor.js";
+import type { LogRange } from "../ports/conversation-log.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 import type { Slot } from "../slot/slot.js";
 import { checkId } from "../slot/slot.js";
@@ -35,6 +36,7 @@ import {
   compactOptions,
   type ForkOptions,
   forkOptions,
+  historyRange,
   permissionMode,
   type ResumeOptions,
   resumeOptions,
@@ -55,6 +57,7 @@ import {
 } from "./session/interrupt-session.js";
 import type { LifecycleState } from "./session/lifecycle.js";
 import { Maintenance, type StateEdit } from "./session/maintenance.js";
+import { type HistoryPage, readHistory } from "./session/read-history.js";
 import { RememberedRules } from "./session/remembered-rules.js";
 import { unfinishedCall } from "./session/run-records.js";
 import {
@@ -315,6 +318,24 @@ export class ReActAgent {
     const { name, rest } = sessionArguments(args);
     const { force, overrides } = compactOptions(rest[0]);
     return this.#maintenance.compact(this.#slot(name), force, overrides);
+  }
+
+  /**
+   * Reads a page of a session's conversation, also while a call runs: the newest records of its log, those `before` a `seq`,
+   * or the oldest `after` one, 100 unless `limit` says otherwise. It has every original message, also of turns that were
+   * compacted, and the marks between them; each record says whether it counts and whether the model still sees it.
+   *
+   * @throws InvalidInputError for a range that is none
+   */
+  history(session: SessionName, range?: LogRange): Promise<HistoryPage>;
+  history(
+    userId: string | null | undefined,
+    sessionId: string,
+    range?: LogRange,
+  ): Promise<HistoryPage>;
+  async history(...args: readonly unknown[]): Promise<HistoryPage> {
+    const { name, rest } = sessionArguments(args);
+    return readHistory(this.#parts, this.#slot(name), historyRange(rest[0]));
   }
 
   /**
