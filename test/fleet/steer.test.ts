@@ -118,10 +118,17 @@ async function startNode(place: StorePlace, options: object) {
   return node;
 }
 
-/** Takes up the sessions of a node that died, in one of several ways. */
-async function takeUp(agent: ReActAgent, sessionId: string, way: number): Promise<void> {
-  if (way % 2 === 0) await agent.resume("u", sessionId);
-  await agent.call("next", { userId: "u", sessionId });
+const ways = ["resume", "go on", "roll back"] as const;
+
+/** Takes up the session of a node that died. */
+async function takeUp(
+  agent: ReActAgent,
+  sessionId: string,
+  way: (typeof ways)[number],
+): Promise<void> {
+  if (way === "resume") await agent.resume("u", sessionId);
+  const onBusy = way === "roll back" ? "rollback" : "enqueue";
+  await agent.call("next", { userId: "u", sessionId, onBusy });
 }
 
 describe.concurrent.each(sharedStores)("on %s: a node that dies by kill -9", (kind) => {
@@ -152,9 +159,16 @@ describe.concurrent.each(sharedStores)("on %s: a node that dies by kill -9", (ki
       await delay(Math.random() * 100);
       await node.kill9();
       await Promise.all(steering);
-      await Promise.all(ids.map((sessionId, n) => takeUp(agent, sessionId, n)));
-      for (const sessionId of ids)
-        await expectOnce(store, sessionId, accepted.get(sessionId) ?? []);
+      await Promise.all(
+        ids.map((sessionId, n) => takeUp(agent, sessionId, ways[n % 3] ?? "resume")),
+      );
+      for (const sessionId of ids) {
+        const told = accepted.get(sessionId) ?? [];
+        await expectOnce(store, sessionId, told);
+        const { context } = await transcript(store, { agentId: "keeper", userId: "u", sessionId });
+        const [first = "next"] = told;
+        expect(context.indexOf("use pay, look: question")).toBeLessThan(context.indexOf(first));
+      }
       expect([...accepted.values()].flat().length).toBeGreaterThan(0);
     },
   );
@@ -174,7 +188,7 @@ describe.concurrent.each(sharedStores)("on %s: a node that dies by kill -9", (ki
       // Where a save empties the inbox, there is no such command to die at.
       if (dieAt === "inbox remove" && kind !== "files") await node.line("s reply re: word 0");
       else await node.exited;
-      await takeUp(agent, "s", 0);
+      await takeUp(agent, "s", "resume");
       await expectOnce(store, "s", ["word 0"]);
     },
   );

@@ -27,7 +27,11 @@ export class Steering {
 export async function takeSteered(scope: CallScope): Promise<boolean> {
   const { steering, stop, session } = scope;
   if (!steering.isTold) return false;
-  const waiting = await stop.race(look(scope));
+  const waiting = await stop.race(look(scope)).catch((error) => {
+    // Stopped meanwhile: what it would have found is still to be taken in.
+    steering.isTold = true;
+    throw error;
+  });
   if (!take(scope, waiting)) return false;
   // Where the save does not empty the inbox, the context must still have the message when its entry goes.
   await (session.lease.inbox ? saveStep(scope) : saveNow(scope));
@@ -48,11 +52,12 @@ async function look(scope: CallScope): Promise<readonly InboxEntry[]> {
   const { inbox } = parts.stateStore;
   try {
     const entries = (await inbox?.read(slot)) ?? told(scope);
+    const fresh = entries.filter(({ id }) => !session.heard.has(id));
     // What came behind an interrupt of this call is said behind it.
-    const end = entries.findIndex((entry) => entry.kind === "interrupt" && entry.callId === callId);
-    const steers = entries
-      .slice(0, end < 0 ? entries.length : end)
-      .filter(({ id, kind }) => kind === "steer" && !session.heard.has(id));
+    const end = fresh.findIndex((entry) => entry.kind === "interrupt" && entry.callId === callId);
+    const steers = fresh
+      .slice(0, end < 0 ? fresh.length : end)
+      .filter(({ kind }) => kind === "steer");
     const isForAnother = steers.some((entry) => entry.callId !== callId);
     const calls = isForAnother ? await parts.gate.calls(slot) : [];
     return steers.filter((entry) => entry.callId === callId || !calls.includes(entry.callId));
