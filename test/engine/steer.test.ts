@@ -372,6 +372,44 @@ describe.each([true, false])("steering a call, fused: %s", (fused) => {
   });
 });
 
+test("the entry goes from the inbox only when a saved context has the message, also if it is compacted away later", async () => {
+  const store = new InMemoryAgentStateStore({ fused: false });
+  const { tool: wait, reached, released } = waitingTool();
+  const forget = tool({
+    name: "forget",
+    description: "Takes the words out of the context.",
+    input,
+    execute: (_, { agentState }) => {
+      const index = outline(agentState).indexOf("user: words");
+      agentState?.contextMutable().splice(index, 1);
+      return "forgotten";
+    },
+  });
+  const { inbox } = store;
+  const remove = inbox.remove.bind(inbox);
+  const saved: boolean[] = [];
+  inbox.remove = async (slot, ids) => {
+    const loaded = await store.load(slot);
+    const messages =
+      loaded && typeof loaded === "object" && "messages" in loaded && loaded.messages;
+    saved.push(
+      messages !== false &&
+        messages !== null &&
+        ids.every((id) => messages.some((one) => one.id === id)),
+    );
+    return remove(slot, ids);
+  };
+  const model = pairedModel([use("wait"), use("forget"), "done"]);
+  const agent = agentOn(store, { model, tools: [wait, forget] });
+  const call = agent.call("go", ctx);
+  await reached.opened;
+  await agent.steer(ctx, "words");
+  released.open();
+  await call;
+  expect(await contextOf(store)).not.toContain("user: words");
+  expect(saved).toEqual([true]);
+});
+
 test("on a store without an inbox the message comes with the signal, and is stored when steer resolves", async () => {
   const store = withoutInbox();
   const { tool: wait, reached, released } = waitingTool();
