@@ -46,7 +46,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
   }
   if (resumption.ends) return { reason: "interrupted", message: lastAssistant(scope) };
   if (openCallsOf(session.state).length > 0) return waitingEnd(scope);
-  takeDeferred(scope);
+  await takeDeferred(scope);
   sayInput(scope);
   let output = structuredOutput(scope);
   for (let iteration = 0; ; iteration++) {

@@ -25,22 +25,24 @@ export class Steering {
  * @returns whether there were any
  */
 export async function takeSteered(scope: CallScope): Promise<boolean> {
-  const { steering, stop, session } = scope;
+  const { steering, stop } = scope;
   if (!steering.isTold) return false;
   const waiting = await stop.race(look(scope)).catch((error) => {
     // Stopped meanwhile: what it would have found is still to be taken in.
     steering.isTold = true;
     throw error;
   });
-  if (!take(scope, waiting)) return false;
-  // Where the save does not empty the inbox, the context must still have the message when its entry goes.
-  await (session.lease.inbox ? saveStep(scope) : saveNow(scope));
-  return true;
+  return takeAndSave(scope, waiting);
+}
+
+/** Takes in the messages that tool calls without a result were in the way of. */
+export async function takeDeferred(scope: CallScope): Promise<void> {
+  await takeAndSave(scope, scope.session.deferred.splice(0));
 }
 
 /** Takes in what came before the interrupt that stops the call; its tool calls have their results. */
 export async function takeLast(scope: CallScope): Promise<void> {
-  takeDeferred(scope);
+  take(scope, scope.session.deferred.splice(0));
   if (scope.steering.isTold) take(scope, await look(scope));
 }
 
@@ -81,9 +83,11 @@ export function steerEntry(message: Message, callId: string, at: string): InboxE
   return { id: message.id, kind: "steer", callId, at, body };
 }
 
-/** Takes in the messages that tool calls without a result were in the way of. */
-export function takeDeferred(scope: CallScope): void {
-  take(scope, scope.session.deferred.splice(0));
+async function takeAndSave(scope: CallScope, entries: readonly InboxEntry[]): Promise<boolean> {
+  if (!take(scope, entries)) return false;
+  // Where the save does not empty the inbox, the context must still have the message when its entry goes.
+  await (scope.session.lease.inbox ? saveStep(scope) : saveNow(scope));
+  return true;
 }
 
 function take({ session, emit }: CallScope, entries: readonly InboxEntry[]): boolean {
