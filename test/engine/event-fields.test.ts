@@ -291,6 +291,24 @@ describe("progress of a tool", () => {
     expect(types.lastIndexOf("tool_progress")).toBeLessThan(types.indexOf("tool_result"));
   });
 
+  test("is nothing any more once the tool has ended", async () => {
+    let late: (() => void) | undefined;
+    const quiet = tool({
+      name: "quiet",
+      description: "Says nothing.",
+      input,
+      execute: (_, ctx) => {
+        late = () => ctx.progress("too late");
+        return "ok";
+      },
+    });
+    const model = scriptedModel([askFor("quiet"), "done"]);
+    const { agent, of } = observed({ model, tools: [quiet] });
+    await agent.call("go");
+    late?.();
+    expect(of("tool_progress")).toEqual([]);
+  });
+
   test("goes on while the tool runs, and no value makes the tool fail", async () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
