@@ -33,6 +33,11 @@ if (dieAt === "final save") {
   };
 }
 
+if (dieAt === "inbox remove") {
+  const { inbox } = store.stateStore;
+  inbox.remove = () => process.kill(process.pid, "SIGKILL");
+}
+
 const agent = keeper(store, {
   ...options,
   tell: (what, sessionId) => {

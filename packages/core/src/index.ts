@@ -12,7 +12,6 @@ export type {
   ModelRetryOptions,
   Persistence,
   ReActAgentOptions,
-  RememberCallsOptions,
   StateCacheOptions,
 } from "./engine/assemble/agent-options.js";
 export type { CallInput, Confirmation, ExternalResult } from "./engine/call-input.js";
@@ -23,6 +22,7 @@ export type { HealthReport } from "./engine/session/health.js";
 export type { Interruption, InterruptOptions } from "./engine/session/interrupt-session.js";
 export type { LifecycleState } from "./engine/session/lifecycle.js";
 export type { StateEdit } from "./engine/session/maintenance.js";
+export type { HistoryPage } from "./engine/session/read-history.js";
 export type { SessionName } from "./engine/session/slot-arguments.js";
 export { installSignalHandlers, type SignalHandlerOptions } from "./engine/signal-handlers.js";
 export {

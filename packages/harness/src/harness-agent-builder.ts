@@ -14,7 +14,6 @@ import type {
   Persistence,
   Plugin,
   ReActAgentOptions,
-  RememberCallsOptions,
   RuntimeContext,
   SessionGate,
   SignalBus,
@@ -24,6 +23,7 @@ import type {
   Tool,
   ToolGroup,
 } from "@holdfast/core";
+import type { RememberCallsOptions } from "@holdfast/core/plugin-kit";
 import type { Skill } from "@holdfast/workspace";
 import type { HarnessAgent } from "./harness-agent.js";
 import type { HarnessAgentOptions, HarnessWorkspaceOptions } from "./harness-options.js";

@@ -1,4 +1,9 @@
-import { type ExplicitToolResult, type RuntimeContext, toolResult } from "@holdfast/core";
+import {
+  type ExplicitToolResult,
+  type JsonObject,
+  type ToolCallContext,
+  toolResult,
+} from "@holdfast/core";
 import { CallDeadline } from "./call-deadline.js";
 import { type Connection, RequestFailed } from "./connection/connection.js";
 import type { ReconnectingServer } from "./connection/reconnecting-server.js";
@@ -20,12 +25,12 @@ export async function callTool(
   server: ReconnectingServer,
   name: string,
   input: Readonly<Record<string, unknown>>,
-  ctx: Pick<RuntimeContext, "signal">,
+  ctx: Pick<ToolCallContext, "signal" | "progress">,
 ): Promise<ExplicitToolResult> {
   const { timeoutMs, maxTimeoutMs } = server.settings;
   const deadline = new CallDeadline(timeoutMs, maxTimeoutMs, ctx.signal);
   try {
-    return await callWithin(deadline, server, name, input);
+    return await callWithin(deadline, server, name, input, ctx);
   } catch (error) {
     if (deadline.why === "stopped") throw ctx.signal?.reason;
     throw error;
@@ -39,6 +44,7 @@ async function callWithin(
   server: ReconnectingServer,
   name: string,
   input: Readonly<Record<string, unknown>>,
+  ctx: Pick<ToolCallContext, "progress">,
 ): Promise<ExplicitToolResult> {
   const { settings } = server;
   const origin = { server: settings.name, tool: name };
@@ -60,7 +66,10 @@ async function callWithin(
     }
     deadline.progress();
     try {
-      const onProgress = (): void => deadline.progress();
+      const onProgress = (progress: JsonObject): void => {
+        deadline.progress();
+        ctx.progress(progress);
+      };
       const answer = await connection.call(name, input, { signal: deadline.signal, onProgress });
       return resultOf(answer, origin, settings.maxResultChars);
     } catch (error) {

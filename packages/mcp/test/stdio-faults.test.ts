@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import type { AgentEvent } from "@holdfast/core";
 import { eventually, spawnScript, type TempDirectory, tempDirectory } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { McpServerError } from "../src/index.js";
@@ -243,6 +244,16 @@ describe("the time a call may take", () => {
     ]);
     expect(said(enough)).toBe("counted");
     expect(said(endless)).toContain("gave no result within 5000 ms");
+  });
+
+  test("progress is told as events of the tool call", async () => {
+    const told: AgentEvent[] = [];
+    await using user = toolUser(
+      { servers: { tiny: tinyServer(journal) } },
+      { onEvent: (event) => void (event.type === "tool_progress" && told.push(event)) },
+    );
+    await user.use("tiny_count", { steps: 3, everyMs: 10 });
+    expect(told[0]).toMatchObject({ name: "tiny_count", progress: { progress: 1 } });
   });
 
   test("an interrupt is passed on to the server", async () => {

@@ -125,7 +125,7 @@ describe("a fake plugin host", () => {
         inner.use({
           name: "second",
           onIncoming: async (message, { emit }) => {
-            emit({ type: "text_delta", text: textOf(message) });
+            emit({ type: "text_delta", text: textOf(message), messageId: "m", blockId: "m.1" });
             return message;
           },
           onToolResult: (result) => ({ ...result, metadata: { seen: true } }),
@@ -175,7 +175,7 @@ describe("a fake plugin host", () => {
     const seen: AgentEvent[] = [];
     const host = fakePluginHost().install(made((inner) => inner.observe((one) => seen.push(one))));
     const step = host.step();
-    step.emit({ type: "text_delta", text: "a" });
+    step.emit({ type: "text_delta", text: "a", messageId: "m", blockId: "m.1" });
     step.mark({ name: "noted" });
     host.emit(step.slot, "work", { type: "error", code: "X", message: "y" });
     expect(host.events).toMatchObject([

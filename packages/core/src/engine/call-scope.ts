@@ -11,6 +11,7 @@ import type { RunName } from "./save/log-batch.js";
 import type { OpenSession } from "./session/open-session.js";
 import type { Prefetch } from "./session/prefetch.js";
 import type { StopSwitch } from "./session/stop-switch.js";
+import type { Steering } from "./session/take-steered.js";
 
 /** Everything the steps of one running call share, from the moment it holds its session. */
 export interface CallScope {
@@ -28,6 +29,7 @@ export interface CallScope {
   /** Ids of the messages that the run answers: those of its input, or of the run that it goes on with. */
   inputIds: readonly string[];
   readonly stop: StopSwitch;
+  readonly steering: Steering;
   readonly prefetch: Prefetch;
   readonly usage: UsageMeter;
   /** Messages of the input that are new to the session; known once the call has looked at its state. */

@@ -21,6 +21,7 @@ import type { ActiveCall } from "./session/lifecycle.js";
 import type { OpenSession } from "./session/open-session.js";
 import { Prefetch } from "./session/prefetch.js";
 import { orAborted, StopSwitch } from "./session/stop-switch.js";
+import { Steering } from "./session/take-steered.js";
 import { callAborted } from "./turn.js";
 
 /** Stands for the input of a call that goes on with an earlier run and says nothing itself. */
@@ -32,6 +33,7 @@ export class Call implements ActiveCall {
   readonly runId: string = uuidv7();
   readonly slot: Slot;
   readonly stop: StopSwitch = new StopSwitch();
+  readonly #steering = new Steering();
   readonly #parts: AgentParts;
   readonly #ctx: RuntimeContext;
   /** Null for a call that goes on with an earlier run and says nothing itself. Until it was received, as the caller gave it. */
@@ -268,7 +270,10 @@ export class Call implements ActiveCall {
     const subscription = await signals.listen(
       this.slot,
       this.callId,
-      ({ kind, message }) => this.stop.stop(kind, { message }),
+      ({ kind, message }) => {
+        if (kind === "steer") this.#steering.tell(message);
+        else this.stop.stop(kind, { message });
+      },
       { enters: gate },
     );
     // The call may have left meanwhile.
@@ -299,6 +304,7 @@ export class Call implements ActiveCall {
       named: this.#ctx.callId !== undefined,
       inputHash: this.#hash,
       stop,
+      steering: this.#steering,
       prefetch: this.#prefetch,
       usage: this.#usage,
       newInput: [],

@@ -34,8 +34,8 @@ interface Unread {
  *
  * Contract:
  * - Up to the limits every event is read as it was emitted.
- * - Past them, deltas with only other deltas in between are merged: those of the text, of the thinking and of the input of
- *   each tool call, each in its own order.
+ * - Past them, deltas with only other deltas in between are merged: those of each block, and those of the input of each tool
+ *   call, each in its own order. Where there are still too many, all of the text are merged, and all of the thinking.
  * - When that is not enough, the oldest events are dropped, but for `call_start`, and `events_dropped` stands in their place.
  * - Events are numbered as they are read, without gaps.
  */
@@ -97,7 +97,8 @@ export class EventBuffer {
 
   /** Merges what can be merged, then drops the oldest events that are still too many. */
   #makeRoom(): void {
-    const merged = mergeDeltas(this.#unread.slice(this.#head));
+    let merged = mergeDeltas(this.#unread.slice(this.#head), blockOf);
+    if (merged.length > MAX_UNREAD_EVENTS * KEPT_PART) merged = mergeDeltas(merged, kindOf);
     let size = merged.length;
     let bytes = merged.reduce((sum, one) => sum + one.bytes, 0);
     const first = merged[0]?.body.type === "call_start" ? 1 : 0;
@@ -135,18 +136,23 @@ interface Growing {
   readonly index: number;
   readonly pieces: string[];
   chars: number;
+  /** Number of events that it stands for. */
+  count: number;
 }
 
-/** Merges the deltas between two events that are none, each kind in its own order. */
-function mergeDeltas(unread: readonly Unread[]): Unread[] {
+/**
+ * Merges the deltas between two events that are none, each kind in its own order.
+ *
+ * @param nameOf - returns the same for deltas that may be merged
+ */
+function mergeDeltas(unread: readonly Unread[], nameOf: (body: Delta) => string): Unread[] {
   const merged: Unread[] = [];
   const growing = new Map<string, Growing>();
   const close = (one: Growing) => {
-    const { body, ...rest } = merged[one.index] as Unread;
+    const { body, envelope } = merged[one.index] as Unread;
     // Joined from an array: a string that grew by `+` would keep each of its pieces alive.
     const whole = withText(body as Delta, one.pieces.join(""));
-    const bytes = bytesOf(whole);
-    merged[one.index] = { ...rest, body: whole, bytes, count: rest.count + one.pieces.length - 1 };
+    merged[one.index] = { envelope, body: whole, bytes: bytesOf(whole), count: one.count };
   };
   for (const one of unread) {
     const { body } = one;
@@ -156,20 +162,30 @@ function mergeDeltas(unread: readonly Unread[]): Unread[] {
       merged.push(one);
       continue;
     }
-    const kind = body.type === "tool_call_delta" ? `tool ${body.toolCallId}` : body.type;
+    const name = nameOf(body);
     const text = textOfDelta(body);
-    const known = growing.get(kind);
+    const known = growing.get(name);
     if (known && known.chars + text.length <= MAX_MERGED_CHARS) {
       known.pieces.push(text);
       known.chars += text.length;
+      known.count += one.count;
       continue;
     }
     if (known) close(known);
-    growing.set(kind, { index: merged.length, pieces: [text], chars: text.length });
+    const { length: chars } = text;
+    growing.set(name, { index: merged.length, pieces: [text], chars, count: one.count });
     merged.push(one);
   }
   for (const each of growing.values()) close(each);
   return merged;
+}
+
+function blockOf(body: Delta): string {
+  return body.type === "tool_call_delta" ? body.toolCallId : body.blockId;
+}
+
+function kindOf(body: Delta): string {
+  return body.type === "tool_call_delta" ? body.toolCallId : body.type;
 }
 
 function isDelta(body: EventBody): body is Delta {

@@ -4,6 +4,7 @@ import { createMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
 import { showValue } from "../plugin-kit/show-value.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
+import type { LogRange } from "../ports/conversation-log.js";
 import { checkId } from "../slot/slot.js";
 import { kindOf, rulesProblem } from "../state/section-checks.js";
 import type { PermissionMode, PermissionRule, RememberedRule } from "../state/sections.js";
@@ -84,6 +85,15 @@ export function forkOptions(options: unknown): ForkOptions {
   return { at, as: as === undefined ? undefined : checkId(as, "as") };
 }
 
+/** @throws InvalidInputError */
+export function historyRange(options: unknown): LogRange {
+  const range = checkOptions<LogRange>(options, ["before", "after", "limit"], "history");
+  for (const [name, seq] of Object.entries(range))
+    if (seq !== undefined && (typeof seq !== "number" || !Number.isInteger(seq)))
+      throw new InvalidInputError(`history: ${name} must be a whole number, got ${showValue(seq)}`);
+  return range;
+}
+
 const permissionModes: readonly unknown[] = [
   ...(["default", "accept_edits", "explore", "bypass", "dont_ask"] satisfies PermissionMode[]),
 ];
@@ -128,17 +138,17 @@ export function timeoutOption(options: unknown, otherwise: number, method: strin
   );
 }
 
-/** Returns the message of an interrupt, checked as a call's. @throws InvalidInputError | StateTooLargeError */
-export function interruptMessage(
+/** Returns the message of `interrupt` or `steer`, checked as a call's. @throws InvalidInputError | StateTooLargeError */
+export function wordsOf(
   { now, settings }: AgentParts,
   given: unknown,
-): Message | undefined {
-  if (given === undefined) return undefined;
-  if (Array.isArray(given))
-    throw new InvalidInputError("interrupt takes a text or one message, got a list");
-  const [message] = checkMessages(
+  method: "interrupt" | "steer",
+): Message {
+  const [message, ...others] = checkMessages(
     typeof given === "string" ? createMessage("user", given, { createdAt: now() }) : given,
   );
-  if (message) checkSizes([message], settings.limits.messageBytes);
+  if (!message || others.length > 0 || Array.isArray(given))
+    throw new InvalidInputError(`${method} takes a text or one message, got a list`);
+  checkSizes([message], settings.limits.messageBytes);
   return message;
 }

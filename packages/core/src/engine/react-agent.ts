@@ -10,6 +10,7 @@ import type { Message } from "../message/message.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import type { CompactionResult } from "../ports/compactor.js";
+import type { LogRange } from "../ports/conversation-log.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 import type { Slot } from "../slot/slot.js";
 import { checkId } from "../slot/slot.js";
@@ -35,7 +36,7 @@ import {
   compactOptions,
   type ForkOptions,
   forkOptions,
-  interruptMessage,
+  historyRange,
   permissionMode,
   type ResumeOptions,
   resumeOptions,
@@ -43,6 +44,7 @@ import {
   type SalvageOptions,
   salvageOption,
   timeoutOption,
+  wordsOf,
 } from "./method-options.js";
 import { Recovery } from "./recovery/recovery.js";
 import { NothingToResume } from "./serve-request.js";
@@ -55,6 +57,7 @@ import {
 } from "./session/interrupt-session.js";
 import type { LifecycleState } from "./session/lifecycle.js";
 import { Maintenance, type StateEdit } from "./session/maintenance.js";
+import { type HistoryPage, readHistory } from "./session/read-history.js";
 import { RememberedRules } from "./session/remembered-rules.js";
 import { unfinishedCall } from "./session/run-records.js";
 import {
@@ -64,6 +67,7 @@ import {
   setFacts,
 } from "./session/session-facts.js";
 import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
+import { steerSession } from "./session/steer-session.js";
 import { storedState } from "./session/stored-state.js";
 import { pendingWords } from "./session/take-in.js";
 import { waitingCalls } from "./tools/waiting-calls.js";
@@ -181,8 +185,43 @@ export class ReActAgent {
     if (callId !== undefined) checkId(callId, "callId");
     const ctx = this.#context(name);
     const slot = this.#parts.slotOf(ctx);
-    const message = interruptMessage(this.#parts, rest[0]);
+    const message = rest[0] === undefined ? undefined : wordsOf(this.#parts, rest[0], "interrupt");
     return interruptSession(this.#parts, this.#maintenance, { slot, ctx, message, callId });
+  }
+
+  /**
+   * Adds a message to the running call of a session, else to the first that waits, on whichever node it is, without stopping
+   * it: the model reads the message at the call's next step, and a call that was about to end goes on for another round. The
+   * message is stored before this resolves, and enters the context once. A store without an inbox stores it once the call has
+   * ended, so that this resolves no earlier.
+   *
+   * @returns
+   * - `"steered"`: the call was told. Should it end before its next step, the session's next call takes the message in.
+   * - `"queued"`: the call had ended or cannot be told; the session's next call takes the message in.
+   * - `false`: no call was in flight, and nothing was stored.
+   * @throws StateTooLargeError when too many messages wait already
+   * @example
+   * if (!(await agent.steer("alice", "trip", "By train, please"))) await agent.call("By train, please", ctx);
+   */
+  steer(
+    session: SessionName,
+    message: string | Message,
+    options?: InterruptOptions,
+  ): Promise<false | "steered" | "queued">;
+  steer(
+    userId: string | null | undefined,
+    sessionId: string,
+    message: string | Message,
+    options?: InterruptOptions,
+  ): Promise<false | "steered" | "queued">;
+  async steer(...args: readonly unknown[]): Promise<false | "steered" | "queued"> {
+    const { name, rest } = sessionArguments(args);
+    const { callId } = checkOptions<InterruptOptions>(rest[1], ["callId"], "steer");
+    if (callId !== undefined) checkId(callId, "callId");
+    const ctx = this.#context(name);
+    const slot = this.#parts.slotOf(ctx);
+    const message = wordsOf(this.#parts, rest[0], "steer");
+    return steerSession(this.#parts, this.#maintenance, { slot, ctx, message, callId });
   }
 
   /**
@@ -279,6 +318,24 @@ export class ReActAgent {
     const { name, rest } = sessionArguments(args);
     const { force, overrides } = compactOptions(rest[0]);
     return this.#maintenance.compact(this.#slot(name), force, overrides);
+  }
+
+  /**
+   * Reads a page of a session's conversation, also while a call runs: the newest records of its log, those `before` a `seq`,
+   * or the oldest `after` one, 100 unless `limit` says otherwise. It has every original message, also of turns that were
+   * compacted, and the marks between them; each record says whether it counts and whether the model still sees it.
+   *
+   * @throws InvalidInputError for a range that is none
+   */
+  history(session: SessionName, range?: LogRange): Promise<HistoryPage>;
+  history(
+    userId: string | null | undefined,
+    sessionId: string,
+    range?: LogRange,
+  ): Promise<HistoryPage>;
+  async history(...args: readonly unknown[]): Promise<HistoryPage> {
+    const { name, rest } = sessionArguments(args);
+    return readHistory(this.#parts, this.#slot(name), historyRange(rest[0]));
   }
 
   /**

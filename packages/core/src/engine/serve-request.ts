@@ -4,6 +4,7 @@ import { describeSlot } from "../slot/slot.js";
 import type { RunRecord } from "../state/sections.js";
 import type { ReadInput } from "./call-input.js";
 import type { CallScope } from "./call-scope.js";
+import { blockId } from "./loop/reply-draft.js";
 import { recordUnsaved } from "./save/save-session.js";
 import { type EntryOptions, reopen } from "./session/enter-session.js";
 import type { OpenSession } from "./session/open-session.js";
@@ -144,8 +145,14 @@ function ownRun({ run, session }: CallScope, inputIds: readonly string[]): RunRe
 /** Answers from a record, and streams the reply as the first run did. */
 async function replay(scope: CallScope, record: RunRecord): Promise<AgentReply> {
   const reply = await recallReply(scope, record);
-  for (const block of reply.message.content)
+  const { id: messageId, content } = reply.message;
+  for (const [index, block] of content.entries())
     if (block.type === "text" && block.text !== "")
-      scope.emit({ type: "text_delta", text: block.text });
+      scope.emit({
+        type: "text_delta",
+        text: block.text,
+        messageId,
+        blockId: blockId(messageId, index),
+      });
   return reply;
 }

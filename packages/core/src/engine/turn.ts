@@ -20,7 +20,8 @@ import { type CheckedSections, checkState, restoreSound } from "./save/check-sta
 import { saveOpening, sayInput } from "./save/save-run.js";
 import { recordUnsaved, type SaveOptions, saveSession } from "./save/save-session.js";
 import { remember } from "./session/run-records.js";
-import { closeCalls } from "./tools/close-calls.js";
+import { takeLast } from "./session/take-steered.js";
+import { endToolCalls } from "./tools/close-calls.js";
 import { type TurnInput, takeTurnInput } from "./turn-input.js";
 
 /** Thrown when another process saved between this turn's load and its first save: nothing was done yet. */
@@ -116,9 +117,10 @@ export class Turn {
     } else {
       sayInput(this.#scope);
       if (stop.kind === "shutdown") {
-        closeCalls(session, { which: (state) => state === "started" });
+        endToolCalls(this.#scope, { which: (state) => state === "started" });
         session.state.shutdownInterrupted = true;
-      } else closeCalls(session);
+      } else endToolCalls(this.#scope);
+      if (stop.kind === "interrupt") await takeLast(this.#scope);
       // One may have been found in the inbox when the session was opened.
       const unheard = stop.messages.filter(({ id }) => !session.heard.has(id));
       for (const message of withFreshIds(unheard, session.state.messages)) session.say(message);
@@ -144,11 +146,12 @@ export class Turn {
       else if (this.#isRefused(error)) {
         sayInput(scope);
         session.takeBack();
+        session.dropSteered();
         session.state.unfinishedRun = null;
         await saveSession(scope, this.#saveOptions("rolled_back"));
       } else {
         sayInput(scope);
-        closeCalls(session);
+        endToolCalls(this.#scope);
         session.state.unfinishedRun = null;
         this.#rememberUnfinished(outcome === "error");
         await saveSession(scope, this.#saveOptions(outcome));
@@ -170,7 +173,7 @@ export class Turn {
   #record(messageId: string, reason: string): RunRecord {
     const { run, inputHash, inputIds, session, parts } = this.#scope;
     session.gather();
-    const lastId = session.log.messageIds.at(-1) ?? inputIds.at(-1);
+    const lastId = session.lastId ?? inputIds.at(-1);
     const isFinished = messageId !== "";
     return {
       ...run,

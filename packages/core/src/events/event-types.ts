@@ -1,5 +1,11 @@
 import type { JsonValue } from "../json/json.js";
-import type { DataSource, ToolResultState, Usage } from "../message/message.js";
+import type {
+  DataBlock,
+  DataSource,
+  TextBlock,
+  ToolResultState,
+  Usage,
+} from "../message/message.js";
 import type { Repair } from "../message/repair-tool-pairs.js";
 import type { CompactionCause } from "../ports/compactor.js";
 import type { PendingCall } from "./agent-reply.js";
@@ -46,6 +52,8 @@ export interface EventTypes {
     readonly model: string;
     readonly messages: number;
     readonly attempt: number;
+    /** Id that the reply will have as a message of the conversation; absent for requests whose reply is not one. */
+    readonly messageId?: string | undefined;
   };
   readonly model_call_end: {
     readonly requestId: string;
@@ -53,6 +61,10 @@ export interface EventTypes {
     readonly model: string;
     readonly usage: Usage;
     readonly durationMs: number;
+    /** Tokens of the request and its reply, which the next request repeats; absent where the model counts none. */
+    readonly contextTokens?: number | undefined;
+    /** Tokens of the model's context window, if known. */
+    readonly contextWindow?: number | undefined;
     /** Name of the error; absent when it succeeded. */
     readonly error?: string | undefined;
   };
@@ -62,6 +74,8 @@ export interface EventTypes {
    */
   readonly attempt_discarded: {
     readonly requestId: string;
+    /** Id that the reply would have had. */
+    readonly messageId: string;
     readonly attempt: number;
     /**
      * - `retry`: the request failed and is sent again. `overflow`: the same, after a compaction.
@@ -79,28 +93,53 @@ export interface EventTypes {
     /** Ids of all its `tool_call_start` events; none of these calls runs. */
     readonly toolCallIds: readonly string[];
   };
-  readonly text_delta: { readonly text: string };
-  readonly thinking_delta: { readonly text: string };
+  readonly text_delta: {
+    readonly text: string;
+    /** Id of the message that the piece is part of. */
+    readonly messageId: string;
+    /** Id of its block, unique within the call; pieces of one block come in a row. */
+    readonly blockId: string;
+  };
+  readonly thinking_delta: {
+    readonly text: string;
+    readonly messageId: string;
+    readonly blockId: string;
+  };
   /** File the model made. */
   readonly data: {
+    readonly messageId: string;
     readonly mediaType: string;
     readonly source: DataSource;
     readonly name?: string | undefined;
   };
-  readonly tool_call_start: { readonly toolCallId: string; readonly name: string };
+  readonly tool_call_start: {
+    readonly toolCallId: string;
+    readonly name: string;
+    readonly messageId: string;
+  };
   readonly tool_call_delta: { readonly toolCallId: string; readonly inputDelta: string };
   readonly tool_call_end: {
     readonly toolCallId: string;
     readonly name: string;
     readonly input: JsonValue;
   };
+  /** Progress that a running tool reported; of values in quick succession, the last. */
+  readonly tool_progress: {
+    readonly toolCallId: string;
+    readonly name: string;
+    readonly progress: JsonValue;
+  };
   readonly tool_result: {
     readonly toolCallId: string;
     readonly name: string;
     readonly state: ToolResultState;
     readonly durationMs: number;
+    /** Output as the model gets it, after all hooks that change a result; at most 65,536 characters. */
+    readonly output: readonly (TextBlock | DataBlock)[];
+    /** Number of characters of the output that were left out here; absent when it is whole. */
+    readonly truncated?: { readonly chars: number } | undefined;
     /**
-     * What the tool threw, for logs; neither the model nor the conversation gets the stack. Without a stack, and with the
+     * What the tool threw, or gave as the cause of its result, for logs; neither the model nor the conversation gets the stack. Without a stack, and with the
      * text of the result as message, when an `onIncoming` hook changed the result.
      */
     readonly error?:
@@ -166,6 +205,8 @@ export interface EventTypes {
     /** Number of messages in its context. */
     readonly messages: number;
   };
+  /** Messages given to `agent.steer` have entered the context. */
+  readonly steered: { readonly messageIds: readonly string[] };
   readonly store_rolled_back: { readonly known: string; readonly stored: string };
   readonly repaired: { readonly repairs: readonly Repair[] };
   readonly interrupted: {

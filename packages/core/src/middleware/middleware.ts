@@ -55,13 +55,21 @@ export interface IncomingStep extends Pick<Step, "slot" | "ctx" | "signal" | "em
    * Way in which the message came:
    * - `input`: a message of a call's input
    * - `interrupt`: the message of an interrupt
+   * - `steer`: a message for the running call
    * - `tool_result`: the result of a tool that ran here, as a tool message with one `tool_result` block
    * - `results`: one of `{ results }`, in the same form
    * - `confirm`: of `{ confirm }`, an edited input as an assistant message with one `tool_call` block, or the reason of a
    *   denial as a tool message with one `tool_result` block of state `denied`
    * - `update`: a message that an edit by `updateAgentState` adds
    */
-  readonly origin: "input" | "interrupt" | "tool_result" | "results" | "confirm" | "update";
+  readonly origin:
+    | "input"
+    | "interrupt"
+    | "steer"
+    | "tool_result"
+    | "results"
+    | "confirm"
+    | "update";
   /** Tool call that the message answers or edits, if the session has it. */
   readonly call?: ToolCallBlock | undefined;
   /** Tool of that call, if the agent has it. */

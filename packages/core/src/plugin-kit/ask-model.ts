@@ -117,11 +117,13 @@ export interface ReportedCall {
   readonly request: Pick<ModelRequest, "messages">;
   readonly purpose: string;
   readonly attempt: number;
+  /** Id of the message that the reply becomes, if it enters the conversation. */
+  readonly messageId?: string | undefined;
 }
 
 /** Emits `model_call_start` now, and `model_call_end` when `ended` is called. */
 export function reportModelCall(
-  { model, request, purpose, attempt }: ReportedCall,
+  { model, request, purpose, attempt, messageId }: ReportedCall,
   emit: (event: EventBody) => void,
 ): {
   readonly about: { readonly requestId: string; readonly purpose: string; readonly model: string };
@@ -129,7 +131,14 @@ export function reportModelCall(
 } {
   const began = performance.now();
   const about = { requestId: uuidv7(), purpose, model: model.id };
-  emit({ type: "model_call_start", ...about, messages: request.messages.length, attempt });
+  const reply = messageId !== undefined && { messageId };
+  emit({
+    type: "model_call_start",
+    ...about,
+    messages: request.messages.length,
+    attempt,
+    ...reply,
+  });
   return {
     about,
     ended: (usage, error) =>
@@ -138,8 +147,17 @@ export function reportModelCall(
         ...about,
         usage,
         durationMs: performance.now() - began,
+        ...(reply && windowUse(model, usage)),
         ...(error !== undefined && { error }),
       }),
+  };
+}
+
+/** Returns how much of its window a model has used, as far as it is known. */
+function windowUse({ contextWindow }: Model, { inputTokens, outputTokens }: Usage) {
+  return {
+    ...(inputTokens > 0 && { contextTokens: inputTokens + outputTokens }),
+    ...(contextWindow !== undefined && { contextWindow }),
   };
 }
 

@@ -1,4 +1,4 @@
-export { agentOptionNames } from "../engine/assemble/agent-options.js";
+export { agentOptionNames, type RememberCallsOptions } from "../engine/assemble/agent-options.js";
 export { collectHooks, type Hooks } from "../engine/assemble/compose.js";
 export type { DerivedAgent, DerivedAgentOptions } from "../engine/assemble/derive-agent.js";
 export { reachExtent } from "../engine/assemble/local-part-problems.js";

@@ -21,8 +21,8 @@ export interface SafeToolOptions<S extends ToolInputSchema>
 /**
  * Makes a tool that never throws: a failure becomes a result the model can act on.
  *
- * Messages of Holdfast errors hold no contents and are shown to the model; of any other error only the code or name is. A
- * call that is being aborted still throws, so that the engine can close it as interrupted.
+ * Messages of Holdfast errors hold no contents and are shown to the model; of any other error only the code or name is.
+ * Listeners of events get the error itself. A call that is being aborted still throws, so that the engine can close it as interrupted.
  *
  * @example
  * safeTool({ name: "note", description: "Reads a note.", input, run: ({ path }) => notes.read(path) });
@@ -44,15 +44,16 @@ export function safeTool<S extends ToolInputSchema>({
           HoldfastError.is(error)
             ? `${options.name}: ${error.message}.`
             : `${options.name} failed (${reasonOf(error)}). Try again later.`,
+          error,
         );
       }
     },
   });
 }
 
-/** Returns a tool result in state `error`. */
-export function failedResult(output: string): ExplicitToolResult {
-  return toolResult({ output, state: "error" });
+/** Returns a tool result in state `error`; listeners of events are told the `cause` as well. */
+export function failedResult(output: string, cause?: unknown): ExplicitToolResult {
+  return toolResult({ output, state: "error", cause });
 }
 
 /** Returns the part of an error that may be shown: the message of a Holdfast error, otherwise only its code or name. */

@@ -5,8 +5,8 @@ import type { Slot } from "../slot/slot.js";
 export interface InboxEntry {
   /** Unique within the slot: an entry whose id is there already is not put again. */
   readonly id: string;
-  /** `input` of a call, or the message of an `interrupt`. */
-  readonly kind: "input" | "interrupt";
+  /** `input` of a call, the message of an `interrupt`, or one for a running call (`steer`). */
+  readonly kind: "input" | "interrupt" | "steer";
   /** Call that the entry came with, or that it is addressed to. */
   readonly callId: string;
   /** ISO 8601. */

@@ -5,8 +5,11 @@ import type { SessionGate } from "./session-gate.js";
 
 /** Message from one process to a call that runs in another. */
 export interface Signal {
-  /** `interrupt` stops a call and keeps its work; `rollback` stops it and discards its work. */
-  readonly kind: "interrupt" | "rollback";
+  /**
+   * `interrupt` stops a call and keeps its work; `rollback` stops it and discards its work; `steer` tells it, without stopping
+   * it, that a message waits in the inbox.
+   */
+  readonly kind: "interrupt" | "rollback" | "steer";
   readonly message?: Message | undefined;
 }
 

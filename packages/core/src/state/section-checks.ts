@@ -63,6 +63,7 @@ const sections: { readonly [S in SectionName]: Check } = {
       inputHash: absentOr(text),
       inputIds: absentOr(listOf(text)),
       input: absentOr(object),
+      lastId: absentOr(text),
     }),
   ),
   lastEnds: listOf(text),

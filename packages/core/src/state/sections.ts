@@ -117,6 +117,8 @@ export interface UnfinishedRun {
   readonly input?: JsonObject | undefined;
   /** Ids of the messages the run added so far. */
   readonly messageIds: readonly string[];
+  /** Id of the last message that the run was steered with or added; absent when it was not steered. */
+  readonly lastId?: string | undefined;
   /** The head sections as they were before the run. */
   readonly before: JsonObject;
   /** The run's input is not among its messages yet: it was still finishing what an earlier call left open. */

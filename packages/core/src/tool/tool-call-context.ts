@@ -1,4 +1,5 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
+import type { JsonValue } from "../json/json.js";
 import type { Slot } from "../slot/slot.js";
 
 /** Context of a running tool: that of its call, with the session and the id of the tool call. */
@@ -14,4 +15,10 @@ export interface ToolCallContext extends RuntimeContext {
    * once more, that is another call with another id.
    */
   readonly toolCallId: string;
+  /**
+   * Reports how far the tool is, as the event `tool_progress`: a number, a text, or anything JSON can hold. Listeners get the
+   * first value at once and from then on the latest, at most every 100 ms; what is longer than 16,384 characters is cut. It
+   * never throws or waits, and does nothing once the tool has ended. No hook sees the value, and neither does the model.
+   */
+  progress(value: JsonValue): void;
 }

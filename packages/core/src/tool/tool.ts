@@ -189,10 +189,13 @@ export interface ExplicitToolResult {
   readonly output: string | readonly (TextBlock | DataBlock)[];
   readonly state: ToolResultState;
   readonly metadata: JsonObject | undefined;
+  /** Error behind the result. */
+  readonly cause?: unknown;
 }
 
 /**
- * Makes a tool result with a state or metadata: return it from a tool instead of a plain value.
+ * Makes a tool result with a state or metadata: return it from a tool instead of a plain value. The event `tool_result` tells
+ * listeners its `cause`; the model does not see it.
  *
  * @example
  * execute: () => toolResult({ output: "No such file.", state: "error" })
@@ -201,12 +204,14 @@ export function toolResult(result: {
   readonly output: string | readonly (TextBlock | DataBlock)[];
   readonly state?: ToolResultState | undefined;
   readonly metadata?: JsonObject | undefined;
+  readonly cause?: unknown;
 }): ExplicitToolResult {
   return Object.freeze({
     [resultBrand]: true as const,
     output: result.output,
     state: result.state ?? "success",
     metadata: result.metadata,
+    ...(result.cause !== undefined && { cause: result.cause }),
   });
 }
 

@@ -60,9 +60,9 @@ function texts(events: readonly EventBody[]): Record<string, string> {
 
 const delta = (kind: number, text: string): EventBody =>
   kind === 0
-    ? { type: "text_delta", text }
+    ? { type: "text_delta", text, messageId: "m", blockId: "m.1" }
     : kind === 1
-      ? { type: "thinking_delta", text }
+      ? { type: "thinking_delta", text, messageId: "m", blockId: "m.2" }
       : { type: "tool_call_delta", toolCallId: `call_${kind}`, inputDelta: text };
 
 describe("events that nobody reads", () => {
@@ -91,11 +91,26 @@ describe("events that nobody reads", () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
   });
 
+  test("deltas of two blocks are never merged into one", async () => {
+    const bodies = Array.from({ length: 2 * MAX_UNREAD_EVENTS }, (_, n): EventBody => {
+      const blockId = n < MAX_UNREAD_EVENTS ? "m.1" : "m.2";
+      return { type: "text_delta", text: "x", messageId: "m", blockId };
+    });
+    const texts = new Map<string, number>();
+    for (const event of await read(filled(bodies).buffer))
+      if (event.type === "text_delta")
+        texts.set(event.blockId, (texts.get(event.blockId) ?? 0) + event.text.length);
+    expect([...texts]).toEqual([
+      ["m.1", MAX_UNREAD_EVENTS],
+      ["m.2", MAX_UNREAD_EVENTS],
+    ]);
+  });
+
   test("events that cannot be merged are dropped, the oldest first, and said to be", async () => {
     const many = 50_000;
     const bodies = Array.from({ length: many }, (_, n): EventBody[] => [
-      { type: "tool_call_start", toolCallId: `${n}`, name: "t" },
-      { type: "text_delta", text: `${n},` },
+      { type: "tool_call_start", toolCallId: `${n}`, name: "t", messageId: "m" },
+      delta(0, `${n},`),
     ]).flat();
     const { buffer, size } = filled(bodies);
     expect(size).toBeLessThanOrEqual(MAX_UNREAD_EVENTS);

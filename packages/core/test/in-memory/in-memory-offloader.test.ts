@@ -22,7 +22,8 @@ beforeEach(() => {
 
 function toolContext(fields: Partial<Slot>): ToolCallContext {
   const { agentId } = slot;
-  return Object.assign(RuntimeContext.of(fields), { slot, agentId, toolCallId: "c" });
+  const about = { slot, agentId, toolCallId: "c", progress: () => undefined };
+  return Object.assign(RuntimeContext.of(fields), about);
 }
 
 /** Runs the read-back tool as the engine would, for a call of that slot. */

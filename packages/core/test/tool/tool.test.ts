@@ -30,6 +30,7 @@ const toolCtx: ToolCallContext = Object.assign(RuntimeContext.empty(), {
   slot: { agentId: "a", userId: null, sessionId: "s" },
   agentId: "a",
   toolCallId: "c",
+  progress: () => undefined,
 });
 
 function problemsOf(make: () => unknown): readonly string[] {

@@ -1,4 +1,4 @@
-import { type RuntimeContext, type Tool, tool } from "@holdfast/core";
+import { type Tool, type ToolCallContext, tool } from "@holdfast/core";
 import type { ListedTools, ToolDefinition } from "../connection/list-tools.js";
 import type { McpToolLeftOut } from "../options/mcp-tools-options.js";
 import type { ServerSettings } from "../options/server-settings.js";
@@ -11,7 +11,7 @@ export type RunTool = (
   settings: ServerSettings,
   name: string,
   input: Readonly<Record<string, unknown>>,
-  ctx: RuntimeContext,
+  ctx: ToolCallContext,
 ) => Promise<unknown>;
 
 /** Outcome of an update with a new list of tools. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@holdfast/core";
 import { longestTimerMs } from "@holdfast/core/store-kit";
 import type { Client } from "@modelcontextprotocol/client";
 import * as z from "zod";
@@ -107,14 +108,24 @@ export class Connection {
   call(
     name: string,
     input: Readonly<Record<string, unknown>>,
-    options: { readonly signal: AbortSignal; onProgress(): void },
+    options: { readonly signal: AbortSignal; onProgress(progress: JsonObject): void },
   ): Promise<unknown> {
+    const { redact } = this.#parts;
     return this.#guarded(() =>
       this.#parts.client.request(
         { method: "tools/call", params: { name, arguments: input } },
         anything,
         // The signal alone decides how long it may take.
-        { signal: options.signal, timeout: longestTimerMs, onprogress: options.onProgress },
+        {
+          signal: options.signal,
+          timeout: longestTimerMs,
+          onprogress: ({ progress, total, message }) =>
+            options.onProgress({
+              progress,
+              ...(total !== undefined && { total }),
+              ...(message !== undefined && { message: redact(message) }),
+            }),
+        },
       ),
     );
   }

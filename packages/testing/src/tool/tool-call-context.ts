@@ -1,4 +1,9 @@
-import { RuntimeContext, type RuntimeContextFields, type ToolCallContext } from "@holdfast/core";
+import {
+  type JsonValue,
+  RuntimeContext,
+  type RuntimeContextFields,
+  type ToolCallContext,
+} from "@holdfast/core";
 
 /** Options of {@link toolCallContext}: the fields of a call's context, and those that a tool has besides. */
 export interface ToolCallContextOptions extends RuntimeContextFields {
@@ -6,6 +11,8 @@ export interface ToolCallContextOptions extends RuntimeContextFields {
   readonly agentId?: string | undefined;
   /** @default "call-1" */
   readonly toolCallId?: string | undefined;
+  /** Gets what the tool reports, every value of it. @default nothing is done with it */
+  readonly progress?: ((value: JsonValue) => void) | undefined;
 }
 
 /**
@@ -17,9 +24,11 @@ export interface ToolCallContextOptions extends RuntimeContextFields {
 export function toolCallContext({
   agentId = "agent",
   toolCallId = "call-1",
+  progress = () => undefined,
   ...fields
 }: ToolCallContextOptions = {}): ToolCallContext {
   const ctx = RuntimeContext.of(fields);
   const { userId, sessionId = "default" } = ctx;
-  return Object.assign(ctx, { slot: { agentId, userId, sessionId }, agentId, toolCallId });
+  const slot = { agentId, userId, sessionId };
+  return Object.assign(ctx, { slot, agentId, toolCallId, progress });
 }

@@ -1,6 +1,6 @@
 import { createMessage } from "../../message/create-message.js";
 import type { Block, Message, TextBlock } from "../../message/message.js";
-import { messageBytes } from "../../message/read-message.js";
+import { contentChars, messageBytes } from "../../message/read-message.js";
 
 /**
  * The reply itself when it is within the limit; otherwise the same with a note in place of its largest files. The caller
@@ -22,17 +22,13 @@ type File = Extract<Block, { type: "data" }>;
 
 function largestFile(content: readonly Block[]): File | null {
   const files = content.filter((block) => block.type === "data");
-  return files.toSorted((one, other) => sizeOf(other) - sizeOf(one))[0] ?? null;
-}
-
-function sizeOf({ source }: File): number {
-  return (source.kind === "base64" ? source.data : source.url).length;
+  return files.toSorted((one, other) => contentChars(other) - contentChars(one))[0] ?? null;
 }
 
 function note(file: File): TextBlock {
   const { mediaType, name, source } = file;
   return {
     type: "text",
-    text: `(${mediaType}${name ? ` ${name}` : ""}, ${sizeOf(file)} characters as ${source.kind}: too large to stay in the context; the conversation log has it)`,
+    text: `(${mediaType}${name ? ` ${name}` : ""}, ${contentChars(file)} characters as ${source.kind}: too large to stay in the context; the conversation log has it)`,
   };
 }

@@ -6,8 +6,9 @@ import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import { saveStep, sayInput, writeAhead } from "../save/save-run.js";
 import { CallStopped } from "../session/stop-switch.js";
+import { takeDeferred, takeSteered } from "../session/take-steered.js";
 import { type Acted, act } from "../tools/acting.js";
-import { closeCalls, openCallsOf } from "../tools/close-calls.js";
+import { endToolCalls, openCallsOf } from "../tools/close-calls.js";
 import { ENDED_BY_DENIAL, type Resumption } from "../tools/resume.js";
 import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
 import { fitReply } from "./fit-reply.js";
@@ -34,7 +35,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
   if (resumption.calls.length > 0) {
     const acted = await act(scope, resumption.calls, resumption);
     scope.stop.check();
-    if (resumption.ends) closeCalls(session, { text: ENDED_BY_DENIAL });
+    if (resumption.ends) endToolCalls(scope, { text: ENDED_BY_DENIAL });
     const end = await endAfter(scope, acted);
     if (end) {
       // Behind open calls the input waits in the context: requests put the results where they belong.
@@ -45,12 +46,12 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
   }
   if (resumption.ends) return { reason: "interrupted", message: lastAssistant(scope) };
   if (openCallsOf(session.state).length > 0) return waitingEnd(scope);
+  await takeDeferred(scope);
   sayInput(scope);
-  const output = scope.ctx.output
-    ? new StructuredOutput(scope.ctx.output, hasResponseFormat(parts), scope.slot)
-    : null;
+  let output = structuredOutput(scope);
   for (let iteration = 0; ; iteration++) {
     scope.checkpoint();
+    await takeSteered(scope);
     if (session.log.holdsMore) await writeAhead(scope);
     const reasoned = await think(scope, iteration, output);
     const { message, stopRequested } = reasoned;
@@ -61,14 +62,20 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
     }
     if (structured && structured !== "again") {
       session.say(structured.message);
-      return { reason: "structured_output", ...structured };
+      if (!(await goesOn(scope, iteration))) return { reason: "structured_output", ...structured };
+      output = structuredOutput(scope);
+      continue;
     }
     session.say(fitReply(message, parts.settings.limits.messageBytes), message);
     const calls = toolCallsOf(message);
-    if (calls.length === 0) return { reason: stopRequested ? "middleware_stop" : "stop", message };
+    if (calls.length === 0) {
+      if (stopRequested) return { reason: "middleware_stop", message };
+      if (await goesOn(scope, iteration)) continue;
+      return { reason: "stop", message };
+    }
     for (const { id } of calls) session.state.openCalls[id] = "pending";
     if (stopRequested) {
-      closeCalls(session, { text: "Not run: the call was ended before it." });
+      endToolCalls(scope, { text: "Not run: the call was ended before it." });
       return { reason: "middleware_stop", message };
     }
     if (iteration + 1 >= parts.settings.maxIterations) return explain(scope);
@@ -79,6 +86,16 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
     if (end) return end;
     await saveStep(scope);
   }
+}
+
+/** Tells whether the model is asked again although it has answered: the call was steered meanwhile. */
+async function goesOn(scope: CallScope, iteration: number): Promise<boolean> {
+  if (iteration + 1 >= scope.parts.settings.maxIterations) return false;
+  return takeSteered(scope);
+}
+
+function structuredOutput({ ctx, parts, slot }: CallScope): StructuredOutput | null {
+  return ctx.output ? new StructuredOutput(ctx.output, hasResponseFormat(parts), slot) : null;
 }
 
 /** A run that goes on behind words of its own that were cut off must not have the model continue them in mid-sentence. */
@@ -131,7 +148,7 @@ async function readOutput(
 async function explain(scope: CallScope): Promise<LoopEnd> {
   const { session, parts } = scope;
   const limit = parts.settings.maxIterations;
-  closeCalls(session, {
+  endToolCalls(scope, {
     text: `Not run: the limit of ${limit} steps was reached.`,
     resultState: "error",
   });

@@ -23,7 +23,9 @@ export interface ModelAttempt {
 export async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void> {
   const { model, request, draft } = attempt;
   await scope.settled();
-  const { about, ended } = reportModelCall({ ...attempt, attempt: draft.attempt }, (event) => {
+  const { messageId } = draft;
+  const reported = { ...attempt, attempt: draft.attempt, messageId };
+  const { about, ended } = reportModelCall(reported, (event) => {
     if (event.type === "model_call_end") scope.usage.add(event.usage);
     scope.emit(event);
   });
@@ -60,28 +62,41 @@ export function discardAttempt(
   draft: ReplyDraft,
   reason: Extract<EventBody, { type: "attempt_discarded" }>["reason"],
 ): void {
-  const { requestId, attempt } = draft;
+  const { requestId, messageId, attempt } = draft;
   const streamed = draft.streamed();
   if (requestId === null || streamed === null) return;
-  emit({ type: "attempt_discarded", requestId, attempt, reason, ...streamed });
+  emit({ type: "attempt_discarded", requestId, messageId, attempt, reason, ...streamed });
 }
 
 function emitChunk(scope: CallScope, chunk: ModelChunk, draft: ReplyDraft): void {
+  const { messageId } = draft;
   switch (chunk.type) {
     case "text_delta":
     case "thinking_delta":
-      if (chunk.text !== "") scope.emit({ type: chunk.type, text: chunk.text });
+      if (chunk.text !== "")
+        scope.emit({
+          type: chunk.type,
+          text: chunk.text,
+          messageId,
+          blockId: draft.blockId(chunk),
+        });
       break;
     case "data": {
       const { mediaType, source, name } = chunk;
-      scope.emit({ type: "data", mediaType, source, ...(name !== undefined && { name }) });
+      scope.emit({
+        type: "data",
+        messageId,
+        mediaType,
+        source,
+        ...(name !== undefined && { name }),
+      });
       break;
     }
     case "tool_call_delta":
     case "tool_call": {
       const { id, isNew } = draft.announce(chunk.id);
       const { name } = chunk;
-      if (isNew) scope.emit({ type: "tool_call_start", toolCallId: id, name });
+      if (isNew) scope.emit({ type: "tool_call_start", toolCallId: id, name, messageId });
       if (chunk.type === "tool_call_delta")
         scope.emit({ type: "tool_call_delta", toolCallId: id, inputDelta: chunk.inputDelta });
       else scope.emit({ type: "tool_call_end", toolCallId: id, name, input: chunk.input });

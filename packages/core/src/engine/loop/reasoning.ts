@@ -11,7 +11,7 @@ import { describeSlot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
 import { compose } from "../assemble/compose.js";
 import { type CallScope, stepOf } from "../call-scope.js";
-import { closeCalls } from "../tools/close-calls.js";
+import { endToolCalls } from "../tools/close-calls.js";
 import { activeTools } from "../tools/tool-box.js";
 import { compactBeforeStep, compactContext } from "./compact-context.js";
 import { fitReply } from "./fit-reply.js";
@@ -67,7 +67,13 @@ export async function reason(scope: CallScope, options: ReasoningOptions): Promi
     draft = await answer(scope, { ...options, hints });
     return draft.message(scope.parts.now());
   });
-  return { message, draft, stopRequested };
+  return { message: asStreamed(message, draft), draft, stopRequested };
+}
+
+/** Gives a message that a hook made of a reply the id under which the reply was streamed. */
+function asStreamed(message: Message, draft: ReplyDraft | null): Message {
+  if (draft === null || message.id === draft.messageId) return message;
+  return Object.freeze({ ...message, id: draft.messageId });
 }
 
 /** A question with the prompt it is asked under. */
@@ -180,7 +186,7 @@ function keepPartial(scope: CallScope, draft: ReplyDraft): void {
   for (const block of message.content)
     if (block.type === "tool_call") scope.session.state.openCalls[block.id] = "pending";
   const text = "This call was not run: the reply was interrupted before it could start.";
-  closeCalls(scope.session, { text });
+  endToolCalls(scope, { text });
 }
 
 /**

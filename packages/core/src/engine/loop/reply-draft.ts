@@ -31,6 +31,8 @@ export class ReplyDraft {
   /** Id of the request, once it was sent. */
   requestId: string | null = null;
   readonly attempt: number;
+  /** Id of the message that it becomes. */
+  readonly messageId: string = uuidv7();
   /** True once the model has begun to answer, be it by thinking. */
   began = false;
 
@@ -40,12 +42,17 @@ export class ReplyDraft {
   /** Ids of all calls that were announced, complete or not. */
   readonly #toolCallIds: string[] = [];
 
+  /** Block of the last piece that was told as an event; null behind anything else. */
+  #told: string | null = null;
+  #toldBlocks = 0;
+
   constructor(attempt: number) {
     this.attempt = attempt;
   }
 
   /** The id of a call that is being written; `isNew` the first time. */
   announce(providerId: string): { readonly id: string; readonly isNew: boolean } {
+    this.#told = null;
     const known = this.#announced.get(providerId);
     if (known !== undefined) return { id: known, isNew: false };
     // Providers reuse ids such as call_0; within a session ours never repeat.
@@ -53,6 +60,14 @@ export class ReplyDraft {
     this.#announced.set(providerId, id);
     this.#toolCallIds.push(id);
     return { id, isNew: true };
+  }
+
+  /** Returns the id of a piece's block in events. There the pieces of a block come in a row: one that is taken up again has a new id. */
+  blockId({ type, block }: DeltaChunk): string {
+    const name = `${type} ${block ?? ""}`;
+    if (this.#told !== name) this.#toldBlocks++;
+    this.#told = name;
+    return blockId(this.messageId, this.#toldBlocks);
   }
 
   /** Takes a chunk in. */
@@ -65,6 +80,7 @@ export class ReplyDraft {
         return;
       case "data": {
         const { mediaType, source, name, providerMetadata } = chunk;
+        this.#told = null;
         this.#blocks.push({
           type: "data",
           mediaType,
@@ -124,6 +140,7 @@ export class ReplyDraft {
       .filter((block) => !("text" in block) || block.text !== "" || block.providerMetadata)
       .map((block) => ("text" in block ? finished(block) : block));
     return createMessage("assistant", content, {
+      id: this.messageId,
       createdAt,
       usage: this.finish?.usage,
       metadata: Object.keys(ids).length > 0 ? { providerCallIds: ids } : undefined,
@@ -134,7 +151,7 @@ export class ReplyDraft {
   words(createdAt: Date): Message {
     const { content } = this.message(createdAt);
     const words = content.filter(({ type }) => type === "text" || type === "data");
-    return createMessage("assistant", words, { createdAt });
+    return createMessage("assistant", words, { id: this.messageId, createdAt });
   }
 
   #grow({ type: chunkType, text, block: name, providerMetadata }: DeltaChunk): void {
@@ -156,6 +173,11 @@ export class ReplyDraft {
     const last = this.#blocks.at(-1);
     return last && isIt(last) ? last : undefined;
   }
+}
+
+/** Returns the id of a block of a message in events, by its number. */
+export function blockId(messageId: string, number: number): string {
+  return `${messageId}.${number}`;
 }
 
 function finished({ type, text, providerMetadata }: GrowingBlock): Block {

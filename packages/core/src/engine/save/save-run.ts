@@ -57,6 +57,7 @@ function beginUnfinished({ session, newInput, inputIds, inputHash, run, named }:
     inputHash,
     inputIds,
     messageIds: session.log.messageIds,
+    ...(session.steered.size > 0 && { lastId: session.lastId }),
     before: session.baseHead,
     ...(!isSaid && { inputUnsaid: true, ...(input && { input }) }),
   };

@@ -220,9 +220,12 @@ async function emptyInbox({ stateStore }: AgentParts, session: OpenSession): Pro
   const { taken, put, slot, lease, run } = session;
   // An input that the head had room for was never in the inbox.
   if (!put.has(run.runId)) taken.delete(run.runId);
-  if (taken.size > 0 && !lease.inbox)
-    await stateStore.inbox?.remove(slot, [...taken]).catch(() => undefined);
-  taken.clear();
+  try {
+    if (taken.size > 0 && !lease.inbox) await stateStore.inbox?.remove(slot, [...taken]);
+    taken.clear();
+  } catch {
+    // The next save tries again.
+  }
 }
 
 async function appendLog(

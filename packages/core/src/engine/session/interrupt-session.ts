@@ -1,15 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { RuntimeContext } from "../../context/runtime-context.js";
-import { HoldfastError, ShuttingDownError } from "../../errors/index.js";
 import type { Message } from "../../message/message.js";
-import { timeLimit } from "../../plugin-kit/time-limit.js";
 import type { Inbox } from "../../ports/inbox.js";
 import type { Slot } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
-import { type AgentParts, backgroundEvent } from "../assemble/agent-parts.js";
-import { incomingEmit, receive } from "../receive.js";
+import type { AgentParts } from "../assemble/agent-parts.js";
 import { isCallId, type Maintenance } from "./maintenance.js";
-import { orAborted } from "./stop-switch.js";
+import { receiveWords } from "./receive-words.js";
 
 /**
  * Result of an interrupt.
@@ -30,9 +27,6 @@ export interface InterruptOptions {
 /** Longest wait for a call to stop. The message is stored before it; only the answer depends on it. */
 const maxStopMs = 5_000;
 
-/** Longest time of the hooks that see the message first. */
-const maxHookMs = 30_000;
-
 /** An interrupt of a session. */
 export interface InterruptRequest extends InterruptOptions {
   readonly slot: Slot;
@@ -50,7 +44,14 @@ export async function interruptSession(
   // An update or a compaction may hold the slot, which cannot be interrupted; then it is the first waiting call.
   const calls = (await parts.gate.calls(slot)).filter(isCallId);
   const target = callId === undefined ? calls[0] : calls.find((id) => id === callId);
-  const message = given && (await receiveMessage(parts, given, slot, ctx, target ?? uuidv7()));
+  const message =
+    given &&
+    (await receiveWords(parts, given, {
+      slot,
+      ctx,
+      callId: target ?? uuidv7(),
+      origin: "interrupt",
+    }));
   const closeAsks = async () =>
     callId === undefined && (await maintenance.closeOpenCalls(slot, message))
       ? "closed_asks"
@@ -73,35 +74,6 @@ export async function interruptSession(
   if (fate === "waits" || (await closeAsks()) === false) return "queued";
   await inbox.remove(slot, [message.id]);
   return "closed_asks";
-}
-
-/** Runs the message through the `onIncoming` hooks: nothing has stored it, and the call runs on until they returned. */
-async function receiveMessage(
-  parts: AgentParts,
-  message: Message,
-  slot: Slot,
-  named: RuntimeContext,
-  callId: string,
-): Promise<Message> {
-  if (parts.hooks.onIncoming.length === 0) return message;
-  const { name } = parts.settings;
-  if (parts.lifecycle.state === "closed")
-    throw new ShuttingDownError(
-      `agent "${name}" is closed, and its plugins pass no message on; interrupt from another process, or without a message`,
-    );
-  using limit = timeLimit(maxHookMs, {
-    reason: () =>
-      new HoldfastError(
-        "MIDDLEWARE",
-        `the onIncoming hooks of agent "${name}" kept the message of an interrupt for ${maxHookMs} ms; nothing was stopped or stored`,
-      ),
-  });
-  const { signal } = limit;
-  await parts.lifecycle.ready(signal);
-  const ctx = named.child({ ...slot, callId, signal });
-  const emit = incomingEmit(parts, (event) => parts.observe(backgroundEvent(slot, callId, event)));
-  const step = { slot, ctx, callId, signal, emit, origin: "interrupt" } as const;
-  return orAborted(receive(parts, message, step), signal);
 }
 
 /** Waits until the call took the message in, or ended without it; not longer than a call should take to stop. */

@@ -28,6 +28,7 @@ import { Prefetch } from "./prefetch.js";
 import { receiveAdded, receivePushed } from "./receive-added.js";
 import { deleteUserRules } from "./remembered-rules.js";
 import { CallStopped, orAborted, StopSwitch } from "./stop-switch.js";
+import { Steering } from "./take-steered.js";
 
 /** Edits a state in place; when it returns an `AgentState`, that one is stored instead. */
 export type StateEdit = (state: AgentState) => unknown;
@@ -247,6 +248,7 @@ function scopeOf(parts: AgentParts, session: OpenSession, visit: Visit): CallSco
     named: false,
     inputHash: undefined,
     stop,
+    steering: new Steering(),
     prefetch: new Prefetch(parts.prefetches, { slot, ctx }),
     usage: new UsageMeter(),
     newInput: [],

@@ -5,6 +5,7 @@ import { isRecord, type JsonObject, toJsonValue } from "../../json/json.js";
 import type { Message } from "../../message/message.js";
 import type { Revision } from "../../ports/agent-state-store.js";
 import type { LogMark } from "../../ports/conversation-log.js";
+import type { InboxEntry } from "../../ports/inbox.js";
 import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot, type Slot } from "../../slot/slot.js";
 import { LiveState, type StoredParts } from "../../state/live-state.js";
@@ -63,8 +64,12 @@ export class OpenSession {
   /** Run that the present one goes on with, and the input of it that the present one answers. */
   continued: { readonly runId: string | undefined; readonly input: readonly Message[] } | null =
     null;
-  /** Ids of messages of interrupts that were found in the inbox. */
+  /** Ids of messages of interrupts and of `steer` that were found in the inbox. */
   readonly heard: Set<string> = new Set();
+  /** Ids of those that the running call was steered with. */
+  readonly steered: Set<string> = new Set();
+  /** Entries of `steer` that have to wait until no tool call is open. */
+  readonly deferred: InboxEntry[] = [];
   /** Ids of inbox entries that go when the lease does: those of a call that was refused or answered from its record. */
   readonly dropped: string[];
   /** Runs that were found unfinished, and reported. */
@@ -198,6 +203,19 @@ export class OpenSession {
     this.said.clear();
   }
 
+  /** Takes the words that the run was steered with out of the context; the log keeps them. */
+  dropSteered(): void {
+    this.#remove(this.steered);
+  }
+
+  /** Id of the last message of the run, or of the last that it was steered with. */
+  get lastId(): string | undefined {
+    const { messageIds } = this.log;
+    if (this.steered.size === 0) return messageIds.at(-1);
+    const own = new Set([...messageIds, ...this.steered]);
+    return this.state.messages.findLast(({ id }) => own.has(id))?.id ?? messageIds.at(-1);
+  }
+
   /** Reports a run that had begun and never ended, once, however often the session has to be opened. */
   reportTakeover(
     { callId, runId }: { readonly callId: string; readonly runId?: string | undefined },
@@ -286,7 +304,7 @@ export class OpenSession {
 
 function recordOfDead(run: UnfinishedRun, closingId: string | undefined, now: Date): RunRecord {
   const { runId, callId, inputHash, inputIds, messageIds } = run;
-  const lastId = closingId ?? messageIds.at(-1);
+  const lastId = closingId ?? run.lastId ?? messageIds.at(-1);
   return {
     ...{ callId, messageId: "", reason: "error", at: now.toISOString() },
     ...(runId !== undefined && { runId }),

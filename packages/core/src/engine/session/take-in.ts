@@ -29,7 +29,7 @@ export interface TakeInOptions {
 
 /**
  * Takes in what waits in the inbox: the input of calls whose process died before a save had it, and messages of interrupts
- * whose call had ended. They go into the context before anything the present call says, and are no part of it.
+ * and `steer` whose call had ended. They go into the context before anything the present call says, and are no part of it.
  *
  * @returns answers about open tool calls, which only a running call can apply
  */
@@ -43,9 +43,17 @@ export function takeIn(
   const answers: KeptAnswer[] = [];
   const found = entries.filter(({ id }) => id !== runId);
   if (found.length === 0) return answers;
+  // A message must not come between tool calls and their results.
+  const isOpen = Object.keys(session.state.openCalls).length > 0;
+  const messageIds: string[] = [];
   for (const entry of found)
     if (entry.kind === "interrupt") takeMessage(session, entry);
-    else if (entry.kind === "input") {
+    else if (entry.kind === "steer" && isOpen) session.deferred.push(entry);
+    else if (entry.kind === "steer") {
+      if (!takeMessage(session, entry)) continue;
+      messageIds.push(entry.id);
+      extendRun(parts, session, entry);
+    } else if (entry.kind === "input") {
       const kept = readInputBody(entry);
       if (!kept) continue;
       if (isAnswered(parts, session, entry, kept)) {
@@ -58,22 +66,34 @@ export function takeIn(
       else answers.push({ entryId: entry.id, callId: entry.callId, ...kept });
     }
   session.rebase();
+  if (messageIds.length > 0) options.emit({ type: "steered", messageIds });
   return answers;
 }
 
-function takeMessage(session: OpenSession, entry: InboxEntry): void {
+/** Takes in a message that is no part of the present run. @returns whether the context did not have it yet */
+export function takeMessage(session: OpenSession, entry: InboxEntry): boolean {
   const message = messageIn(entry);
-  if (!message) return;
+  if (!message) return false;
   session.takeFound(entry.id);
   session.heard.add(entry.id);
-  if (session.state.messages.some(({ id }) => id === message.id)) return;
+  if (session.state.messages.some(({ id }) => id === message.id)) return false;
   append(session, [message]);
   // The same id, whichever call takes it in: a second attempt logs nothing twice.
   const hash = createHash("sha256").update(entry.id).digest("hex");
   session.log.addForeign(`inbox.${hash}`, entry.callId, message);
+  return true;
 }
 
-/** Returns the message of an interrupt; null when it cannot be read: the session goes on without it. */
+/** A run that goes on later has the words that it was to be steered with behind its own. */
+function extendRun(parts: AgentParts, session: OpenSession, { id, callId }: InboxEntry): void {
+  const { state } = session;
+  if (state.resumableRun?.callId === callId)
+    state.resumableRun = { ...state.resumableRun, lastId: id };
+  const record = recordOf(parts, session, callId);
+  if (record && isUnfinished(record)) remember(parts, session, { ...record, lastId: id });
+}
+
+/** Returns the message of an interrupt or of `steer`; null when it cannot be read: the session goes on without it. */
 function messageIn({ body }: InboxEntry): Message | null {
   try {
     return adoptMessage(body["message"]);
@@ -151,7 +171,7 @@ export function pendingWords(state: LiveState, entries: readonly InboxEntry[]): 
   });
   const present = new Set(state.messages.map(({ id }) => id));
   const said = entries
-    .filter(({ kind }) => kind === "interrupt")
+    .filter(({ kind }) => kind !== "input")
     .flatMap((entry) => messageIn(entry) ?? [])
     .filter(({ id }) => !present.has(id));
   return [...inputs, ...said];

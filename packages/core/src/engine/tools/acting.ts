@@ -246,6 +246,8 @@ async function runOne(
         failed: (error) => {
           thrown = failureOf(error);
         },
+        progressed: (progress) =>
+          scope.emit({ type: "tool_progress", toolCallId: call.id, name: call.name, progress }),
         checkLease: async () => {
           await scope.stop.race(scope.session.settleLease()).catch(() => undefined);
           if (!scope.session.holdsLease()) scope.stop.stop("lease_lost");

@@ -8,7 +8,8 @@ import type {
 import { toolCallsOf } from "../../message/read-message.js";
 import type { AgentState } from "../../state/agent-state.js";
 import type { OpenCallState } from "../../state/sections.js";
-import { textResult } from "./tool-results.js";
+import type { CallScope } from "../call-scope.js";
+import { emitResult, textResult } from "./tool-results.js";
 
 /** The part of a session that {@link closeCalls} uses. */
 interface CallCloser {
@@ -43,8 +44,16 @@ interface CloseOptions {
 export const UNKNOWN_OUTCOME_TEXT =
   "This call was interrupted; if it had started, its outcome is unknown.";
 
-/** Answers open calls that will not run. */
-export function closeCalls(session: CallCloser, options: CloseOptions = {}): void {
+/** Answers open calls that will not run, and tells listeners of the running call. */
+export function endToolCalls(scope: CallScope, options: CloseOptions = {}): void {
+  for (const result of closeCalls(scope.session, options)) emitResult(scope, result);
+}
+
+/** Answers open calls that will not run. @returns the answers */
+export function closeCalls(
+  session: CallCloser,
+  options: CloseOptions = {},
+): readonly ToolResultBlock[] {
   const { which = () => true, text, resultState = "interrupted" } = options;
   const results: ToolResultBlock[] = [];
   for (const { call, state } of openCallsOf(session.state)) {
@@ -54,6 +63,7 @@ export function closeCalls(session: CallCloser, options: CloseOptions = {}): voi
   }
   if (results.length > 0)
     session.say(createMessage("tool", results, { createdAt: session.log.now() }));
+  return results;
 }
 
 function textOf(state: OpenCallState): string {

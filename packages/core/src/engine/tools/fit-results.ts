@@ -1,6 +1,6 @@
 import { createMessage } from "../../message/create-message.js";
 import type { DataBlock, Message, TextBlock, ToolResultBlock } from "../../message/message.js";
-import { messageBytes, toolResultsOf } from "../../message/read-message.js";
+import { contentChars, messageBytes, toolResultsOf } from "../../message/read-message.js";
 import { cutIndex } from "../../plugin-kit/cut-text.js";
 
 /** Text kept of each side of a result that is too large: as much as fits, tried in this order. */
@@ -47,11 +47,11 @@ function isSmall(value: object): boolean {
   return bytesOf(value) <= previewChars[0];
 }
 
-function inWords(block: TextBlock | DataBlock): string {
+/** Returns a text as it is, and a note in place of data. */
+export function inWords(block: TextBlock | DataBlock): string {
   if (block.type === "text") return block.text;
   const { mediaType, name, source } = block;
-  const size = (source.kind === "base64" ? source.data : source.url).length;
-  return `(${mediaType}${name ? ` ${name}` : ""}, ${size} characters as ${source.kind}, left out)`;
+  return `(${mediaType}${name ? ` ${name}` : ""}, ${contentChars(block)} characters as ${source.kind}, left out)`;
 }
 
 function bothEnds(text: string, chars: number): string {

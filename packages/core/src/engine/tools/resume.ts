@@ -11,7 +11,7 @@ import { type CallScope, stepOf } from "../call-scope.js";
 import type { RunName } from "../save/log-batch.js";
 import { RememberedRules } from "../session/remembered-rules.js";
 import { type Answers, refineResult } from "./acting.js";
-import { closeCalls, openCallsOf } from "./close-calls.js";
+import { endToolCalls, openCallsOf } from "./close-calls.js";
 import { guardedCall } from "./judge-call.js";
 import { toOutput } from "./run-tool.js";
 import { addResults, emitResult, textResult } from "./tool-results.js";
@@ -67,7 +67,7 @@ export async function resume(
     throw pendingError(scope, waiting, asks);
   const ends = input.kind === "confirm" && input.confirm.some(({ interrupt }) => interrupt);
   if (ends)
-    closeCalls(scope.session, {
+    endToolCalls(scope, {
       which: (_, { id }) => !delegated.has(id),
       text: ENDED_BY_DENIAL,
     });
@@ -102,9 +102,10 @@ async function openAsks(scope: CallScope): Promise<ReadonlyMap<string, readonly 
 }
 
 /** Answers what waits with a denial, where the caller of a new message wants that. */
-function denyPending({ ctx, session }: CallScope): void {
+function denyPending(scope: CallScope): void {
+  const { ctx, session } = scope;
   if (ctx.onPending !== "deny" || session.goesOn || session.state.shutdownInterrupted) return;
-  closeCalls(session, {
+  endToolCalls(scope, {
     text: "Not run: the user answered with a new message instead.",
     resultState: "denied",
   });

@@ -15,6 +15,7 @@ import { longestTimerMs } from "../../store-kit/deadline.js";
 import { isExplicitToolResult, isSuspended, type Tool } from "../../tool/tool.js";
 import type { Confirmation } from "../call-input.js";
 import type { StopSwitch } from "../session/stop-switch.js";
+import { ToolProgress } from "./tool-progress.js";
 import { messageOf, textResult } from "./tool-results.js";
 
 /** Thrown through the hooks of a tool call whose answer comes from outside. */
@@ -40,8 +41,10 @@ export interface ToolRun {
   readonly slot: Slot;
   readonly stop: StopSwitch;
   readonly timeoutMs: number;
-  /** Told what the tool threw. */
+  /** Told what the tool threw, or gave as the cause of its result. */
   failed(error: unknown): void;
+  /** Told what the tool reports of its progress. */
+  progressed(progress: JsonValue): void;
   /** Stops the call when its lease no longer holds: another process may be running the session. Waits while it is in doubt. */
   checkLease(): Promise<void>;
 }
@@ -58,6 +61,7 @@ export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
   await run.checkLease();
   if (stop.kind !== null) return stopped(call, "before it could start");
   const controller = new AbortController();
+  const progress = new ToolProgress(run.progressed);
   const forward = () => controller.abort(stop.signal.reason);
   stop.signal.addEventListener("abort", forward, { once: true });
   const timer = setTimeout(
@@ -65,37 +69,46 @@ export async function runTool(run: ToolRun): Promise<ToolResultBlock> {
     Math.min(timeoutMs, longestTimerMs),
   );
   try {
-    const output = await settled(execute(run, controller.signal), controller.signal);
+    const output = await settled(execute(run, controller.signal, progress), controller.signal);
     if (isSuspended(output)) throw new CallSuspended(output.reason);
     if (output instanceof Error) {
       run.failed(output);
       return textResult(call, `${tool.name} returned an error: ${messageOf(output)}`, "error");
     }
+    if (isExplicitToolResult(output) && output.cause !== undefined) run.failed(output.cause);
     return toResult(call, output);
   } catch (error) {
     if (error instanceof CallSuspended) throw error;
     if (stop.kind !== null) return stopped(call, "while it ran; its outcome is unknown");
-    if (controller.signal.aborted)
+    if (controller.signal.aborted) {
+      run.failed(controller.signal.reason);
       return textResult(
         call,
         `${tool.name} gave no result within ${timeoutMs} ms and was told to stop; it may still have done part of its work.`,
         "error",
       );
+    }
     run.failed(error);
     return textResult(call, `${tool.name} failed: ${messageOf(error)}`, "error");
   } finally {
     clearTimeout(timer);
+    progress.end();
     stop.signal.removeEventListener("abort", forward);
   }
 }
 
-async function execute(run: ToolRun, signal: AbortSignal): Promise<unknown> {
+async function execute(
+  run: ToolRun,
+  signal: AbortSignal,
+  progress: ToolProgress,
+): Promise<unknown> {
   const { tool, call, input, slot, answers } = run;
   // Assigned: a context may be one of another copy of this package.
   const { agentState } = run.ctx;
   const about = {
     ...{ slot, agentId: slot.agentId, toolCallId: call.id },
     agentState: agentState && withFixedRules(agentState),
+    progress: (value: JsonValue) => progress.report(value),
   };
   const ctx = Object.assign(run.ctx.withSignal(signal), about);
   if (answers && tool.delegation) return tool.delegation.answer(answers, input as never, ctx);

@@ -3,6 +3,7 @@ import { createMessage } from "../../message/create-message.js";
 import type { ToolCallBlock, ToolResultBlock, ToolResultState } from "../../message/message.js";
 import type { CallScope } from "../call-scope.js";
 import { fitResults } from "./fit-results.js";
+import { shownOutput } from "./shown-output.js";
 
 /** Returns a result that is one text. */
 export function textResult(
@@ -76,13 +77,14 @@ export function failureAs(
 
 /** Emits a result's event; `durationMs` is 0 for a call that did not run here. */
 export function emitResult(
-  scope: CallScope,
-  { toolCallId, name, state }: ToolResultBlock,
+  scope: Pick<CallScope, "emit">,
+  { toolCallId, name, state, output }: ToolResultBlock,
   durationMs = 0,
   error?: ToolFailure,
 ): void {
   scope.emit({
     ...{ type: "tool_result", toolCallId, name, state, durationMs },
+    ...shownOutput(output),
     ...(error && { error }),
   });
 }
