@@ -1,4 +1,4 @@
-import { alterSlots, unlessThere } from "./alter-slots.js";
+import { alterTable, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -14,6 +14,6 @@ export const lastUse: Migration = {
   statements: (t) =>
     unlessThere(
       `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'used_at'`,
-      alterSlots(t, "ADD COLUMN used_at DATETIME(6) NULL"),
+      alterTable(t.slots, "ADD COLUMN used_at DATETIME(6) NULL"),
     ),
 };

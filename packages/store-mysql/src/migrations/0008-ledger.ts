@@ -1,4 +1,4 @@
-import { alterSlots, unlessThere } from "./alter-slots.js";
+import { alterTable, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -21,7 +21,7 @@ export const ledger: Migration = {
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC`,
     ...unlessThere(
       `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'last_change'`,
-      alterSlots(t, "ADD COLUMN last_change VARBINARY(255) NULL"),
+      alterTable(t.slots, "ADD COLUMN last_change VARBINARY(255) NULL"),
     ),
   ],
 };

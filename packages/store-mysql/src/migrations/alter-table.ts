@@ -1,8 +1,6 @@
-import type { Tables } from "../keys.js";
-
-/** Returns a statement that changes the table of slots. */
-export function alterSlots({ slots }: Tables, change: string): string {
-  return `ALTER TABLE ${slots} ${change}`;
+/** Returns a statement that changes a table. */
+export function alterTable(table: string, change: string): string {
+  return `ALTER TABLE ${table} ${change}`;
 }
 
 /** Returns statements for one connection that run `statement` unless rows are found; MySQL has no `ADD COLUMN IF NOT EXISTS`. */
