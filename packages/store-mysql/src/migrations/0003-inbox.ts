@@ -1,4 +1,4 @@
-import { alterTable, unlessThere } from "./alter-table.js";
+import { alterTable, column, index, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -13,7 +13,7 @@ export const inbox: Migration = {
   minReader: 1,
   statements: (t) => [
     ...unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'unfinished'`,
+      column(t, "slots", "unfinished"),
       // Columns alone: servers add them without touching the rows.
       alterTable(
         t.slots,
@@ -22,7 +22,7 @@ ADD COLUMN run_open TINYINT UNSIGNED NOT NULL DEFAULT 0, ADD COLUMN unfinished T
       ),
     ),
     ...unlessThere(
-      `information_schema.statistics WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND index_name = 'by_unfinished'`,
+      index(t, "slots", "by_unfinished"),
       alterTable(t.slots, "ADD KEY by_unfinished (unfinished, listed_at)"),
     ),
   ],

@@ -1,4 +1,4 @@
-import { alterTable, unlessThere } from "./alter-table.js";
+import { alterTable, column, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -20,7 +20,7 @@ export const ledger: Migration = {
   PRIMARY KEY (k, place)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC`,
     ...unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'last_change'`,
+      column(t, "slots", "last_change"),
       alterTable(t.slots, "ADD COLUMN last_change VARBINARY(255) NULL"),
     ),
   ],

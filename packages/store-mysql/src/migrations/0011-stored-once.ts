@@ -1,4 +1,4 @@
-import { alterTable, unlessThere } from "./alter-table.js";
+import { alterTable, column, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -15,7 +15,7 @@ export const storedOnce: Migration = {
   statements: (t) => [
     // First, so that a node of an earlier release fails before it calls a model, not when it saves.
     ...unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'state_head'`,
+      column(t, "slots", "state_head"),
       alterTable(
         t.slots,
         "RENAME COLUMN lease_token TO lease_holder, RENAME COLUMN head TO state_head",
@@ -23,14 +23,14 @@ export const storedOnce: Migration = {
     ),
     // Seq of the record that holds the text of a message, whose own body is empty then, and the CRC-32 of that text.
     ...unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}messages' AND column_name = 'record_seq'`,
+      column(t, "messages", "record_seq"),
       alterTable(
         t.messages,
         "ADD COLUMN record_seq BIGINT UNSIGNED NULL, ADD COLUMN record_crc INT UNSIGNED NULL",
       ),
     ),
     ...unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}log' AND column_name = 'record_seq'`,
+      column(t, "log", "record_seq"),
       alterTable(t.log, "RENAME COLUMN seq TO record_seq"),
     ),
   ],

@@ -112,7 +112,7 @@ test("a ring of ops that an earlier release has left goes once nobody can repeat
   const length = async () =>
     Number((await rowsOf(pool, `SELECT LENGTH(ops) FROM ${prefix}slots`))[0]?.[0]);
   revision = await store.stateStore.save(slot, turnWrite(slot, revision, 2));
-  expect(await length()).toBe(80);
+  expect(await length()).toBe(40);
   await pool.query(`UPDATE ${prefix}slots SET updated_at = updated_at - INTERVAL 11 MINUTE`);
   await store.stateStore.save(slot, turnWrite(slot, revision, 3));
   expect(await length()).toBe(0);
