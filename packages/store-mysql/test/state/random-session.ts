@@ -49,7 +49,7 @@ export const sessionSteps: fc.Arbitrary<SessionStep[]> = fc.array(
     }),
     fc.record({ by, said, kind: fc.constant("compaction"), tail: fc.nat({ max: 3 }) }),
   ) as fc.Arbitrary<SessionStep>,
-  { maxLength: 14 },
+  { minLength: 4, maxLength: 14, size: "max" },
 );
 
 /** A session of two nodes beside all that was saved and logged of it. */

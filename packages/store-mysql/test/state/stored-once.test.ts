@@ -36,7 +36,7 @@ test("whatever is saved, edited, logged, forked and deleted, on servers with and
       await session.check();
     }
   });
-  await fc.assert(property, { numRuns: scaled(12, 200) });
+  await fc.assert(property, { numRuns: scaled(20, 300) });
   await other.close();
 }, 600_000);
 
