@@ -22,7 +22,7 @@ export interface PreparedLog {
 }
 
 /** A complete record but for its seq. */
-export interface PreparedRecord {
+interface PreparedRecord {
   readonly id: Buffer;
   readonly callId: Buffer;
   readonly at: Buffer;

@@ -65,21 +65,27 @@ test("a log deleted alone leaves the state whole, at the same revision", async (
   expect((await store.log.read(slot)).map(({ seq }) => seq)).toEqual([1]);
 });
 
-test("a long log that is deleted while turns go on takes no text with it", async () => {
+test("a long log that two nodes delete while turns go on takes no text with it", async () => {
   const beside = Array.from({ length: 700 }, () => recordOf(userMessage("beside")));
   await store.log.append(slot, beside);
   let revision = await store.stateStore.save(slot, said(null, 0, ["m0"]));
   const expected = ["m0"];
-  const [deletes, turns] = [scaled(4, 40), scaled(24, 240)];
-  const deleting = (async () => {
-    for (let count = 0; count < deletes; count++) await store.log.delete(slot);
-  })();
-  for (let turn = 1; turn <= turns; turn++) {
-    revision = await store.stateStore.save(slot, said(revision, turn, [`m${turn}`]));
-    expected.push(`m${turn}`);
-    expect(await contextTexts()).toEqual(expected);
+  let isOver = false;
+  const deleting = Promise.all(
+    [store, store].map(async ({ log }) => {
+      while (!isOver) await log.delete(slot);
+    }),
+  );
+  try {
+    for (let turn = 1; turn <= scaled(40, 400); turn++) {
+      revision = await store.stateStore.save(slot, said(revision, turn, [`m${turn}`]));
+      expected.push(`m${turn}`);
+      expect(await contextTexts()).toEqual(expected);
+    }
+  } finally {
+    isOver = true;
+    await deleting;
   }
-  await deleting;
   await store.log.delete(slot);
   expect(await contextTexts()).toEqual(expected);
 });
