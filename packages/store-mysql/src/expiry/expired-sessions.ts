@@ -94,7 +94,7 @@ AND NOT EXISTS (SELECT 1 FROM ${waiters} WHERE ${waiters}.k = ${slots}.k AND kin
     }
     // Records before the long texts they name.
     for (const [table, order, rows] of [
-      [log, "seq", LOG_ROWS],
+      [log, "record_seq", LOG_ROWS],
       [blobs, "ref, chunk", BLOB_ROWS],
     ] as const) {
       const sql = `DELETE FROM ${table} WHERE k = ? ORDER BY ${order} LIMIT ${rows}`;

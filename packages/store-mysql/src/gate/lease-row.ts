@@ -25,7 +25,7 @@ const ENDED = `${LEASE_ENDED}, used_at = ${NOW}`;
 export const LEASE_VERSION = "CAST(lease_until AS CHAR)";
 
 /** Condition that the lease is that of a holder whose process is dead. */
-const REPLACED = `(lease_token = ? AND ${LEASE_VERSION} = ?)`;
+const REPLACED = `(lease_holder = ? AND ${LEASE_VERSION} = ?)`;
 
 /**
  * Lease in a slot's row. Times are the server's; a claim recognises its own token, so that every command may be repeated.
@@ -46,7 +46,7 @@ export class LeaseRow {
       leased: this.#leased(claim),
       waiting: { sql: "waiting", values: [] },
       where: {
-        sql: `(lease_token = ? OR (waiting = 0 AND (${FREE} OR ${REPLACED})))${andUnexpired(database)}`,
+        sql: `(lease_holder = ? OR (waiting = 0 AND (${FREE} OR ${REPLACED})))${andUnexpired(database)}`,
         values: [claim.tokenBytes, ...replacedValues(terms.replaces)],
       },
     };
@@ -61,7 +61,7 @@ export class LeaseRow {
   takeNew(database: Database, claim: LocalClaim, { put }: TakeTerms): Promise<boolean> {
     return database.insert(
       queueing(claim),
-      `INSERT INTO ${database.tables.slots} (${SLOT_COLUMNS}, lease_token, lease_call, lease_until, inbox, unfinished, listed_at, used_at)
+      `INSERT INTO ${database.tables.slots} (${SLOT_COLUMNS}, lease_holder, lease_call, lease_until, inbox, unfinished, listed_at, used_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?, ${put ? "UTC_TIMESTAMP(6)" : "NULL"}, ${NOW})`,
       [
         ...[...slotValues(claim.slot), ...this.#leased(claim)],
@@ -88,7 +88,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
       leased: this.#leased(claim),
       waiting: { sql: "IF(waiting = ?, 0, waiting)", values: [clears ?? -1] },
       where: {
-        sql: `(lease_token = ? OR ${FREE} OR ${REPLACED})`,
+        sql: `(lease_holder = ? OR ${FREE} OR ${REPLACED})`,
         values: [claim.tokenBytes, ...replacedValues(terms.replaces)],
       },
     };
@@ -114,7 +114,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
   async renew(database: Database, claim: LocalClaim): Promise<boolean> {
     const { affectedRows } = await database.write(
       `renewing the lease of ${describeSlot(claim.slot)}`,
-      `UPDATE ${database.tables.slots} SET lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE k = ? AND lease_token = ? AND lease_until > ${LEASE_END}`,
+      `UPDATE ${database.tables.slots} SET lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE k = ? AND lease_holder = ? AND lease_until > ${LEASE_END}`,
       [this.#leaseMicros, claim.k, claim.tokenBytes],
     );
     return affectedRows > 0;
@@ -134,7 +134,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
       const alsoEmpty = dropped === undefined ? "" : ` OR ${withoutEntry("inbox")} = X''`;
       const { affectedRows } = await database.write(
         what,
-        `DELETE FROM ${tables.slots} WHERE k = ? AND lease_token = ? AND rev IS NULL AND log_seq = 0 AND waiting = 0 AND (inbox IS NULL${alsoEmpty})`,
+        `DELETE FROM ${tables.slots} WHERE k = ? AND lease_holder = ? AND rev IS NULL AND log_seq = 0 AND waiting = 0 AND (inbox IS NULL${alsoEmpty})`,
         [...mine, ...start],
       );
       if (affectedRows > 0) return;
@@ -142,7 +142,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
     const inbox = dropped === undefined ? { sql: "", values: [] } : inboxAfter(undefined, dropped);
     await database.write(
       what,
-      `UPDATE ${tables.slots} SET ${[ENDED, inbox.sql].filter(Boolean).join(", ")} WHERE k = ? AND lease_token = ?`,
+      `UPDATE ${tables.slots} SET ${[ENDED, inbox.sql].filter(Boolean).join(", ")} WHERE k = ? AND lease_holder = ?`,
       [...inbox.values, ...mine],
     );
   }
@@ -151,7 +151,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?,
     const { tables } = database;
     return database.transaction(`releasing ${describeSlot(claim.slot)}`, async (tx) => {
       const { affectedRows } = await tx.write(
-        `UPDATE ${tables.slots} SET ${ENDED} WHERE k = ? AND lease_token = ?`,
+        `UPDATE ${tables.slots} SET ${ENDED} WHERE k = ? AND lease_holder = ?`,
         [claim.k, claim.tokenBytes],
       );
       if (affectedRows === 0) return;

@@ -49,7 +49,7 @@ const [REPORTED, CURRENT, STATE, INBOX] = [1, 2, 4, 8];
 function reporting(hasInbox: string): string {
   return `LAST_INSERT_ID(${REPORTED} + IF(rev = ?, ${CURRENT}, 0) + IF(rev IS NULL, 0, ${STATE}) + IF(${hasInbox}, ${INBOX}, 0))`;
 }
-const LEASED = `lease_token = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL, used_at = ${NOW}`;
+const LEASED = `lease_holder = ?, lease_call = ?, lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_signals = NULL, used_at = ${NOW}`;
 /** Flag of the slot when its entry gets a row of its own. */
 const FLAGGING =
   "unfinished = IF(rev IS NOT NULL AND inbox IS NULL, GREATEST(unfinished, ?), unfinished)";

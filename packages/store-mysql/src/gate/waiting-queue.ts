@@ -31,7 +31,7 @@ export const HELD = "COALESCE(lease_until > UTC_TIMESTAMP(6), 0)";
 const VERSION = "CAST(alive_until AS CHAR)";
 const WAITER = `CONCAT(token, ' ', ${VERSION})`;
 /** Expression for the claim of the holder, as {@link seenClaim} reads it. */
-export const HOLDER: string = `CONCAT(lease_token, ' ', ${LEASE_VERSION})`;
+export const HOLDER: string = `CONCAT(lease_holder, ' ', ${LEASE_VERSION})`;
 /** Rows of processes that died are passed over at once, and removed when that is long ago. */
 const SWEEP_AFTER_SECONDS = 60;
 const SWEPT_AT_ONCE = 100;
@@ -53,7 +53,7 @@ export class WaitingQueue {
     const ticket = claim.ticket ?? 0;
     const [row] = await database.read(
       queueing(claim),
-      `SELECT ${HELD}, COALESCE(lease_token = ?, 0), waiting, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE}),
+      `SELECT ${HELD}, COALESCE(lease_holder = ?, 0), waiting, (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE}),
 (SELECT COUNT(*) FROM ${waiters} WHERE k = ? AND id > ? AND ${ALIVE}), (SELECT COUNT(*) FROM ${waiters} WHERE id = ?),
 (SELECT ${WAITER} FROM ${waiters} WHERE k = ? AND id < ? AND ${ALIVE} ORDER BY id DESC LIMIT 1), ${HOLDER}
 FROM ${slots} WHERE k = ?`,

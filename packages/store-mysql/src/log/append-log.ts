@@ -11,6 +11,7 @@ import { rowBatches } from "../connection/row-batches.js";
 import type { Value } from "../connection/session.js";
 import type { Tables } from "../keys.js";
 import { hasBlob, insertBlob } from "./log-blobs.js";
+import { bodyBytes, type RecordBody, type RecordColumns, recordBody } from "./record-body.js";
 
 /** Records ready to be written. Copies: changing the drafts afterwards has no effect. */
 export interface PreparedLog {
@@ -31,11 +32,9 @@ interface PreparedRecord {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cachedTokens: number | null;
-  /** The record's JSON behind its seq. */
-  readonly rest: string;
+  readonly body: RecordBody;
 }
 
-const RECORD_START = '{"v":1,"seq":';
 /** Size of a MEDIUMBLOB. */
 const MAX_RECORD_BYTES = 16_777_215;
 /** Sizes of columns that only serve queries; the body has the whole value. */
@@ -58,16 +57,21 @@ export function prepareLog(slot: Slot, drafts: readonly LogDraft[]): PreparedLog
       if (!blobs.has(ref)) blobs.set(ref, Buffer.from(text, "utf8"));
     const hasBlobs = extracted.references.length > 0;
     const record = { ...extracted.draft, seq: 0, ...(hasBlobs && { blobs: extracted.references }) };
-    records.set(draft.id, {
+    const text = checkSize(slot, logRecordText(record));
+    const columns = {
       id: Buffer.from(draft.id, "utf8"),
       callId: Buffer.from(draft.callId, "utf8").subarray(0, COLUMN_BYTES.callId),
       at: Buffer.from(draft.at, "utf8").subarray(0, COLUMN_BYTES.at),
+    };
+    const hasMessageOnly = draft.kind === "message" && draft.mark === undefined && !hasBlobs;
+    records.set(draft.id, {
+      ...columns,
       kind: draft.kind,
       hasBlobs,
       inputTokens: tokens(draft.message?.usage?.inputTokens),
       outputTokens: tokens(draft.message?.usage?.outputTokens),
       cachedTokens: tokens(draft.message?.usage?.cachedInputTokens),
-      rest: checkSize(slot, logRecordText(record)).slice(`${RECORD_START}0`.length),
+      body: recordBody(text, columnTexts(columns, draft.kind), hasMessageOnly),
     });
   }
   return { records: [...records.values()], blobs };
@@ -88,9 +92,12 @@ function tokens(count: unknown): number | null {
   return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : null;
 }
 
-/** Bytes of a record with its seq, exactly as `logRecordText` writes them. */
-function recordBytes(record: PreparedRecord, seq: number): Buffer {
-  return Buffer.from(`${RECORD_START}${seq}${record.rest}`, "utf8");
+function columnTexts(
+  { id, callId, at }: Pick<PreparedRecord, "id" | "callId" | "at">,
+  kind: LogDraft["kind"],
+): RecordColumns {
+  const [idText, callIdText, atText] = [id, callId, at].map((bytes) => bytes.toString("utf8"));
+  return { id: idText ?? "", callId: callIdText ?? "", at: atText ?? "", kind };
 }
 
 interface LogRow {
@@ -101,7 +108,7 @@ interface LogRow {
 
 const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const COLUMNS =
-  "k, seq, id, call_id, at, kind, has_blobs, input_tokens, output_tokens, cached_tokens, body";
+  "k, record_seq, id, call_id, at, kind, has_blobs, input_tokens, output_tokens, cached_tokens, body";
 /** Upper bound of the bytes of a row besides its body. */
 const ROW_OVERHEAD = 1_024;
 
@@ -110,6 +117,7 @@ const ROW_OVERHEAD = 1_024;
  * already.
  *
  * @param lastSeq - `log_seq` of the slot after it was raised by the number of records
+ * @returns whether all were inserted
  */
 export async function insertLog(
   tx: Transaction,
@@ -117,7 +125,7 @@ export async function insertLog(
   k: Buffer,
   lastSeq: number,
   prepared: PreparedLog,
-): Promise<void> {
+): Promise<boolean> {
   const { records, blobs } = prepared;
   // They were written before the transaction; a delete of the log in between may have removed them.
   for (const [ref, bytes] of blobs)
@@ -125,20 +133,25 @@ export async function insertLog(
       await insertBlob((sql, values) => tx.write(sql, values), tables, k, ref, bytes);
   const rows = records.map((record, index): LogRow => {
     const seq = lastSeq - records.length + 1 + index;
-    return { seq, record, body: recordBytes(record, seq) };
+    return { seq, record, body: bodyBytes(record.body, seq) };
   });
-  for (const batch of rowBatches(rows, ({ body }) => body.length + ROW_OVERHEAD))
-    await tx.write(
-      inserting(
+  let isComplete = true;
+  for (const batch of rowBatches(rows, ({ body }) => body.length + ROW_OVERHEAD)) {
+    const { insertId } = await tx.write(
+      `${inserting(
         tables.log,
         batch.map(() => ROW),
-      ),
+      )} ${LEAVING_EXISTING}`,
       batch.flatMap(({ seq, record, body }) => [k, seq, ...besideSeq(record), body]),
     );
+    if (insertId === EXISTING) isComplete = false;
+  }
+  return isComplete;
 }
 
 /**
- * Returns one INSERT of records, which must have no blobs, for a statement that knows their last seq.
+ * Returns one INSERT of records, which must have no blobs and no seq in their bodies, for a statement that knows their last seq.
+ * It fails when an id exists already.
  *
  * @param lastSeq - expression for `log_seq` of the slot after it was raised by the number of records
  */
@@ -150,14 +163,15 @@ export function insertingLog(
 ): { readonly sql: string; readonly values: readonly Value[] } {
   const rows = records.map((_, index) => {
     const seq = `${lastSeq} - ${records.length - 1 - index}`;
-    return `(?, ${seq}, ?, ?, ?, ?, ?, ?, ?, ?, CONCAT(${START_BYTES}, ${seq}, ?))`;
+    return `(?, ${seq}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   });
-  const values = records.flatMap((record) => [k, ...besideSeq(record), Buffer.from(record.rest)]);
+  const values = records.flatMap((record) => [
+    k,
+    ...besideSeq(record),
+    Buffer.from(record.body.text, "utf8"),
+  ]);
   return { sql: inserting(log, rows), values };
 }
-
-/** As bytes, so that no character set applies to what follows. */
-const START_BYTES = `X'${Buffer.from(RECORD_START, "utf8").toString("hex")}'`;
 
 /** Values of the columns between the seq and the body. */
 function besideSeq(record: PreparedRecord): readonly Value[] {
@@ -165,10 +179,15 @@ function besideSeq(record: PreparedRecord): readonly Value[] {
   return [id, callId, at, kind, record.hasBlobs ? 1 : 0, inputTokens, outputTokens, cachedTokens];
 }
 
+function inserting(log: string, rows: readonly string[]): string {
+  return `INSERT INTO ${log} (${COLUMNS}) VALUES ${rows.join(", ")}`;
+}
+
+/** Value that {@link LEAVING_EXISTING} passes to `LAST_INSERT_ID` for a record whose id exists. */
+const EXISTING = 1;
 /**
- * Builds an INSERT that leaves a row with the same id as it is. One with the same seq and another id, which no store of this
+ * End of an INSERT that leaves a row with the same id as it is. One with the same seq and another id, which no store of this
  * package leaves behind, fails the statement (a number out of range, in every SQL mode) instead of losing a record.
  */
-function inserting(log: string, rows: readonly string[]): string {
-  return `INSERT INTO ${log} (${COLUMNS}) VALUES ${rows.join(", ")} ON DUPLICATE KEY UPDATE id = IF(id = VALUES(id), id, ~0 + seq)`;
-}
+const LEAVING_EXISTING =
+  "ON DUPLICATE KEY UPDATE id = IF(LAST_INSERT_ID(id = VALUES(id)), id, ~0 + record_seq)";

@@ -16,8 +16,9 @@ import { NOW } from "../expiry/last-use.js";
 import { slotHash } from "../keys.js";
 import { LISTED_NOW } from "../listing/list-position.js";
 import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
-import { deleteEmptyRow, SLOT_COLUMNS, slotValues } from "../state/state-row.js";
+import { SLOT_COLUMNS, slotValues } from "../state/state-row.js";
 import { insertLog, prepareLog } from "./append-log.js";
+import { deleteLog } from "./delete-log.js";
 import { readBlob, writeBlobs } from "./log-blobs.js";
 import { listSessions } from "./logged-sessions.js";
 import { readLog } from "./read-log.js";
@@ -93,36 +94,4 @@ export class MysqlConversationLog implements ConversationLog {
   async delete(slot: Slot): Promise<boolean> {
     return deleteLog(this.#database, checkSlot(slot));
   }
-}
-
-/** Rows deleted per statement: a long log takes several, each within its deadline. */
-const BATCH_ROWS = 500;
-
-/**
- * Deletes the log of a slot, long texts included; returns whether there was one. Repeat it when it was interrupted.
- */
-async function deleteLog(database: Database, slot: Slot): Promise<boolean> {
-  const { log, blobs, slots } = database.tables;
-  const what = `deleting the log of ${describeSlot(slot)}`;
-  const k = slotHash(slot);
-  let deleted = 0;
-  // Records before the long texts they name.
-  for (const [table, order] of [
-    [log, "seq"],
-    [blobs, "ref, chunk"],
-  ] as const) {
-    const sql = `DELETE FROM ${table} WHERE k = ? ORDER BY ${order} LIMIT ${BATCH_ROWS}`;
-    for (let rows = BATCH_ROWS; rows === BATCH_ROWS; deleted += rows)
-      rows = (await database.write(what, sql, [k])).affectedRows;
-  }
-  // Deletes what was appended meanwhile, with the slot's row locked so that nothing is appended in between.
-  const rest = await database.transaction(what, async (tx) => {
-    const row = await tx.write(`UPDATE ${slots} SET log_seq = 0 WHERE k = ? AND log_seq > 0`, [k]);
-    if (row.affectedRows === 0) return 0;
-    const records = await tx.write(`DELETE FROM ${log} WHERE k = ?`, [k]);
-    await tx.write(`DELETE FROM ${blobs} WHERE k = ?`, [k]);
-    await tx.write(deleteEmptyRow(database.tables), [k]);
-    return records.affectedRows;
-  });
-  return deleted + rest > 0;
 }

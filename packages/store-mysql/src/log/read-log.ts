@@ -9,6 +9,7 @@ import {
 import { asNumber, asText, type Row, readingOf } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";
+import { wholeRecord } from "./record-body.js";
 
 /** Rows per statement: two statement texts to prepare. A longer page is read in several statements. */
 const SHORT_BATCH = 10;
@@ -29,7 +30,7 @@ export async function readLog(
   const isForward = range.after !== undefined;
   const k = slotHash(slot);
   const batch = limit <= SHORT_BATCH ? SHORT_BATCH : LONG_BATCH;
-  const sql = `SELECT seq, body FROM ${database.tables.log} WHERE k = ? AND seq > ? AND seq < ? ORDER BY seq ${isForward ? "ASC" : "DESC"} LIMIT ${batch}`;
+  const sql = `SELECT ${RECORD_COLUMNS} FROM ${database.tables.log} WHERE k = ? AND record_seq > ? AND record_seq < ? ORDER BY record_seq ${isForward ? "ASC" : "DESC"} LIMIT ${batch}`;
   let after = bound(range.after, 0);
   let before = bound(range.before, Number.MAX_SAFE_INTEGER);
   const records: LogRecord[] = [];
@@ -45,14 +46,21 @@ export async function readLog(
   return isForward ? records : records.reverse();
 }
 
+/** Columns of a record as {@link readRecordRow} takes them. */
+export const RECORD_COLUMNS = "record_seq, body, id, call_id, at, kind";
+
 /**
- * Reads the record in a row of seq and body.
+ * Reads the record in a row of {@link RECORD_COLUMNS}.
  *
  * @throws StateCorruptError
  */
-export function readRecordRow(slot: Slot, [seq, body]: Row): LogRecord {
+export function readRecordRow(slot: Slot, [seq, body, ...columns]: Row): LogRecord {
   const what = `a log record of ${describeSlot(slot)}`;
-  const [text, place] = readingOf(what, () => [asText(body), asNumber(seq)] as const);
+  const [text, place] = readingOf(what, () => {
+    const [id, callId, at, kind] = columns.map(asText);
+    const beside = { id: id ?? "", callId: callId ?? "", at: at ?? "", kind: kind ?? "" };
+    return [wholeRecord(asNumber(seq), beside, asText(body)), asNumber(seq)] as const;
+  });
   const record = readLogRecord(slot, text);
   if (record.seq === place) return record;
   throw new StateCorruptError(

@@ -3,6 +3,7 @@ import type { Database } from "../connection/database.js";
 import { rowBatches } from "../connection/row-batches.js";
 import type { Value } from "../connection/session.js";
 import { LIKE_ESCAPE } from "./like-pattern.js";
+import { RECORD_COLUMNS } from "./read-log.js";
 import {
   type SearchedSession,
   type SearchWindow,
@@ -16,13 +17,13 @@ export interface SearchCandidate {
   readonly bytes: number;
 }
 
-/** A candidate and its row of seq and body. */
+/** A candidate and its row, without its slot. */
 export interface CandidateRow extends SearchCandidate {
   readonly row: Row;
 }
 
 const what = "searching the log";
-const IN_WINDOW = "(k = ? AND seq > ? AND seq <= ?)";
+const IN_WINDOW = "(k = ? AND record_seq > ? AND record_seq <= ?)";
 
 /** Finds the messages in the windows that may match, newest first in each. Records with long texts always may. */
 export async function scanWindows(
@@ -42,7 +43,7 @@ export async function scanWindows(
   const like = `CONVERT(body USING utf8mb4) LIKE CONVERT(? USING utf8mb4) COLLATE utf8mb4_general_ci ESCAPE '${LIKE_ESCAPE}'`;
   const rows = await database.read(
     what,
-    `SELECT k, seq, LENGTH(body) FROM ${database.tables.log} WHERE (${Array(places).fill(IN_WINDOW).join(" OR ")}) AND kind = 'message'${pattern === null ? "" : ` AND (has_blobs = 1 OR ${like})`}`,
+    `SELECT k, record_seq, LENGTH(body) FROM ${database.tables.log} WHERE (${Array(places).fill(IN_WINDOW).join(" OR ")}) AND kind = 'message'${pattern === null ? "" : ` AND (has_blobs = 1 OR ${like})`}`,
     pattern === null ? values : [...values, Buffer.from(pattern, "utf8")],
   );
   return windows.flatMap(({ session, after, last }) =>
@@ -64,7 +65,7 @@ export async function* candidateRows(
   for (const batch of rowBatches(candidates, ({ bytes }) => bytes)) {
     const rows = await database.read(
       what,
-      `SELECT k, seq, body FROM ${database.tables.log} WHERE ${batch.map(() => "(k = ? AND seq = ?)").join(" OR ")}`,
+      `SELECT k, ${RECORD_COLUMNS} FROM ${database.tables.log} WHERE ${batch.map(() => "(k = ? AND record_seq = ?)").join(" OR ")}`,
       batch.flatMap(({ session, seq }) => [session.k, seq]),
     );
     yield batch.flatMap((candidate) => {

@@ -1,4 +1,4 @@
-import { alterSlots, unlessThere } from "./alter-slots.js";
+import { alterTable, column, index, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -13,17 +13,17 @@ export const inbox: Migration = {
   minReader: 1,
   statements: (t) => [
     ...unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'unfinished'`,
+      column(t, "slots", "unfinished"),
       // Columns alone: servers add them without touching the rows.
-      alterSlots(
-        t,
+      alterTable(
+        t.slots,
         `ADD COLUMN inbox MEDIUMBLOB NULL, ADD COLUMN calls MEDIUMBLOB NULL, ADD COLUMN info MEDIUMBLOB NULL,
 ADD COLUMN run_open TINYINT UNSIGNED NOT NULL DEFAULT 0, ADD COLUMN unfinished TINYINT UNSIGNED NOT NULL DEFAULT 0`,
       ),
     ),
     ...unlessThere(
-      `information_schema.statistics WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND index_name = 'by_unfinished'`,
-      alterSlots(t, "ADD KEY by_unfinished (unfinished, listed_at)"),
+      index(t, "slots", "by_unfinished"),
+      alterTable(t.slots, "ADD KEY by_unfinished (unfinished, listed_at)"),
     ),
   ],
 };

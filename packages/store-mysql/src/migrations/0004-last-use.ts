@@ -1,4 +1,4 @@
-import { alterSlots, unlessThere } from "./alter-slots.js";
+import { alterTable, column, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -13,7 +13,7 @@ export const lastUse: Migration = {
   minReader: 1,
   statements: (t) =>
     unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'used_at'`,
-      alterSlots(t, "ADD COLUMN used_at DATETIME(6) NULL"),
+      column(t, "slots", "used_at"),
+      alterTable(t.slots, "ADD COLUMN used_at DATETIME(6) NULL"),
     ),
 };

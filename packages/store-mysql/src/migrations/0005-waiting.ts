@@ -1,4 +1,4 @@
-import { alterSlots, unlessThere } from "./alter-slots.js";
+import { alterTable, column, index, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /** The facts for listings as text: MySQL reads no JSON from bytes. */
@@ -16,15 +16,15 @@ export const waiting: Migration = {
   minReader: 1,
   statements: (t) => [
     ...unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'awaits_answer'`,
-      alterSlots(t, "ADD COLUMN awaits_answer TINYINT UNSIGNED NOT NULL DEFAULT 0"),
+      column(t, "slots", "awaits_answer"),
+      alterTable(t.slots, "ADD COLUMN awaits_answer TINYINT UNSIGNED NOT NULL DEFAULT 0"),
     ),
     // Before the index, which is then made with the values in place. Repeated, it says again what the rows say by then.
     `UPDATE ${t.slots} SET awaits_answer = 1 WHERE awaits_answer = 0 AND rev IS NOT NULL AND info IS NOT NULL
 AND CASE WHEN JSON_VALID(${INFO}) THEN JSON_UNQUOTE(JSON_EXTRACT(${INFO}, '$.waiting')) = 'true' ELSE FALSE END`,
     ...unlessThere(
-      `information_schema.statistics WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND index_name = 'by_awaits_answer'`,
-      alterSlots(t, "ADD KEY by_awaits_answer (awaits_answer, listed_at)"),
+      index(t, "slots", "by_awaits_answer"),
+      alterTable(t.slots, "ADD KEY by_awaits_answer (awaits_answer, listed_at)"),
     ),
   ],
 };

@@ -1,4 +1,4 @@
-import { alterSlots, unlessThere } from "./alter-slots.js";
+import { alterTable, column, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -13,7 +13,7 @@ export const changes: Migration = {
   minReader: 1,
   statements: (t) =>
     unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'changes'`,
-      alterSlots(t, "ADD COLUMN changes VARBINARY(640) NULL"),
+      column(t, "slots", "changes"),
+      alterTable(t.slots, "ADD COLUMN changes VARBINARY(640) NULL"),
     ),
 };

@@ -1,4 +1,4 @@
-import { alterSlots, unlessThere } from "./alter-slots.js";
+import { alterTable, column, unlessThere } from "./alter-table.js";
 import type { Migration } from "./migration.js";
 
 /**
@@ -20,8 +20,8 @@ export const ledger: Migration = {
   PRIMARY KEY (k, place)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC`,
     ...unlessThere(
-      `information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${t.prefix}slots' AND column_name = 'last_change'`,
-      alterSlots(t, "ADD COLUMN last_change VARBINARY(255) NULL"),
+      column(t, "slots", "last_change"),
+      alterTable(t.slots, "ADD COLUMN last_change VARBINARY(255) NULL"),
     ),
   ],
 };

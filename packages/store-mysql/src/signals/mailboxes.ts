@@ -40,7 +40,7 @@ export class Mailboxes {
     const values = [slotHash(slot), Buffer.from(callId, "utf8")];
     const rows = await this.#database.read(
       signalling(slot),
-      `SELECT 0, lease_token FROM ${slots} WHERE k = ? AND lease_call = ? AND lease_until > UTC_TIMESTAMP(6)
+      `SELECT 0, lease_holder FROM ${slots} WHERE k = ? AND lease_call = ? AND lease_until > UTC_TIMESTAMP(6)
 UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive_until > UTC_TIMESTAMP(6)`,
       [...values, ...values],
     );
@@ -65,7 +65,7 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
     // A ticket that is gone may have become the lease.
     const { affectedRows } = await this.#database.write(
       signalling(slot),
-      `UPDATE ${slots} SET lease_signals = CONCAT(COALESCE(lease_signals, ''), ?) WHERE k = ? AND lease_token = ? AND lease_until > ${LEASE_END} AND COALESCE(LENGTH(lease_signals), 0) < ${MAX_BYTES}`,
+      `UPDATE ${slots} SET lease_signals = CONCAT(COALESCE(lease_signals, ''), ?) WHERE k = ? AND lease_holder = ? AND lease_until > ${LEASE_END} AND COALESCE(LENGTH(lease_signals), 0) < ${MAX_BYTES}`,
       [entry, slotHash(slot), tokenBytes],
     );
     return affectedRows > 0;
@@ -93,7 +93,7 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
     for await (const [token, bytes] of this.#inShapes(
       [...holding.values()].map(({ k }) => k),
       (marks) =>
-        `SELECT lease_token, LENGTH(lease_signals) FROM ${slots} WHERE k IN (${marks}) AND lease_signals IS NOT NULL`,
+        `SELECT lease_holder, LENGTH(lease_signals) FROM ${slots} WHERE k IN (${marks}) AND lease_signals IS NOT NULL`,
     )) {
       const claim = holding.get(asText(token));
       if (claim !== undefined) mail.push({ claim, bytes: asNumberOrZero(bytes) });
@@ -108,7 +108,7 @@ UNION ALL SELECT id, token FROM ${waiters} WHERE k = ? AND call_id = ? AND alive
       claim.ticket === undefined
         ? await this.#database.read(
             signalling(claim.slot),
-            `SELECT lease_signals FROM ${slots} WHERE k = ? AND lease_token = ?`,
+            `SELECT lease_signals FROM ${slots} WHERE k = ? AND lease_holder = ?`,
             [claim.k, claim.tokenBytes],
           )
         : await this.#database.read(

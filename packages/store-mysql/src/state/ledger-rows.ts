@@ -18,7 +18,7 @@ import {
   TAG_BYTES,
   tagOf,
 } from "./change-column.js";
-import { OP_ENTRY_BYTES, opHash, RING_BYTES, revisionParts } from "./op-ring.js";
+import { opHash, revisionParts } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
 import { MARK_BYTES, markedRevision, markOf, shortRevision } from "./revision-mark.js";
 
@@ -26,8 +26,7 @@ import { MARK_BYTES, markedRevision, markOf, shortRevision } from "./revision-ma
  * Ledger of the latest ops and changes, a short row each: a save writes over the oldest one of each, which costs the server's log a
  * few bytes, where a list in the slot's row is logged whole, and once more before it is changed.
  *
- * The newest of both are in the slot's row as well: the op, for nodes of earlier releases, and in the column `last_change` the
- * change, which the next save of its lease joins:
+ * The newest change is in the slot's row as well, in the column `last_change`, where the next save of its lease joins it:
  *
  *   tag of the lease        4 bytes, 0 for none
  *   place of its row        1 byte
@@ -52,25 +51,22 @@ const NEXT_PLACE = `CHAR((COALESCE(ASCII(SUBSTRING(last_change, ${PLACE_AT}, 1))
 const LAST_CHANGE = `last_change = IF(LEFT(last_change, ${TAG_BYTES}) = UNHEX(?) AND SUBSTRING(last_change, ${TO_AT}, ${MARK_BYTES}) = UNHEX(?),
 ${JOINED}, CONCAT(UNHEX(?), ${NEXT_PLACE}, UNHEX(?)))`;
 /**
- * Ops that an earlier release has added stay, for its nodes, until nobody can repeat them any more: an engine does so for
+ * Ops that an earlier release has left in the slot's row stay until nobody can repeat them any more: an engine does so for
  * `saveDeadlineMs`, 30 s as a rule.
  */
-const LAST_OP = `ops = IF(LENGTH(ops) <= ${OP_ENTRY_BYTES} OR updated_at < UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE, ?, LEFT(CONCAT(?, ops), ${RING_BYTES}))`;
+const OLD_OPS = "ops = IF(updated_at < UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE, '', ops)";
 
 interface Statement {
   readonly sql: string;
   readonly values: readonly Value[];
 }
 
-/** Assignments to a slot's row that remember a save as the last one. */
+/** Assignments to a slot's row that remember a save as the last change. */
 export function lastSave(write: PreparedWrite): Statement {
   const { expected, lease, replaced, keep } = write;
   const [from, to] = [markOf(expected ?? ""), markOf(write.revision)];
   if (from === undefined || to === undefined || !isRemembered(write))
-    return {
-      sql: `${LAST_OP}, changes = NULL, last_change = NULL`,
-      values: [write.opEntry, write.opEntry],
-    };
+    return { sql: `${OLD_OPS}, changes = NULL, last_change = NULL`, values: [] };
   const tag = tagOf(lease);
   const values = [
     // No tag is empty: a save without a lease, or one that replaces messages, joins none.
@@ -79,13 +75,9 @@ export function lastSave(write: PreparedWrite): Statement {
     ...[[tag], [to, from, keptBytes(keep, replaced)]],
   ];
   return {
-    sql: `${LAST_OP}, changes = NULL, ${LAST_CHANGE}`,
+    sql: `${OLD_OPS}, changes = NULL, ${LAST_CHANGE}`,
     // As hex text: servers differ in how they interpret binary values here.
-    values: [
-      write.opEntry,
-      write.opEntry,
-      ...values.map((parts) => Buffer.concat(parts).toString("hex")),
-    ],
+    values: values.map((parts) => Buffer.concat(parts).toString("hex")),
   };
 }
 

@@ -11,7 +11,8 @@ import { asTextOrNull, type Cell, readingOf } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import type { Value } from "../connection/session.js";
 import { isExpired, keepUsed, lifeOf } from "../expiry/last-use.js";
-import { slotHash } from "../keys.js";
+import { slotHash, type Tables } from "../keys.js";
+import { joiningRecords } from "./message-rows.js";
 import {
   MESSAGE_COLUMNS,
   rowColumns,
@@ -65,7 +66,7 @@ export async function loadWithInbox(
   const rows = await readRows(
     database,
     slot,
-    `FROM ${database.tables.messages} WHERE k = ?${changes}`,
+    `FROM ${messagesOf(database.tables)} WHERE m.k = ?${changes}`,
     known === undefined ? [k] : [k, k],
   );
   return answerOf(slot, rows, () => rows.whole(known));
@@ -84,7 +85,8 @@ async function loadRecent(
   const rows = await readRows(
     database,
     slot,
-    `FROM ${slots} AS s JOIN ${messages} AS m ON m.k = s.k AND m.pos >= IF(s.n > ${RECENT_MESSAGES}, s.n - ${RECENT_MESSAGES}, 0) WHERE s.k = ? AND s.rev <> ?
+    `FROM ${slots} AS s JOIN ${messages} AS m ON m.k = s.k AND m.pos >= IF(s.n > ${RECENT_MESSAGES}, s.n - ${RECENT_MESSAGES}, 0)
+LEFT ${joiningRecords(database.tables)} WHERE s.k = ? AND s.rev <> ?
 UNION ALL ${selectingChanges(database.tables)}`,
     [slotHash(slot), Buffer.from(known, "utf8"), slotHash(slot)],
   );
@@ -106,16 +108,20 @@ function readChanged(
   { keep, replaced }: Pick<SavedChange, "keep" | "replaced">,
 ): Promise<StoredRows> {
   const k = slotHash(slot);
-  const { messages } = database.tables;
+  const messages = messagesOf(database.tables);
   // As many marks every time, so that there is one statement to prepare.
   const places = Array.from({ length: MAX_REPLACED }, (_, index) => replaced[index] ?? keep);
   return readRows(
     database,
     slot,
-    `FROM ${messages} WHERE k = ? AND pos >= ?
-UNION ALL SELECT ${MESSAGE_COLUMNS} FROM ${messages} WHERE k = ? AND pos IN (${places.map(() => "?").join(", ")})`,
+    `FROM ${messages} WHERE m.k = ? AND m.pos >= ?
+UNION ALL SELECT ${MESSAGE_COLUMNS} FROM ${messages} WHERE m.k = ? AND m.pos IN (${places.map(() => "?").join(", ")})`,
     [k, keep, k, ...places],
   );
+}
+
+function messagesOf(tables: Tables): string {
+  return `${tables.messages} AS m LEFT ${joiningRecords(tables)}`;
 }
 
 /** Reads the row of a slot and messages with one statement, which reads one snapshot. */

@@ -4,7 +4,7 @@ import { digest } from "../keys.js";
 
 /** Bytes of the hash of an op, and of an entry: the hash, the number of the revision, its 128 random bits. */
 const OP_BYTES = 16;
-export const OP_ENTRY_BYTES: number = OP_BYTES + 8 + 16;
+const OP_ENTRY_BYTES: number = OP_BYTES + 8 + 16;
 
 /** Bytes of a full ring, to which `ops` is truncated. */
 export const RING_BYTES: number = OP_ENTRY_BYTES * REMEMBERED_OPS;

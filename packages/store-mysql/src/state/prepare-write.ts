@@ -8,6 +8,8 @@ import { opEntry } from "./op-ring.js";
 export interface MessageRow {
   readonly pos: number;
   readonly body: Buffer;
+  /** Index of the record of the same save that has this body; undefined when the row holds it. */
+  readonly record?: number | undefined;
 }
 
 /** A write ready to be sent. A copy: changing the caller's values afterwards has no effect. */
@@ -64,6 +66,10 @@ export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
   // A write that does not fit a state of exactly the kept messages fits none.
   checkFits(keep);
   const revision = write.revision ?? nextRevision(expected);
+  const log = prepareLog(slot, write.log ?? []);
+  const logged = new Map(
+    log.records.flatMap(({ body }, index) => (body.isMessage ? [[body.text, index]] : [])),
+  );
   return {
     op,
     expected,
@@ -75,11 +81,14 @@ export function prepareWrite(slot: Slot, write: StateWrite): PreparedWrite {
     count: keep + append.length,
     rows: [
       ...replace.map(([pos, message]) => ({ pos, body: encode(message) })),
-      ...append.map((message, index) => ({ pos: keep + index, body: encode(message) })),
+      ...append.map((message, index) => {
+        const text = JSON.stringify(message);
+        return { pos: keep + index, body: Buffer.from(text, "utf8"), record: logged.get(text) };
+      }),
     ],
     lease,
     release,
-    log: prepareLog(slot, write.log ?? []),
+    log,
     takes: [...new Set(write.takes)],
     callRecord: callRecord && prepareCallRecord(slot, callRecord),
     info: info && {

@@ -13,7 +13,7 @@ import { insertingLog, insertLog } from "../log/append-log.js";
 import { writeBlobs } from "../log/log-blobs.js";
 import { CALL_VARIABLES, keepingRows, keepRows } from "./call-rows.js";
 import { insertingLedger, OP_VARIABLES, readingOps, refusingOp } from "./ledger-rows.js";
-import { deleteMessages, insertingMessages, writeMessages } from "./message-rows.js";
+import { deleteMessages, insertingMessages, storedBytes, writeMessages } from "./message-rows.js";
 import { revisionInRing } from "./op-ring.js";
 import type { PreparedWrite } from "./prepare-write.js";
 import { SLOT_COLUMNS, slotValues } from "./state-row.js";
@@ -84,8 +84,9 @@ async function saveIn(
   // One entry, the usual number, was removed with the update.
   if (write.takes.length > 1 || knowsCompounds) await removeEntries(tx, tables, k, write.takes);
   await deleteMessages(tx, tables, k, write.count, stored);
-  await writeMessages(tx, tables, k, write.rows);
-  await insertLog(tx, tables, k, insertId, write.log);
+  const isLogged = await insertLog(tx, tables, k, insertId, write.log);
+  const firstSeq = insertId - write.log.records.length + 1;
+  await writeMessages(tx, tables, k, write.rows, isLogged ? firstSeq : undefined);
   if (knowsCompounds) {
     const { sql, values } = insertingLedger(tables, k, write);
     await tx.write(sql, values);
@@ -113,14 +114,15 @@ const [MESSAGES_AT_ONCE, RECORDS_AT_ONCE, BYTES_AT_ONCE] = [4, 5, 32_768];
 
 /** Tells whether a write is an ordinary one: that of a session that exists, with few and short messages and records. */
 function fitsCompound({ expected, lease, takes, head, rows, log }: PreparedWrite): boolean {
-  const bytes = rows.reduce((sum, { body }) => sum + body.length, head.length);
+  const bytes = rows.reduce((sum, row) => sum + storedBytes(row), head.length);
   return (
     (expected !== null || lease !== undefined) &&
     takes.length <= 1 &&
     rows.length <= MESSAGES_AT_ONCE &&
     log.records.length <= RECORDS_AT_ONCE &&
     log.blobs.size === 0 &&
-    log.records.reduce((sum, { rest }) => sum + rest.length, bytes) <= BYTES_AT_ONCE
+    log.records.every(({ body }) => body.start === undefined) &&
+    log.records.reduce((sum, { body }) => sum + body.text.length, bytes) <= BYTES_AT_ONCE
   );
 }
 
@@ -133,10 +135,11 @@ async function saveAtOnce(
 ): Promise<boolean> {
   const { tables } = database;
   const first = updatingRow(database, k, write, write.keep);
+  const seqOfRecord = `v_last_id - ${write.log.records.length - 1} + ?`;
   const rest = [
     refusingOp(tables, k, write.op),
-    ...(write.rows.length > 0 ? [insertingMessages(tables, k, write.rows)] : []),
     ...(write.log.records.length > 0 ? [insertingLog(tables, k, "v_last_id", write.log)] : []),
+    ...(write.rows.length > 0 ? [insertingMessages(tables, k, write.rows, seqOfRecord)] : []),
     insertingLedger(tables, k, write),
     settlingFirst(tables, k, write.takes[0]),
     ...keepingRows(tables, k, write),
@@ -176,7 +179,7 @@ interface FoundRow {
 
 async function readRow(tx: Transaction, database: Database, k: Buffer): Promise<FoundRow> {
   const [row = []] = await tx.read(
-    `SELECT rev, n, ops, IF(lease_until > UTC_TIMESTAMP(6), lease_token, NULL) FROM ${database.tables.slots} WHERE k = ?${andUnexpired(database)} FOR UPDATE`,
+    `SELECT rev, n, ops, IF(lease_until > UTC_TIMESTAMP(6), lease_holder, NULL) FROM ${database.tables.slots} WHERE k = ?${andUnexpired(database)} FOR UPDATE`,
     [k],
   );
   const [revision, count, ops, lease] = row;

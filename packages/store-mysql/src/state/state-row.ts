@@ -20,7 +20,7 @@ export function slotValues(slot: Slot): readonly Value[] {
 
 /** Assignments that remove the state of a slot, with its inbox. */
 export const NO_STATE =
-  "rev = NULL, head = NULL, n = 0, ops = '', changes = NULL, last_change = NULL, updated_at = NULL, inbox = NULL, calls = NULL, info = NULL, run_open = 0, unfinished = 0, awaits_answer = 0";
+  "rev = NULL, state_head = NULL, n = 0, ops = '', changes = NULL, last_change = NULL, updated_at = NULL, inbox = NULL, calls = NULL, info = NULL, run_open = 0, unfinished = 0, awaits_answer = 0";
 
 /** Value of `lease_until` of a lease that was given back. */
 export const LEASE_END = "'1000-01-01 00:00:00'";
@@ -33,5 +33,5 @@ export const LEASE_ENDED: string = `lease_until = ${LEASE_END}, lease_signals = 
 
 /** Statement that deletes the row of a slot without state, log, inbox, lease and waiting calls. */
 export function deleteEmptyRow({ slots }: Tables): string {
-  return `DELETE FROM ${slots} WHERE k = ? AND rev IS NULL AND log_seq = 0 AND (lease_token IS NULL OR lease_until = ${LEASE_END}) AND waiting = 0 AND inbox IS NULL`;
+  return `DELETE FROM ${slots} WHERE k = ? AND rev IS NULL AND log_seq = 0 AND (lease_holder IS NULL OR lease_until = ${LEASE_END}) AND waiting = 0 AND inbox IS NULL`;
 }

@@ -39,12 +39,12 @@ import { shortRevision } from "./revision-mark.js";
  * @param life - expression for the life of the slot
  */
 export function rowColumns(tables: Tables, life: string): string {
-  return `-1, head, rev, n, agent_id, user_id, session_id, calls, ${allEntries(tables)}, info, ${life}, changes`;
+  return `-1, state_head, rev, n, agent_id, user_id, session_id, calls, ${allEntries(tables)}, info, ${life}, changes`;
 }
 
-/** Columns of a message as {@link StoredRows} takes them. */
+/** Columns of a message as {@link StoredRows} takes them, of the row `m` or of the record `l` that it refers to. */
 export const MESSAGE_COLUMNS =
-  "pos, body, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
+  "m.pos, IF(m.record_seq IS NULL, m.body, l.body), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
 
 /** Statement for the changes of a slot as {@link StoredRows} takes them. */
 export function selectingChanges({ ledger }: Tables): string {

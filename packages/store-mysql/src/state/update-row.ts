@@ -26,9 +26,9 @@ export function updatingRow(
   const beside = besideHead(write, database.knowsCompounds);
   const remembering = database.knowsCompounds ? lastSave(write) : rememberingInRow(write);
   const holding =
-    write.lease === undefined ? "" : " AND lease_token = ? AND lease_until > UTC_TIMESTAMP(6)";
+    write.lease === undefined ? "" : " AND lease_holder = ? AND lease_until > UTC_TIMESTAMP(6)";
   return {
-    sql: `UPDATE ${database.tables.slots} SET rev = ?, head = ?, n = ?, ${remembering.sql}, updated_at = UTC_TIMESTAMP(6), used_at = ${NOW},
+    sql: `UPDATE ${database.tables.slots} SET rev = ?, state_head = ?, n = ?, ${remembering.sql}, updated_at = UTC_TIMESTAMP(6), used_at = ${NOW},
 listed_at = ${LISTED_NOW},
 log_seq = LAST_INSERT_ID(log_seq + ?)${beside.sql}${ending}
 WHERE k = ? AND rev <=> ? AND n = ? AND LOCATE(UNHEX(?), ops) = 0${holding}${andUnexpired(database)}`,

@@ -113,14 +113,14 @@ test("a lease that is renewed lasts as long as its holder wants", async () => {
 
 test("a holder whose lease another took is told", async () => {
   const lease = await open(6_000).acquire(slot, { callId: "c" });
-  await pool.query(`UPDATE ${prefix}slots SET lease_token = 'another'`);
+  await pool.query(`UPDATE ${prefix}slots SET lease_holder = 'another'`);
   await eventually(() => lease.lost.aborted);
   expect(LeaseLostError.is(lease.lost.reason)).toBe(true);
   expect(String(lease.lost.reason), "by asking, not by waiting").toContain(
     "another call has the session",
   );
   await lease.release();
-  const [row] = await rowsOf(pool, `SELECT lease_token FROM ${prefix}slots`);
+  const [row] = await rowsOf(pool, `SELECT lease_holder FROM ${prefix}slots`);
   expect(String(row?.[0]), "its release took nothing from the other").toBe("another");
 });
 

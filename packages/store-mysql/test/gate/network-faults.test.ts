@@ -150,7 +150,7 @@ test("a lease that a save gives back is not taken for lost when its renewal is a
   const parts = MysqlDistributedStore.from(network.pool, { tablePrefix: prefix, leaseMs: 6_000 });
   const lease = await parts.gate.acquire(slot, { callId: "c-1" });
   await parts.gate.whileReleasing(lease.token, async () => {
-    await pool.query(`UPDATE ${prefix}slots SET lease_token = NULL, lease_until = NULL`);
+    await pool.query(`UPDATE ${prefix}slots SET lease_holder = NULL, lease_until = NULL`);
     await renewalAnswered(lease.token);
   });
   expect(lease.lost.aborted).toBe(false);

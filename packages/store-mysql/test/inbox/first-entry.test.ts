@@ -100,7 +100,7 @@ test("a lease that was given back is not revived by a renewal that was under way
   const lease = await store.gate.acquire(fresh, { callId: "c" });
   await store.log.append(fresh, turnWrite(fresh, null, 0).log ?? []);
   await lease.release();
-  const renewing = `UPDATE ${prefix}slots SET lease_until = UTC_TIMESTAMP(6) + INTERVAL 30 SECOND WHERE lease_until > '1000-01-01 00:00:00' AND lease_token = ?`;
+  const renewing = `UPDATE ${prefix}slots SET lease_until = UTC_TIMESTAMP(6) + INTERVAL 30 SECOND WHERE lease_until > '1000-01-01 00:00:00' AND lease_holder = ?`;
   const [result] = await pool.execute(renewing, [lease.token]);
   expect(result).toMatchObject({ affectedRows: 0 });
   await store.log.delete(fresh);

@@ -162,7 +162,7 @@ test("a session that the release before deleted is not listed for the facts it l
   await store.save(slot, turnWrite(slot, null, 0, { info }));
   // As its statement does, which knows nothing of the columns beside the head.
   await pool.query(
-    `UPDATE ${prefix}slots SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL`,
+    `UPDATE ${prefix}slots SET rev = NULL, state_head = NULL, n = 0, ops = '', updated_at = NULL`,
   );
   expect(await store.list({ unfinished: true })).toEqual({ slots: [] });
   const at = new Date().toISOString();

@@ -19,13 +19,24 @@ beforeEach(() => {
 });
 afterEach(() => dropTables(pool, prefix));
 
-test("a stored record has the same bytes as in every other log", async () => {
-  const long = "long ".repeat(20_000);
-  await log.append(slot, [textRecord("1", "ünï\u0000\ud800 🌤"), textRecord("2", long)]);
+test("a record that is short for its table, or whole as earlier releases wrote it, is read as it was appended", async () => {
+  const odd = { callId: "é".repeat(400), at: "\ud800" };
+  const drafts = [
+    textRecord("1", "ünï\u0000\ud800 🌤"),
+    textRecord("2", "long ".repeat(20_000)),
+    { ...textRecord("3", "odd"), ...odd },
+  ];
+  await log.append(slot, drafts);
   const records = await log.read(slot);
-  const stored = await rowsOf(pool, `SELECT body FROM ${prefix}log ORDER BY seq`);
-  expect(stored.map(([body]) => String(body))).toEqual(records.map(logRecordText));
-  expect(records.map(({ seq }) => seq)).toEqual([1, 2]);
+  expect(records.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  expect(records[0]).toEqual({ ...drafts[0], seq: 1 });
+  expect(records[2]).toEqual({ ...drafts[2], seq: 3 });
+  for (const record of records)
+    await pool.query(`UPDATE ${prefix}log SET body = ? WHERE record_seq = ?`, [
+      Buffer.from(logRecordText(record), "utf8"),
+      record.seq,
+    ]);
+  expect(await log.read(slot)).toEqual(records);
 });
 
 test("an append of hundreds of records of every size is whole and in order", async () => {
@@ -62,8 +73,16 @@ test("a text that does not match its hash is damage, not absence", async () => {
 
 test("a record that is not what was written is damage", async () => {
   await log.append(slot, [textRecord("1", "one"), textRecord("2", "two")]);
-  await pool.query(`UPDATE ${prefix}log SET seq = 7 WHERE seq = 2`);
-  await expect(log.read(slot)).rejects.toMatchObject({ code: "CORRUPT" });
+  const damages = [
+    `body = '{"v":1,"seq":7,"id":"2","callId":"c","at":"","kind":"mark","mark":{}}'`,
+    "kind = 'mark'",
+    "body = LEFT(body, 10)",
+    "body = ''",
+  ];
+  for (const damage of damages) {
+    await pool.query(`UPDATE ${prefix}log SET ${damage} WHERE record_seq = 2`);
+    await expect(log.read(slot), damage).rejects.toMatchObject({ code: "CORRUPT" });
+  }
 });
 
 test("records that stand where the next ones belong fail the append, and nothing is lost", async () => {

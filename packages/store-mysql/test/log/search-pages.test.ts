@@ -89,7 +89,7 @@ test("hundreds of sessions, more than one statement reads, are all searched and 
 SELECT UNHEX(SHA2(number, 256)), agent_id, user_id, number, agent, owner, listed_at, 1 FROM ${prefix}slots, (${copies}) copies`,
   );
   await pool.query(
-    `INSERT INTO ${prefix}log (k, seq, id, call_id, at, kind, body)
+    `INSERT INTO ${prefix}log (k, record_seq, id, call_id, at, kind, body)
 SELECT UNHEX(SHA2(number, 256)), 1, id, call_id, at, kind, body FROM ${prefix}log, (${copies}) copies`,
   );
   // A busy machine may need more than the time of one search.

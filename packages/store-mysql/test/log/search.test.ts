@@ -145,7 +145,7 @@ test("what is damaged is passed over, and the rest is found", async () => {
     textRecord("3", `${"needle ".repeat(20_000)}`),
     textRecord("4", "needle four"),
   ]);
-  await pool.query(`UPDATE ${prefix}log SET body = 'needle, but no JSON' WHERE seq = 2`);
+  await pool.query(`UPDATE ${prefix}log SET body = 'needle, but no JSON' WHERE record_seq = 2`);
   await pool.query(`DELETE FROM ${prefix}blobs`);
   const { hits } = await log.search({ ...slot, text: "needle" });
   expect(hits.map(({ record }) => record.id)).toEqual(["4", "1"]);

@@ -1,10 +1,20 @@
-import { ConfigurationError, StateTooNewError, StoreUnavailableError } from "@holdfast/core";
-import { MysqlAgentStateStore, migrate, migrationStatements } from "@holdfast/store-mysql";
+import {
+  ConfigurationError,
+  StateTooNewError,
+  StoreUnavailableError,
+  userMessage,
+} from "@holdfast/core";
+import { logRecordText } from "@holdfast/core/store-kit";
+import {
+  MysqlAgentStateStore,
+  MysqlDistributedStore,
+  migrate,
+  migrationStatements,
+} from "@holdfast/store-mysql";
 import { spawnScript } from "@holdfast/testing";
 import { createPool } from "mysql2/promise";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { slotHash, tableNames } from "../../src/keys.js";
-import type { Migration } from "../../src/migrations/migration.js";
 import {
   migrations,
   migrationsTable,
@@ -13,7 +23,7 @@ import {
 } from "../../src/migrations/migrations.js";
 import { SLOT_COLUMNS, slotValues } from "../../src/state/state-row.js";
 import { dropTables, freshPrefix, rowsOf, testPool } from "../log/fresh-tables.js";
-import { headOf, turnWrite } from "../state/turns.js";
+import { headOf, recordOf, turnWrite } from "../state/turns.js";
 
 const pool = testPool();
 const migrator = new URL("./children/migrator.mjs", import.meta.url);
@@ -88,49 +98,71 @@ test("tables a newer release changed are used while it allows that, and left alo
   await fresh.end();
 });
 
-test("sessions of the release before stay as they are, and its nodes may go on using the tables", async () => {
-  const [tables, reports] = migrations;
+test("sessions of the release before go on, and its nodes fail with all that could harm them", async () => {
   const t = tableNames(prefix);
-  const before = [tables, reports].flatMap((migration) => [
-    ...(migration?.statements(t) ?? []),
-    recordStatement(t.migrations, migration as Migration),
+  await runBefore("stored once");
+  const [said, revision] = [userMessage("of the release before"), `1.${"a".repeat(32)}`];
+  const record = { ...recordOf(said), seq: 1 };
+  const bytes = (value: unknown) => Buffer.from(JSON.stringify(value), "utf8");
+  // As the release before made rows.
+  await pool.execute(
+    `INSERT INTO ${t.slots} (${SLOT_COLUMNS}, rev, head, n, log_seq, updated_at, listed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`,
+    [...slotValues(slot), Buffer.from(revision, "utf8"), bytes(headOf(slot))],
+  );
+  await pool.execute(`INSERT INTO ${t.messages} (k, pos, body) VALUES (?, 0, ?)`, [
+    slotHash(slot),
+    bytes(said),
   ]);
-  for (const statement of [migrationsTable(t.migrations), ...before]) await pool.query(statement);
-  const head = Buffer.from(JSON.stringify(headOf(slot)), "utf8");
-  const revision = `1.${"a".repeat(32)}`;
-  // As the release before made rows, gave leases and deleted states.
-  await pool.execute(
-    `INSERT INTO ${t.slots} (${SLOT_COLUMNS}, rev, head, updated_at, listed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`,
-    [...slotValues(slot), Buffer.from(revision, "utf8"), head],
-  );
-  const store = new MysqlAgentStateStore({ pool, tablePrefix: prefix });
-  expect(await store.load(slot)).toMatchObject({ revision, messages: [], callRecords: [] });
-  expect((await store.list()).slots[0]).not.toHaveProperty("info");
-  const write = turnWrite(slot, revision, 0, {
-    callRecord: { record: { callId: "c", reply: "of the deleted session" }, keep: 5 },
-    info: { unfinished: true, title: "of the deleted session" },
+  const insert = `INSERT INTO ${t.log} (k, seq, id, call_id, at, kind, body) VALUES (?, 1, ?, 'call', ?, 'message', ?)`;
+  const body = Buffer.from(logRecordText(record), "utf8");
+  await pool.execute(insert, [slotHash(slot), said.id, said.createdAt, body]);
+
+  const store = MysqlDistributedStore.from(pool, { tablePrefix: prefix });
+  expect(await store.stateStore.load(slot)).toMatchObject({ revision, messages: [said] });
+  expect(await store.log.read(slot)).toEqual([record]);
+  const write = turnWrite(slot, revision, 1);
+  await store.stateStore.save(slot, write);
+  await expect(pool.execute(insert, [slotHash(slot), "other", "", body])).rejects.toMatchObject({
+    code: "ER_BAD_FIELD_ERROR",
   });
-  await store.save(slot, write);
-  await pool.execute(
-    `UPDATE ${t.slots} SET rev = NULL, head = NULL, n = 0, ops = '', updated_at = NULL WHERE k = ?`,
-    [slotHash(slot)],
-  );
-  await pool.execute(`DELETE FROM ${t.messages} WHERE k = ?`, [slotHash(slot)]);
-  await store.save(slot, turnWrite(slot, null, 0));
-  expect(await store.load(slot)).toMatchObject({ callRecords: [] });
-  expect((await store.list()).slots[0]).not.toHaveProperty("info");
-  expect((await store.list({ unfinished: true })).slots).toEqual([]);
+  expect((await store.log.read(slot)).map(({ seq }) => seq)).toEqual([1, 2]);
+  const hits = await store.log.search({ agentId: "a", userId: null, sessionId: "s", text: "e" });
+  expect(hits.hits).toHaveLength(2);
+  expect(await store.log.delete(slot)).toBe(true);
+  expect(await store.stateStore.load(slot)).toMatchObject({ messages: [said, ...write.append] });
+  await store.close();
 });
+
+test("the migration to references changes no row, however many there are", async () => {
+  const t = tableNames(prefix);
+  await runBefore("stored once");
+  const [storedOnce] = migrations.filter(({ name }) => name === "stored once");
+  const changes = (storedOnce?.statements(t) ?? []).filter((sql) => sql.includes("ALTER"));
+  expect(changes).toHaveLength(3);
+  for (const change of changes) {
+    const [, sql] = /'(ALTER [^']*)'/.exec(change) ?? [];
+    // The server refuses the statement if it would have to touch a row.
+    await pool.query(`${sql}, ALGORITHM=INSTANT`);
+  }
+});
+
+/** Runs the migrations before one. */
+async function runBefore(name: string): Promise<void> {
+  const t = tableNames(prefix);
+  const last = migrations.findIndex((migration) => migration.name === name);
+  const connection = await pool.getConnection();
+  await connection.query(migrationsTable(t.migrations));
+  for (const migration of migrations.slice(0, last))
+    for (const statement of [...migration.statements(t), recordStatement(t.migrations, migration)])
+      await connection.query(statement);
+  connection.release();
+}
 
 test("sessions that wait already are found after the migration that indexes them, which may run twice", async () => {
   const t = tableNames(prefix);
   const [indexing] = migrations.filter(({ name }) => name === "waiting");
-  const before = migrations.filter(({ number }) => number < Number(indexing?.number));
-  await pool.query(migrationsTable(t.migrations));
+  await runBefore("waiting");
   const connection = await pool.getConnection();
-  for (const migration of before)
-    for (const statement of [...migration.statements(t), recordStatement(t.migrations, migration)])
-      await connection.query(statement);
   const infos = {
     asks: '{"unfinished":false,"waiting":true,"counts":{"messages":1}}',
     "asks in other words": '{"title":"漢字🌤 \\" \\\\","waiting" : true}',

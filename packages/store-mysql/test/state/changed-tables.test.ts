@@ -22,9 +22,9 @@ afterEach(async () => {
 
 /** A column that holds something else since the tables were changed behind the store's back. */
 const changes: Record<string, readonly [table: string, type: string, value: string]> = {
-  "messages.body": ["messages", "MEDIUMBLOB NULL", "NULL"],
+  "messages.body": ["messages", "MEDIUMBLOB NULL", "NULL, record_seq = NULL"],
   "messages.pos": ["messages", "VARCHAR(20) NOT NULL", "'first'"],
-  "slots.head": ["slots", "MEDIUMBLOB NULL", "NULL"],
+  "slots.state_head": ["slots", "MEDIUMBLOB NULL", "NULL"],
   "slots.n": ["slots", "INT NULL", "NULL"],
   "slots.rev": ["slots", "BIGINT NULL", "7"],
   "slots.agent_id": ["slots", "BIGINT NULL", "NULL"],
@@ -61,7 +61,7 @@ test("a log record whose text is NULL is damaged, and a search finds the others"
   const message = turnWrite(slot, null, 0).log?.[0];
   if (message !== undefined) await store.log.append(slot, [message]);
   await pool.query(`ALTER TABLE ${tablePrefix}log MODIFY body MEDIUMBLOB NULL`);
-  await pool.query(`UPDATE ${tablePrefix}log SET body = NULL WHERE seq = 1`);
+  await pool.query(`UPDATE ${tablePrefix}log SET body = NULL WHERE record_seq = 1`);
   const error: unknown = await store.log.read(slot).catch((reason: unknown) => reason);
   expect(error).toSatisfy(StateCorruptError.is);
   expect((error as Error).message).toContain('a log record of session "s"');

@@ -108,7 +108,7 @@ test("a session that the release before deleted and began anew goes back to noth
   const first = await begin(3);
   await store.save(slot, turnWrite(slot, first, 3));
   await pool.execute(
-    `UPDATE ${prefix}slots SET rev = NULL, head = NULL, n = 0, ops = '' WHERE k = ?`,
+    `UPDATE ${prefix}slots SET rev = NULL, state_head = NULL, n = 0, ops = '' WHERE k = ?`,
     [k],
   );
   await pool.execute(`DELETE FROM ${prefix}messages WHERE k = ?`, [k]);

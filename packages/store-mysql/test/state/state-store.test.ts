@@ -114,9 +114,9 @@ test("damage of every kind is told, never taken for less or for nothing", async 
   const slot = slotNamed("s");
   const k = slotHash(slot);
   const damages = [
-    `UPDATE ${prefix}slots SET head = 'x' WHERE k = ?`,
-    `UPDATE ${prefix}slots SET head = NULL WHERE k = ?`,
-    `UPDATE ${prefix}slots SET head = '[]' WHERE k = ?`,
+    `UPDATE ${prefix}slots SET state_head = 'x' WHERE k = ?`,
+    `UPDATE ${prefix}slots SET state_head = NULL WHERE k = ?`,
+    `UPDATE ${prefix}slots SET state_head = '[]' WHERE k = ?`,
     `UPDATE ${prefix}slots SET n = n + 1 WHERE k = ?`,
     `UPDATE ${prefix}slots SET n = n - 1 WHERE k = ?`,
     `UPDATE ${prefix}slots SET session_id = 'other' WHERE k = ?`,

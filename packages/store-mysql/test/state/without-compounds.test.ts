@@ -1,6 +1,6 @@
 import { UnknownOutcomeError } from "@holdfast/core";
 import { loadWhole } from "@holdfast/core/store-kit";
-import { MysqlDistributedStore } from "@holdfast/store-mysql";
+import { MysqlDistributedStore, migrate } from "@holdfast/store-mysql";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dropTables, freshPrefix, proxiedPool, rowsOf, testPool } from "../log/fresh-tables.js";
 import { withoutCompounds } from "../without-compounds.js";
@@ -42,6 +42,7 @@ test("a server without compound statements is asked once, and saves with a trans
 });
 
 test("a COMMIT whose answer is lost can be repeated there", async () => {
+  await migrate(pool, { tablePrefix: prefix });
   await using network = await proxiedPool();
   const far = withoutCompounds(network.pool);
   const store = MysqlDistributedStore.from(far, { tablePrefix: prefix, commandTimeoutMs: 2_000 });
