@@ -16,6 +16,8 @@ export type {
   StateCacheOptions,
 } from "./engine/assemble/agent-options.js";
 export type { CallInput, Confirmation, ExternalResult } from "./engine/call-input.js";
+export { AttachedRun } from "./engine/feed/attached-run.js";
+export type { AttachOptions } from "./engine/feed/call-feeds.js";
 export type { CompactOptions, ResumeOptions, SalvageOptions } from "./engine/method-options.js";
 export { type CallContext, ReActAgent } from "./engine/react-agent.js";
 export type { ShutdownReport } from "./engine/session/ending.js";
@@ -118,6 +120,7 @@ export type {
 export type { CompactionResult, Compactor } from "./ports/compactor.js";
 export type { CallOutcome, ConversationLog, LogMark, LogRecord } from "./ports/conversation-log.js";
 export type { DistributedStore } from "./ports/distributed-store.js";
+export type { EventFeed } from "./ports/event-feed.js";
 export type { Filesystem, FilesystemSpec } from "./ports/filesystem.js";
 export type { KeyValueStore } from "./ports/key-value-store.js";
 export type {

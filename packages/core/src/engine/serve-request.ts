@@ -71,12 +71,14 @@ async function serve(
   const record = earlierRun(scope, input) ?? ownRun(scope, stale?.inputIds ?? []);
   if (record && !isUnfinished(record)) {
     session.dropped.push(entry.runId);
+    scope.feed?.leave();
     return replay(scope, record);
   }
   if (own) sameRequest(scope, own, input);
   if (!stale) reportResumed(scope, record, own);
   const said = input ?? own?.input ?? null;
   if (!said && !record) throw new NothingToResume("there is no unfinished run");
+  await scope.feed?.claim();
   const answers = kept.filter((answer) => answer !== own);
   return new Turn(scope, { input: said, answers, continued: record }).run();
 }
