@@ -12,6 +12,7 @@ import { changes } from "./0007-changes.js";
 import { ledger } from "./0008-ledger.js";
 import { firstEntry } from "./0009-first-entry.js";
 import { callRecords } from "./0010-call-records.js";
+import { feeds } from "./0011-feeds.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   ledger,
   firstEntry,
   callRecords,
+  feeds,
 ];
 
 /** The number of the newest migration this release knows. */
