@@ -1,8 +1,6 @@
 export {
   type OnBusy,
   RuntimeContext,
-  type RuntimeContextBuilder,
-  type RuntimeContextFactory,
   type RuntimeContextFields,
 } from "./context/runtime-context.js";
 export { AgentRun } from "./engine/agent-run.js";
@@ -137,7 +135,7 @@ export type { SignalBus } from "./ports/signal-bus.js";
 export type { TokenCounter } from "./ports/token-counter.js";
 export type { ToolDecision, ToolGuard } from "./ports/tool-guard.js";
 export type { Slot } from "./slot/slot.js";
-export { AgentState, type AgentStateFactory } from "./state/agent-state.js";
+export { AgentState } from "./state/agent-state.js";
 export type { ContextEditor } from "./state/context-editor.js";
 export type { InterruptControl } from "./state/interrupt-control.js";
 export type {

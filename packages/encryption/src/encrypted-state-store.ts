@@ -20,7 +20,10 @@ export type StoreParts = Required<{
 }>;
 
 /** Wraps a part of a store; returns the same wrapper for the same part. */
-export type WrapParts = <P extends keyof StoreParts>(part: P, inner: StoreParts[P]) => StoreParts[P];
+export type WrapParts = <P extends keyof StoreParts>(
+  part: P,
+  inner: StoreParts[P],
+) => StoreParts[P];
 
 /** State store whose backend sees nothing but sealed heads, messages, records and entries. */
 export class EncryptedStateStore implements AgentStateStore {

@@ -147,6 +147,11 @@ export interface EventTypes {
     readonly resumedRunId?: string | undefined;
     /** End of that run: `error`, also when its process died, or `shutdown`. */
     readonly reason: string;
+    /**
+     * Ids of the messages of that run that this one goes on from: its input, and what it had saved; none when it had saved
+     * nothing. What else it streamed is not part of the reply.
+     */
+    readonly messageIds: readonly string[];
   };
   /** A run whose process had died was continued on this node, with `recover`. */
   readonly run_recovered: {

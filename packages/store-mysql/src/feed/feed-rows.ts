@@ -86,14 +86,16 @@ WHERE h.run IS NULL OR (h.run = ? AND h.last < ? AND h.expires > ${NOW})`,
       `SELECT first, last, run, run_first, ended, expires <= ${NOW} FROM ${this.#database.tables.feeds} WHERE k = ? AND c = ? ORDER BY first DESC LIMIT 1`,
       values,
     );
-    return row && {
-      first: asNumber(row[0]),
-      last: asNumber(row[1]),
-      runId: asText(row[2]),
-      runFirst: asNumber(row[3]),
-      ended: asNumber(row[4]) === 1,
-      isExpired: asNumber(row[5]) === 1,
-    };
+    return (
+      row && {
+        first: asNumber(row[0]),
+        last: asNumber(row[1]),
+        runId: asText(row[2]),
+        runFirst: asNumber(row[3]),
+        ended: asNumber(row[4]) === 1,
+        isExpired: asNumber(row[5]) === 1,
+      }
+    );
   }
 
   /** Returns some batches with events behind a position. */

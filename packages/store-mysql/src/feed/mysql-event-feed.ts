@@ -16,7 +16,7 @@ import { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import { digest, slotHash } from "../keys.js";
 import { type MysqlPartOptions, partOptions, readOptions } from "../options.js";
-import { FeedRows, type FeedKey } from "./feed-rows.js";
+import { type FeedKey, FeedRows } from "./feed-rows.js";
 
 /** Options of a {@link MysqlEventFeed}. */
 export interface MysqlEventFeedOptions extends MysqlPartOptions, FeedLimits {}

@@ -3,13 +3,13 @@ import type { FeedLimits } from "@holdfast/core/store-kit";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { eventually } from "../crash/eventually.js";
-import { batch, type FeedCase, readAll } from "./feed-case.js";
+import { batch, type FeedCase, noise, readAll } from "./feed-case.js";
 
 /** Cases about the bounds of feeds: size and time. */
 export function boundCases(within: (limits: FeedLimits) => FeedCase): ConformanceCase[] {
   return [
     within({ maxChars: 10_000 })("a feed that is full drops its oldest batches", async (feed) => {
-      const body = "z".repeat(1_000);
+      const body = noise(1_000);
       for (let first = 0; first < 100; first++)
         await feed.append(slot, "c", batch({ first, body }));
       const firsts = (await readAll(feed)).map(({ first }) => first);
@@ -22,7 +22,7 @@ export function boundCases(within: (limits: FeedLimits) => FeedCase): Conformanc
     }),
     within({ maxChars: 10_000 })("a batch beyond the bound is kept, alone", async (feed) => {
       await feed.append(slot, "c", batch({ first: 0 }));
-      await feed.append(slot, "c", batch({ first: 1, body: "z".repeat(50_000) }));
+      await feed.append(slot, "c", batch({ first: 1, body: noise(50_000) }));
       assert.deepStrictEqual(
         (await readAll(feed)).map(({ first }) => first),
         [1],

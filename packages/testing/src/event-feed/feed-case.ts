@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { EventFeed, Slot } from "@holdfast/core";
 import type { FeedBatch, StoredBatch } from "@holdfast/core/store-kit";
 import type { CaseBody, ConformanceCase } from "../conformance/conformance-case.js";
@@ -9,6 +10,11 @@ export type FeedCase = (title: string, body: CaseBody<EventFeed>) => Conformance
 /** A batch of run "r"; one event unless more are asked for. */
 export function batch(fields: Partial<FeedBatch>): FeedBatch {
   return { runId: "r", count: 1, body: "[]", ends: false, ...fields };
+}
+
+/** A text that cannot be compressed to less than half. */
+export function noise(chars: number): string {
+  return randomBytes(chars / 2).toString("hex");
 }
 
 /** Reads page after page from a position on, as readers do. */

@@ -76,7 +76,11 @@ class DeletesAll extends InMemoryEventFeed {
     for (const sessionId of [slot.sessionId, "other"]) await super.delete({ ...slot, sessionId });
   }
 }
-catches("a delete that takes more", feedOf(DeletesAll), "removes the feeds of a slot, and no others");
+catches(
+  "a delete that takes more",
+  feedOf(DeletesAll),
+  "removes the feeds of a slot, and no others",
+);
 
 class StaysAwake extends InMemoryEventFeed {
   override async watch(...args: Parameters<InMemoryEventFeed["watch"]>) {

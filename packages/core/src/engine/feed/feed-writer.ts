@@ -96,8 +96,8 @@ export class FeedWriter {
     this.#waiting.add(event);
     this.#hasEnded = event.type === "call_end";
     const isUrgent = this.#hasEnded || event.type === "call_start";
-    if (isUrgent || this.#waiting.chars >= BATCH.chars) this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), BATCH.ms);
+    if (isUrgent || this.#waiting.chars >= BATCH.chars) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), BATCH.ms);
     return seq;
   }
 
@@ -110,8 +110,15 @@ export class FeedWriter {
     if (this.#mode !== "holds") return;
     this.#mode = "writes";
     this.#takesOver = true;
-    this.#flush();
+    this.flush();
     await inTime(LOOK_MS, async () => this.#sent).catch(() => undefined);
+  }
+
+  /** Appends what waits, without waiting for it: before a save, so that readers know what a successor goes on from. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#mode === "writes") this.#sent ??= this.#send();
   }
 
   /** Appends nothing of this run where another one has the feed: the events of the call are there already. */
@@ -128,12 +135,6 @@ export class FeedWriter {
     this.#end();
   }
 
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#mode === "writes") this.#sent ??= this.#send();
-  }
-
   async #send(): Promise<void> {
     for (let pauseMs: number = RETRY_MS.first; this.#mode === "writes"; ) {
       this.#sending ??= this.#nextBatch();
@@ -148,7 +149,7 @@ export class FeedWriter {
       }
     }
     this.#sent = undefined;
-    if (this.#waiting.count > 0) this.#timer ??= setTimeout(() => this.#flush(), BATCH.ms);
+    if (this.#waiting.count > 0) this.#timer ??= setTimeout(() => this.flush(), BATCH.ms);
   }
 
   /** @returns false when the batch is to be tried again */
