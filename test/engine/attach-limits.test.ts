@@ -26,12 +26,18 @@ describe("a feed that fails", () => {
         throw new StoreUnavailableError("away");
       },
     ],
-  ])("and %s does not fail the call", async (_, fault) => {
-    const feed = faultyFeed(new InMemoryEventFeed(), fault);
-    const { agent, events } = agentOn(feed, scriptedModel(["one", "two"]));
+  ])("and %s does not fail the call, and is not waited for again", async (_, fault) => {
+    let looks = 0;
+    const feed = faultyFeed(new InMemoryEventFeed(), (command) => {
+      if (command === "read") looks++;
+      return fault();
+    });
+    const { agent, events } = agentOn(feed, scriptedModel(["one", "two", "three"]));
     expect((await agent.call("hi", { userId: "u", sessionId: "s" })).text).toBe("one");
     expect((await agent.call("hi", ctx)).text).toBe("two");
-    expect(events.filter(({ type }) => type === "call_end")).toHaveLength(2);
+    expect((await agent.call("hi", { ...ctx, callId: "d" })).text).toBe("three");
+    expect(events.filter(({ type }) => type === "call_end")).toHaveLength(3);
+    expect(looks).toBe(1);
   });
 
   test("and is back brings what it missed, as long as that is not too much", async () => {

@@ -7,7 +7,7 @@ import type { AgentParts } from "../assemble/agent-parts.js";
 import { unfinishedCall } from "../session/run-records.js";
 import { AttachedRun } from "./attached-run.js";
 import { CallFollower, type Whereabouts } from "./call-follower.js";
-import { BEHIND_ALL, type FedRun, FeedWriter } from "./feed-writer.js";
+import { BEHIND_ALL, type FedRun, FeedWriter, type SharedFeed } from "./feed-writer.js";
 import { readEvents } from "./read-events.js";
 
 /** Options of `attach`. */
@@ -34,16 +34,16 @@ export function attachOptions(given: unknown): AttachOptions {
 
 /** The feeds of the calls of one agent: what its runs write and its readers follow. */
 export class CallFeeds {
-  readonly #feed: EventFeed;
+  readonly #shared: SharedFeed;
   readonly #followers = new Map<string, CallFollower>();
   readonly #settling = new Set<Promise<void>>();
 
   constructor(feed: EventFeed) {
-    this.#feed = feed;
+    this.#shared = { feed, awayUntil: 0 };
   }
 
   writer(run: FedRun): FeedWriter {
-    return new FeedWriter(this.#feed, run);
+    return new FeedWriter(this.#shared, run);
   }
 
   /** Lets {@link close} wait for the last events of a run that has ended. */
@@ -56,14 +56,15 @@ export class CallFeeds {
   async attach(parts: AgentParts, slot: Slot, options: AttachOptions): Promise<AttachedRun | null> {
     const { afterSeq: after = -1, signal } = options;
     const callId = options.callId ?? (await this.#runningCall(parts, slot));
-    const page = callId === null ? null : await this.#feed.read(slot, callId, BEHIND_ALL);
+    const { feed } = this.#shared;
+    const page = callId === null ? null : await feed.read(slot, callId, BEHIND_ALL);
     if (callId === null || page === null) return null;
     const key = slotText(slot) + callId;
     const follower = () => {
       const known = this.#followers.get(key);
       if (known && !known.isOver) return known;
       const call = {
-        ...{ feed: this.#feed, slot, callId },
+        ...{ feed, slot, callId },
         whereabouts: () => whereaboutsOf(parts, slot, callId),
         onUnused: () => {
           if (this.#followers.get(key) === made) this.#followers.delete(key);
@@ -78,7 +79,7 @@ export class CallFeeds {
 
   /** Removes the feeds of a session. @throws StoreError */
   delete(slot: Slot): Promise<void> {
-    return this.#feed.delete(slot);
+    return this.#shared.feed.delete(slot);
   }
 
   /** Ends the loops of readers with an error, and waits for the last events of the runs. */
@@ -94,7 +95,7 @@ export class CallFeeds {
 
   /** Returns the call that holds the session, or whose run was lost. */
   async #runningCall(parts: AgentParts, slot: Slot): Promise<string | null> {
-    const open = new Set(await this.#feed.open(slot));
+    const open = new Set(await this.#shared.feed.open(slot));
     if (open.size === 0) return null;
     const here = parts.lifecycle.active.map(({ callId }) => callId);
     const calls = [...(await parts.gate.calls(slot)), ...here];

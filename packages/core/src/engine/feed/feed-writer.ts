@@ -14,7 +14,10 @@ const MAX_WAITING_CHARS = 1_048_576;
 const COMMAND_MS = 5_000;
 
 /** Longest time for which a call waits for its feed, when it may have to go on in that of an earlier run. */
-const LOOK_MS = 1_000;
+const LOOK_MS = 250;
+
+/** Time for which no call waits for a feed that gave no answer. */
+const AWAY_MS = 5_000;
 
 /** Pauses after a command that failed: doubled each time. */
 const RETRY_MS = { first: 100, most: 5_000 } as const;
@@ -24,6 +27,13 @@ export const BEHIND_ALL: number = 2 ** 50;
 
 /** Longest time for which the end of a call is tried to be appended. */
 const END_MS = 10_000;
+
+/** Feed of the calls of an agent, and whether it answers. */
+export interface SharedFeed {
+  readonly feed: EventFeed;
+  /** Time until which it counts as away, on the clock of `performance.now()`. */
+  awayUntil: number;
+}
 
 /** Run whose events are appended to the feed of its call. */
 export interface FedRun {
@@ -42,7 +52,7 @@ export interface FedRun {
  *   readers see by the numbers.
  */
 export class FeedWriter {
-  readonly #feed: EventFeed;
+  readonly #shared: SharedFeed;
   readonly #run: FedRun;
   /** Number of the next event. */
   #next = 0;
@@ -68,8 +78,8 @@ export class FeedWriter {
   /** Aborts when the last events of an ended call have been tried for long enough. */
   readonly #givenUp = new AbortController();
 
-  constructor(feed: EventFeed, run: FedRun) {
-    this.#feed = feed;
+  constructor(shared: SharedFeed, run: FedRun) {
+    this.#shared = shared;
     this.#run = run;
   }
 
@@ -78,12 +88,13 @@ export class FeedWriter {
     const { slot, callId } = this.#run;
     // Unless the answer says otherwise: as if there were one, which the first append will show.
     this.#mode = "holds";
+    if (this.#isAway) return;
     try {
-      const page = await inTime(LOOK_MS, () => this.#feed.read(slot, callId, BEHIND_ALL));
+      const page = await inTime(LOOK_MS, () => this.#shared.feed.read(slot, callId, BEHIND_ALL));
       if (page) this.#next = page.last + 1;
       else this.#mode = "writes";
     } catch {
-      // The feed is slow or away.
+      this.#shared.awayUntil = performance.now() + AWAY_MS;
     }
   }
 
@@ -111,7 +122,11 @@ export class FeedWriter {
     this.#mode = "writes";
     this.#takesOver = true;
     this.flush();
-    await inTime(LOOK_MS, async () => this.#sent).catch(() => undefined);
+    if (!this.#isAway) await inTime(LOOK_MS, async () => this.#sent).catch(() => undefined);
+  }
+
+  get #isAway(): boolean {
+    return performance.now() < this.#shared.awayUntil;
   }
 
   /** Appends what waits, without waiting for it: before a save, so that readers know what a successor goes on from. */
@@ -159,7 +174,8 @@ export class FeedWriter {
     const sent = takesOver ? { ...batch, first: undefined } : batch;
     let first: number | null;
     try {
-      first = await inTime(COMMAND_MS, () => this.#feed.append(slot, callId, sent));
+      first = await inTime(COMMAND_MS, () => this.#shared.feed.append(slot, callId, sent));
+      this.#shared.awayUntil = 0;
     } catch {
       return false;
     }
