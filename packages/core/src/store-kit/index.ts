@@ -85,10 +85,8 @@ export {
   FEED_PAGE_CHARS,
   type FeedHead,
   type FeedLimits,
-  type FeedStep,
   feedLimits,
   feedStep,
-  pageOf,
 } from "./feed/feed-limits.js";
 export { checkInboxUse, type InboxUse, inboxFull } from "./inbox-bounds.js";
 export { Heartbeat } from "./lease/heartbeat.js";

@@ -1,6 +1,7 @@
 import { type Slot, StoreUnavailableError } from "@holdfast/core";
 import {
   describeSlot,
+  FEED_PAGE_CHARS,
   type FeedBatch,
   type FeedHead,
   type FeedLimits,
@@ -11,7 +12,7 @@ import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";
 
 /** Rows of one page at most. */
-const PAGE_ROWS = 20;
+const PAGE_ROWS = 100;
 
 /** Feeds looked at by one run of the sweep. */
 const SWEPT_AT_ONCE = 100;
@@ -98,12 +99,12 @@ WHERE h.run IS NULL OR (h.run = ? AND h.last < ? AND h.expires > ${NOW})`,
     );
   }
 
-  /** Returns some batches with events behind a position. */
+  /** Returns a page of batches with events behind a position. */
   async batches({ values, label }: FeedKey, after: number): Promise<StoredBatch[]> {
     const rows = await this.#database.read(
       `reading events of ${label}`,
-      `SELECT first, last, run, body FROM ${this.#database.tables.feeds} WHERE k = ? AND c = ? AND last > ? ORDER BY first LIMIT ${PAGE_ROWS}`,
-      [...values, after],
+      `SELECT first, last, run, body FROM ${this.#database.tables.feeds} WHERE k = ? AND c = ? AND last > ? AND total <= (SELECT bound FROM (SELECT MIN(total) + ? AS bound FROM ${this.#database.tables.feeds} WHERE k = ? AND c = ? AND last > ?) AS page) ORDER BY first LIMIT ${PAGE_ROWS}`,
+      [...values, after, FEED_PAGE_CHARS, ...values, after],
     );
     return rows.map(([start, last, run, body]) => {
       const first = asNumber(start);

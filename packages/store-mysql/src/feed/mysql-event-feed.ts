@@ -10,7 +10,6 @@ import {
   type FeedPage,
   feedLimits,
   feedStep,
-  pageOf,
 } from "@holdfast/core/store-kit";
 import { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
@@ -94,7 +93,7 @@ export class MysqlEventFeed implements EventFeed {
     if (!head || head.isExpired) return null;
     const { runId, last, ended } = head;
     const batches = last > after ? await this.#rows.batches(key, after) : [];
-    return { batches: pageOf(batches), runId, last, ended };
+    return { batches, runId, last, ended };
   }
 
   async open(slot: Slot): Promise<readonly string[]> {
