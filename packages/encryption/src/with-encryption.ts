@@ -16,7 +16,7 @@ export type EncryptableParts = {
 /** Encrypted parts, under the names that were passed. */
 export type EncryptedParts<T> = {
   readonly [P in keyof T as P & keyof DistributedStore]: P extends keyof DistributedStore
-    ? DistributedStore[P] | Extract<T[P], undefined>
+    ? NonNullable<DistributedStore[P]> | Extract<T[P], undefined>
     : never;
 };
 
