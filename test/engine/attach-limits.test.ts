@@ -1,8 +1,9 @@
 import type { AgentEvent, EventFeed, ReActAgentOptions } from "@holdfast/core";
-import { InMemoryAgentStateStore, ReActAgent, StoreUnavailableError } from "@holdfast/core";
+import { InMemoryAgentStateStore, ReActAgent, StoreUnavailableError, tool } from "@holdfast/core";
 import { type FeedBatch, InMemoryEventFeed } from "@holdfast/core/store-kit";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { DictatedModel, faultyFeed, readAll, said } from "./feeds.js";
 import { finish, modelOf } from "./models.js";
 
@@ -42,8 +43,11 @@ describe("a feed that fails", () => {
 
   test("and is back brings what it missed, as long as that is not too much", async () => {
     let isAway = false;
-    const feed = faultyFeed(new InMemoryEventFeed(), () => {
-      if (isAway) throw new StoreUnavailableError("away");
+    let refused = 0;
+    const feed = faultyFeed(new InMemoryEventFeed(), (command) => {
+      if (!isAway) return;
+      if (command === "append") refused++;
+      throw new StoreUnavailableError("away");
     });
     const dictated = new DictatedModel();
     const { agent, events } = agentOn(feed, dictated.model);
@@ -52,7 +56,7 @@ describe("a feed that fails", () => {
     const reading = readAll(run);
     isAway = true;
     dictated.say("not ", "lost");
-    await eventually(() => said(events) === "not lost");
+    await eventually(() => said(events) === "not lost" && refused > 0);
     isAway = false;
     dictated.end();
     await call;
@@ -190,6 +194,47 @@ test("batches have the events of 50 ms or 4 KB, and an agent without the option 
   expect(
     await stateStore.companions().eventFeed?.read({ agentId: "a", ...ctx }, "c", -1),
   ).toBeNull();
+});
+
+test("the events of a step are sent before it is saved, so that readers know what a successor goes on from", async () => {
+  let appended = 0;
+  const inner = new InMemoryEventFeed();
+  const feed: EventFeed = {
+    contract: 1,
+    kind: inner.kind,
+    reach: inner.reach,
+    append: (slot, callId, batch) => {
+      appended += batch.count;
+      return inner.append(slot, callId, batch);
+    },
+    read: (...args) => inner.read(...args),
+    open: (slot) => inner.open(slot),
+    delete: (slot) => inner.delete(slot),
+  };
+  const stateStore = new InMemoryAgentStateStore();
+  const saves: { readonly appended: number; readonly emitted: number }[] = [];
+  const save = stateStore.save.bind(stateStore);
+  let emitted = 0;
+  stateStore.save = (slot, write) => {
+    saves.push({ appended, emitted });
+    return save(slot, write);
+  };
+  const agent = new ReActAgent({
+    ...{ name: "a", stateStore, eventFeed: feed, persistence: "step", tools: [noop] },
+    model: scriptedModel([{ text: "a", toolCalls: [{ name: "noop", input: {} }] }, "b"]),
+    onEvent: () => void emitted++,
+  });
+  await agent.call("hi", ctx);
+  const steps = saves.slice(0, -1);
+  expect(steps.length).toBeGreaterThan(0);
+  for (const step of steps) expect(step.appended).toBe(step.emitted);
+});
+
+const noop = tool({
+  name: "noop",
+  description: "Does nothing.",
+  input: z.object({}),
+  execute: async () => "done",
 });
 
 /** Streams so many pieces of a kilobyte. */

@@ -63,9 +63,15 @@ describe("attach", () => {
     const call = agent.call("hi", ctx);
     await eventually(() => agent.attach(ctx));
     const stop = new AbortController();
-    const reading = agent.attach(ctx, { signal: stop.signal }).then(readAll);
+    const run = await agent.attach(ctx, { signal: stop.signal });
+    const read: AgentEvent[] = [];
+    const reading = (async () => {
+      for await (const event of run ?? []) read.push(event);
+    })();
+    await eventually(() => read.some(({ type }) => type === "model_call_start"));
     stop.abort();
-    expect((await reading).at(-1)?.type).not.toBe("call_end");
+    await reading;
+    expect(read.at(-1)?.type).toBe("model_call_start");
     dictated.say("there");
     dictated.end();
     expect((await call).text).toBe("there");

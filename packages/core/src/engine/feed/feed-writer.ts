@@ -58,6 +58,8 @@ export class FeedWriter {
   #next = 0;
   #waiting = new EventBatch();
   #hasEnded = false;
+  /** What waits goes as soon as the command under way has ended. */
+  #isDue = false;
   /** Batch that is being appended, or is to be tried again. */
   #sending: (FeedBatch & { readonly first: number }) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -133,6 +135,7 @@ export class FeedWriter {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#isDue = true;
     if (this.#mode === "writes") this.#sent ??= this.#send();
   }
 
@@ -157,7 +160,7 @@ export class FeedWriter {
       if (await this.#append(this.#sending)) {
         this.#sending = undefined;
         pauseMs = RETRY_MS.first;
-        if (!this.#hasEnded && this.#waiting.chars < BATCH.chars) break;
+        if (!this.#isDue) break;
       } else {
         await sleep(pauseMs, this.#givenUp.signal);
         pauseMs = Math.min(pauseMs * 2, RETRY_MS.most);
@@ -194,6 +197,7 @@ export class FeedWriter {
 
   #nextBatch(): (FeedBatch & { readonly first: number }) | undefined {
     const { count } = this.#waiting;
+    this.#isDue = false;
     if (count === 0) return undefined;
     const body = this.#waiting.text();
     this.#waiting = new EventBatch();
