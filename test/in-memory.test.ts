@@ -21,6 +21,7 @@ import {
   type DocumentClient,
   type DocumentKeys,
   documentStore,
+  InMemoryEventFeed,
   type StoredDocument,
   slotKey,
 } from "@holdfast/core/store-kit";
@@ -28,6 +29,7 @@ import {
   describeAgentStateStore,
   describeCompactor,
   describeConversationLog,
+  describeEventFeed,
   describeFilesystem,
   describeKeyValueStore,
   describeOffloader,
@@ -148,6 +150,10 @@ describeSessionGate("in-memory, fused", {
 
 describeConversationLog("in-memory", { create: () => new InMemoryConversationLog() });
 describeKeyValueStore("in-memory", { create: () => new InMemoryKeyValueStore() });
+describeEventFeed("in-memory", {
+  create: (limits) => new InMemoryEventFeed(limits),
+  reopen: (feed) => feed,
+});
 describeSignalBus("in-memory", { create: () => new InMemorySignalBus() });
 describeFilesystem("in-memory", { create: () => new InMemoryFilesystem() });
 describeTokenCounter("character estimate", { create: () => characterEstimate() });

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const maxNames: Readonly<Record<string, number>> = {
   "@holdfast/core": 170,
   "@holdfast/core/plugin-kit": 92,
-  "@holdfast/core/store-kit": 130,
+  "@holdfast/core/store-kit": 139,
   "@holdfast/harness": 10,
   "@holdfast/testing": 70,
 };

@@ -17,16 +17,18 @@ test("no file holds anything of what was said, in any form", async () => {
   const store = withEncryption(inner, freshOptions());
   await writeEverywhere(store);
   expect(filesWith(directory.path)).toEqual([]);
-  const { log, keyValue } = partsOf(store);
+  const { log, keyValue, eventFeed } = partsOf(store);
+  const page = await eventFeed?.read(slot, "call", -1);
+  expect(page?.batches.map(({ body }) => body)).toEqual([canary, canary]);
   expect(JSON.stringify(await loadState(store, slot))).toContain(canary);
   expect(JSON.stringify(await log.read(slot))).toContain(canary);
   expect(JSON.stringify(await keyValue.get(["notes"], "key"))).toContain(canary);
   expect((await log.search({ ...slot, text: canary })).hits).toHaveLength(4);
 });
 
-test("the same without encryption is found in states, logs, blobs and values", async () => {
+test("the same without encryption is found in states, logs, blobs, values and events", async () => {
   const directory = await tempDirectory();
   onTestFinished(() => directory.cleanup());
   await writeEverywhere(new JsonFileAgentStateStore({ root: directory.path }));
-  expect(filesWith(directory.path).length).toBeGreaterThanOrEqual(4);
+  expect(filesWith(directory.path).length).toBeGreaterThanOrEqual(5);
 });

@@ -1,12 +1,16 @@
-import type { AgentStateStore, DistributedStore } from "@holdfast/core";
+import type { AgentStateStore, DistributedStore, EventFeed } from "@holdfast/core";
+import { InMemoryEventFeed } from "@holdfast/core/store-kit";
+import { withEncryption } from "@holdfast/encryption";
 import {
   describeAgentStateStore,
   describeConversationLog,
+  describeEventFeed,
   describeKeyValueStore,
   describeSessionGate,
   describeSignalBus,
   scaled,
 } from "@holdfast/testing";
+import { freshOptions } from "./keys.js";
 import { tamper } from "./stored.js";
 import {
   breakFiles,
@@ -44,6 +48,14 @@ for (const name of scaled<string>([], ["in-memory, encrypted"])) {
   describeKeyValueStore(name, { create: () => part(memorySubject(), "keyValue") });
   describeSessionGate(name, { create: () => part(memorySubject(), "gate") });
   describeSignalBus(name, { create: () => part(memorySubject(), "signals") });
+}
+
+describeEventFeed("in-memory, encrypted", {
+  create: (limits) => encryptedFeed({ eventFeed: new InMemoryEventFeed(limits) }),
+});
+
+function encryptedFeed(inner: { readonly eventFeed: EventFeed }): EventFeed {
+  return withEncryption(inner, freshOptions()).eventFeed;
 }
 
 function onFiles<T extends object>(take: (store: AgentStateStore) => T) {

@@ -12,7 +12,7 @@ const slot = slotOf();
 
 /** Writes the canary wherever something can be written. */
 export async function writeEverywhere(store: AgentStateStore): Promise<void> {
-  const { log, keyValue } = partsOf(store);
+  const { log, keyValue, eventFeed } = partsOf(store);
   const messages = [
     userMessage(canary, { name: canary, metadata: { [canary]: canary } }),
     assistantMessage([
@@ -59,4 +59,6 @@ export async function writeEverywhere(store: AgentStateStore): Promise<void> {
     marked({ name: canary, details: { canary } }),
   ]);
   await keyValue.put(["notes"], "key", { [canary]: canary });
+  for (const [first, ends] of [false, true].entries())
+    await eventFeed?.append(slot, "call", { runId: "run", first, count: 1, body: canary, ends });
 }

@@ -4,6 +4,14 @@ import type { Scenario } from "../scenarios/scenario.js";
 /** Benches of single parts, run by their names alone; what each needs is loaded when it runs. */
 export const partBenches: readonly Scenario[] = [
   {
+    name: "attach",
+    summary: "a call whose events are kept and read, by the number of readers, against one without",
+    async run(context) {
+      const { measureAttach } = await import("./attach-cost.js");
+      return [await measureAttach(context)];
+    },
+  },
+  {
     name: "counting",
     summary: "counting the tokens of a request, at 50 and 5,000 messages",
     async run({ print }) {

@@ -1,8 +1,6 @@
 export {
   type OnBusy,
   RuntimeContext,
-  type RuntimeContextBuilder,
-  type RuntimeContextFactory,
   type RuntimeContextFields,
 } from "./context/runtime-context.js";
 export { AgentRun } from "./engine/agent-run.js";
@@ -15,6 +13,8 @@ export type {
   StateCacheOptions,
 } from "./engine/assemble/agent-options.js";
 export type { CallInput, Confirmation, ExternalResult } from "./engine/call-input.js";
+export { AttachedRun } from "./engine/feed/attached-run.js";
+export type { AttachOptions } from "./engine/feed/call-feeds.js";
 export type { CompactOptions, ResumeOptions, SalvageOptions } from "./engine/method-options.js";
 export { type CallContext, ReActAgent } from "./engine/react-agent.js";
 export type { ShutdownReport } from "./engine/session/ending.js";
@@ -118,6 +118,7 @@ export type {
 export type { CompactionResult, Compactor } from "./ports/compactor.js";
 export type { CallOutcome, ConversationLog, LogMark, LogRecord } from "./ports/conversation-log.js";
 export type { DistributedStore } from "./ports/distributed-store.js";
+export type { EventFeed } from "./ports/event-feed.js";
 export type { Filesystem, FilesystemSpec } from "./ports/filesystem.js";
 export type { KeyValueStore } from "./ports/key-value-store.js";
 export type {
@@ -134,7 +135,7 @@ export type { SignalBus } from "./ports/signal-bus.js";
 export type { TokenCounter } from "./ports/token-counter.js";
 export type { ToolDecision, ToolGuard } from "./ports/tool-guard.js";
 export type { Slot } from "./slot/slot.js";
-export { AgentState, type AgentStateFactory } from "./state/agent-state.js";
+export { AgentState } from "./state/agent-state.js";
 export type { ContextEditor } from "./state/context-editor.js";
 export type { InterruptControl } from "./state/interrupt-control.js";
 export type {

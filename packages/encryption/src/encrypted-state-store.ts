@@ -14,11 +14,16 @@ import type { KeyRing } from "./key-ring.js";
 import { openInfo } from "./sealed-info.js";
 import { openAnswer, sealWrite } from "./sealed-state.js";
 
+/** Parts of a store, none of them absent. */
+export type StoreParts = Required<{
+  readonly [P in keyof DistributedStore]: NonNullable<DistributedStore[P]>;
+}>;
+
 /** Wraps a part of a store; returns the same wrapper for the same part. */
-export type WrapParts = <P extends keyof DistributedStore>(
+export type WrapParts = <P extends keyof StoreParts>(
   part: P,
-  inner: DistributedStore[P],
-) => DistributedStore[P];
+  inner: StoreParts[P],
+) => StoreParts[P];
 
 /** State store whose backend sees nothing but sealed heads, messages, records and entries. */
 export class EncryptedStateStore implements AgentStateStore {
@@ -88,6 +93,7 @@ function companionsOf(inner: AgentStateStore, wrap: WrapParts): () => Distribute
       keyValue: wrap("keyValue", parts.keyValue),
       gate: wrap("gate", parts.gate),
       signals: wrap("signals", parts.signals),
+      eventFeed: parts.eventFeed && wrap("eventFeed", parts.eventFeed),
     };
     return made;
   };

@@ -14,6 +14,7 @@ export type Purpose =
   | "holdfast.signal.1"
   | "holdfast.inbox.1"
   | "holdfast.call.1"
+  | "holdfast.events.1"
   | "holdfast.info.1";
 
 const CIPHER = "aes-256-gcm";

@@ -1,10 +1,11 @@
 import type { AgentStateStore, DistributedStore } from "@holdfast/core";
 import { ConfigurationError } from "@holdfast/core";
+import { EncryptedEventFeed } from "./encrypted-event-feed.js";
 import { EncryptedGate } from "./encrypted-gate.js";
 import { EncryptedKeyValueStore } from "./encrypted-key-value-store.js";
 import { EncryptedLog } from "./encrypted-log.js";
 import { EncryptedSignalBus } from "./encrypted-signal-bus.js";
-import { EncryptedStateStore, type WrapParts } from "./encrypted-state-store.js";
+import { EncryptedStateStore, type StoreParts, type WrapParts } from "./encrypted-state-store.js";
 import { type EncryptionOptions, type KeyRing, readKeyRing } from "./key-ring.js";
 
 /** Parts that can be encrypted together: a `DistributedStore` or some of its parts. */
@@ -15,12 +16,12 @@ export type EncryptableParts = {
 /** Encrypted parts, under the names that were passed. */
 export type EncryptedParts<T> = {
   readonly [P in keyof T as P & keyof DistributedStore]: P extends keyof DistributedStore
-    ? DistributedStore[P] | Extract<T[P], undefined>
+    ? NonNullable<DistributedStore[P]> | Extract<T[P], undefined>
     : never;
 };
 
 /**
- * Encrypts the data of a store: every head, message, log record, value and signal by itself, with AES-256-GCM, bound to its
+ * Encrypts the data of a store: every head, message, log record, value, signal and batch of events by itself, with AES-256-GCM, bound to its
  * place. Works with every store; the backend needs no support for it.
  *
  * Contract, beyond that of each part:
@@ -58,7 +59,7 @@ export function withEncryption(
   return Object.fromEntries(wrapped);
 }
 
-const partNames = ["stateStore", "log", "keyValue", "gate", "signals"] as const;
+const partNames = ["stateStore", "log", "keyValue", "gate", "signals", "eventFeed"] as const;
 
 function isStateStore(parts: AgentStateStore | EncryptableParts): parts is AgentStateStore {
   return "load" in parts && "save" in parts;
@@ -68,19 +69,17 @@ function isStateStore(parts: AgentStateStore | EncryptableParts): parts is Agent
 function wrapper(ring: KeyRing): WrapParts {
   const wrapped = new Map(partNames.map((name) => [name, new Map<object, unknown>()]));
   const make: {
-    [P in keyof DistributedStore]: (inner: DistributedStore[P]) => DistributedStore[P];
+    [P in keyof StoreParts]: (inner: StoreParts[P]) => StoreParts[P];
   } = {
     stateStore: (inner) => new EncryptedStateStore(inner, ring, wrap),
     log: (inner) => new EncryptedLog(inner, ring),
     keyValue: (inner) => new EncryptedKeyValueStore(inner, ring),
     gate: (inner) => new EncryptedGate(inner, ring),
     signals: (inner) => new EncryptedSignalBus(inner, ring),
+    eventFeed: (inner) => new EncryptedEventFeed(inner, ring),
   };
-  function wrap<P extends keyof DistributedStore>(
-    part: P,
-    inner: DistributedStore[P],
-  ): DistributedStore[P] {
-    const known = wrapped.get(part)?.get(inner) as DistributedStore[P] | undefined;
+  function wrap<P extends keyof StoreParts>(part: P, inner: StoreParts[P]): StoreParts[P] {
+    const known = wrapped.get(part)?.get(inner) as StoreParts[P] | undefined;
     const made = known ?? make[part](inner);
     wrapped.get(part)?.set(inner, made);
     return made;

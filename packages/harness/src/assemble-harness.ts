@@ -62,7 +62,7 @@ export function assembleHarness(given: HarnessAgentOptions, problems: string[]):
   if (options.name === undefined)
     problems.push('name: the agent needs one, for example .name("assistant")');
   const settings = readHarnessSettings(options, problems);
-  const parts = chooseStoreParts(options, settings.workspace, problems);
+  const { eventFeed, ...parts } = chooseStoreParts(options, settings.workspace, problems);
   const { filesystem: spec, distributedStore: _, plugins = [] } = options;
   const has = (name: string): boolean => plugins.some((plugin) => plugin?.name === name);
   const hasWorkspace = has("workspace");
@@ -82,6 +82,7 @@ export function assembleHarness(given: HarnessAgentOptions, problems: string[]):
     engine: {
       ...engineOptions(options),
       ...parts,
+      eventFeed: options.eventFeed === true ? (eventFeed ?? true) : options.eventFeed,
       name: options.name ?? "unnamed",
       plugins: inFixedOrder([...own, ...others]),
       ...(filesystem && { filesystem }),
@@ -111,9 +112,9 @@ function chooseStoreParts(
   const stateStore = chosen ?? distributed?.stateStore ?? new JsonFileAgentStateStore();
   const bundle = distributed ?? companionsOf(stateStore, directory);
   const set = { ...options, stateStore };
-  return Object.fromEntries(
-    storeParts.map((name) => [name, set[name] ?? bundle[name]]),
-  ) as unknown as DistributedStore;
+  const { eventFeed } = bundle;
+  const parts = Object.fromEntries(storeParts.map((name) => [name, set[name] ?? bundle[name]]));
+  return { ...(parts as unknown as DistributedStore), eventFeed };
 }
 
 function companionsOf(stateStore: AgentStateStore, directory: string): DistributedStore {

@@ -4,6 +4,7 @@ import type {
   ConflictPolicy,
   ConversationLog,
   DistributedStore,
+  EventFeed,
   FilesystemSpec,
   KeyValueStore,
   LimitOptions,
@@ -247,6 +248,14 @@ export class HarnessAgentBuilder {
    */
   recover(options: NonNullable<ReActAgentOptions["recover"]> = true): this {
     return this.#set("recover", options);
+  }
+
+  /**
+   * Keeps the events of calls for a while, so that `attach` reads them in any process: in the store, or in a feed of its own.
+   * @default false
+   */
+  eventFeed(feed: boolean | EventFeed = true): this {
+    return this.#set("eventFeed", feed);
   }
 
   /** Maps a call to its user and session, for example to put a tenant in front of the user id. */

@@ -27,6 +27,7 @@ const one = tool({ name: "one", description: "One.", input: z.object({}), execut
 /** A value of every option. */
 const samples: { readonly [K in keyof Options]: NonNullable<Options[K]> } = {
   ...{ ...parts, distributedStore: parts, offloader: new InMemoryOffloader() },
+  eventFeed: true,
   ...{ model, fallbackModel: model, tokenCounter: characterEstimate() },
   ...{ name: "assistant", agentId: "id", systemPrompt: "Be kind.", defaultSessionId: "main" },
   ...{ workspace: "./unused", workspaceOptions: { tools: false } },

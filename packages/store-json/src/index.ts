@@ -1,3 +1,4 @@
+export * from "./feed/file-event-feed.js";
 export * from "./gate/file-session-gate.js";
 export type { Durability } from "./io/disk.js";
 export * from "./json-file-agent-state-store.js";

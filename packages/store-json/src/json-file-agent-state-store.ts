@@ -22,6 +22,7 @@ import type { Place } from "./document/place.js";
 import { VersionedDocuments } from "./document/versioned-documents.js";
 import { ExpiredSessions } from "./expiry/expired-sessions.js";
 import { SessionLife } from "./expiry/session-life.js";
+import { FileEventFeed } from "./feed/file-event-feed.js";
 import { FileSessionGate } from "./gate/file-session-gate.js";
 import { FileInbox } from "./inbox/file-inbox.js";
 import { Disk } from "./io/disk.js";
@@ -137,8 +138,9 @@ export class JsonFileAgentStateStore implements AgentStateStore {
     const keyValue = new FileKeyValueStore({ ...below("values"), durability, onReport });
     const gate = new FileSessionGate(below("gates"), begin);
     const signals = new FileSignalBus(below("signals"));
-    this.#companions = { stateStore: this, log, keyValue, gate, signals };
-    this.#parts = [log, keyValue, gate, signals];
+    const eventFeed = new FileEventFeed(below("feeds"));
+    this.#companions = { stateStore: this, log, keyValue, gate, signals, eventFeed };
+    this.#parts = [log, keyValue, gate, signals, eventFeed];
   }
 
   /** Present with `ttlMs`. */
@@ -189,7 +191,7 @@ export class JsonFileAgentStateStore implements AgentStateStore {
     return this.#listing.list(query);
   }
 
-  /** Returns the log, values, gate and signals below the same root. */
+  /** Returns the log, values, gate, signals and events below the same root. */
   companions(): DistributedStore {
     return this.#companions;
   }

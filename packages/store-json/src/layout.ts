@@ -9,7 +9,7 @@ import type { Place } from "./document/place.js";
  *
  * ```
  * <agent>/<user>/<session>/   the state of a session
- * @log/ @values/ @gates/ @signals/   the store's companions
+ * @log/ @values/ @gates/ @signals/ @feeds/   the store's companions
  * @uses/      when sessions were last used, where they expire
  * @waiting/   marks of sessions that wait for an answer
  * ```
@@ -21,6 +21,7 @@ export const COMPANION_FOLDERS = {
   values: "@values",
   gates: "@gates",
   signals: "@signals",
+  feeds: "@feeds",
   uses: "@uses",
   waiting: "@waiting",
 } as const;

@@ -1,4 +1,5 @@
 export type { MysqlPool } from "./connection/mysql-pool.js";
+export { MysqlEventFeed, type MysqlEventFeedOptions } from "./feed/mysql-event-feed.js";
 export { MysqlSessionGate, type MysqlSessionGateOptions } from "./gate/mysql-session-gate.js";
 export { MysqlKeyValueStore } from "./key-value/mysql-key-value-store.js";
 export { MysqlConversationLog } from "./log/mysql-conversation-log.js";

@@ -14,6 +14,7 @@ export interface Tables {
   readonly blobs: string;
   readonly waiters: string;
   readonly nodes: string;
+  readonly feeds: string;
   readonly kv: string;
   readonly migrations: string;
 }
@@ -32,6 +33,7 @@ export function tableNames(prefix: string): Tables {
     blobs: name("blobs"),
     waiters: name("waiters"),
     nodes: name("nodes"),
+    feeds: name("feeds"),
     kv: name("kv"),
     migrations: name("migrations"),
   };

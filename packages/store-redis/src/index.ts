@@ -1,4 +1,5 @@
 export type { RedisClient } from "./connection/redis-client.js";
+export { RedisEventFeed, type RedisEventFeedOptions } from "./feed/redis-event-feed.js";
 export { RedisSessionGate, type RedisSessionGateOptions } from "./gate/redis-session-gate.js";
 export {
   RedisKeyValueStore,

@@ -13,11 +13,17 @@ export type SlotPart =
   | "log-ids"
   | "blobs"
   | "inbox"
-  | "call-records";
+  | "call-records"
+  | "feeds";
 
 /** Key of one part of a slot; all parts of a slot have the same hash tag and so live on the same node. */
 export function partKey(prefix: string, slot: Slot, part: SlotPart): string {
   return `${prefix}v1:{${tagOf(slot)}}:${part}`;
+}
+
+/** Key of the events of one call, which is also the channel on which they are announced. */
+export function feedKey(prefix: string, slot: Slot, callId: string): string {
+  return `${partKey(prefix, slot, "feeds")}:${callId}`;
 }
 
 /** Cache of recently used tags: hashing a slot is the most expensive part of making a key. */

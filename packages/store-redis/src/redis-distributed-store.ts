@@ -2,6 +2,7 @@ import type {
   AgentStateStore,
   ConversationLog,
   DistributedStore,
+  EventFeed,
   KeyValueStore,
   SessionGate,
   SignalBus,
@@ -13,7 +14,7 @@ import {
 } from "./state/redis-agent-state-store.js";
 
 /**
- * All stores of an agent on one Redis: state, log, values, gate and signals, for any number of machines.
+ * All stores of an agent on one Redis: state, log, values, gate, signals and events, for any number of machines.
  *
  * @example
  * const store = RedisDistributedStore.from(new Redis("redis://127.0.0.1:6379"));
@@ -24,13 +25,16 @@ export class RedisDistributedStore implements DistributedStore {
   readonly keyValue: KeyValueStore;
   readonly gate: SessionGate;
   readonly signals: SignalBus;
+  readonly eventFeed: EventFeed | undefined;
 
-  private constructor({ stateStore, log, keyValue, gate, signals }: DistributedStore) {
+  private constructor(parts: DistributedStore) {
+    const { stateStore, log, keyValue, gate, signals, eventFeed } = parts;
     this.stateStore = stateStore;
     this.log = log;
     this.keyValue = keyValue;
     this.gate = gate;
     this.signals = signals;
+    this.eventFeed = eventFeed;
   }
 
   /**

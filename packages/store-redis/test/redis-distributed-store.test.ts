@@ -47,13 +47,14 @@ describe("through a distributed store", () => {
 test("its parts are the companions of its state store, which fuses gate and log", () => {
   const { client } = ioredis(stores.url);
   const store = RedisDistributedStore.from(client);
-  const { stateStore, log, keyValue, gate, signals } = store;
-  expect(stateStore.companions?.()).toEqual({ stateStore, log, keyValue, gate, signals });
+  const { stateStore, log, keyValue, gate, signals, eventFeed } = store;
+  const parts = { stateStore, log, keyValue, gate, signals, eventFeed };
+  expect(stateStore.companions?.()).toEqual(parts);
   expect(stateStore.companions?.()).toBe(stateStore.companions?.());
   expect(stateStore.fuses?.gate).toBe(gate);
   expect(stateStore.fuses?.log).toBe(log);
-  for (const part of [stateStore, log, keyValue, gate, signals])
-    expect([part.kind, part.reach, part.contract]).toEqual(["redis", "distributed", 1]);
+  for (const part of Object.values(parts))
+    expect([part?.kind, part?.reach, part?.contract]).toEqual(["redis", "distributed", 1]);
   expect(client.status).toBe("wait");
 });
 

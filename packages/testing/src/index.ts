@@ -30,6 +30,11 @@ export {
   distributedStoreCases,
 } from "./distributed-store/describe-distributed-store.js";
 export type { ProcessOptions } from "./distributed-store/process-cases.js";
+export {
+  describeEventFeed,
+  type EventFeedOptions,
+  eventFeedCases,
+} from "./event-feed/describe-event-feed.js";
 export { describeFilesystem, type FilesystemOptions } from "./filesystem/describe-filesystem.js";
 export {
   describeKeyValueStore,

@@ -7,6 +7,7 @@ import { addUsage, noUsage } from "../plugin-kit/ask-model.js";
 import type { Slot } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
+import type { FeedWriter } from "./feed/feed-writer.js";
 import type { RunName } from "./save/log-batch.js";
 import type { OpenSession } from "./session/open-session.js";
 import type { Prefetch } from "./session/prefetch.js";
@@ -32,6 +33,8 @@ export interface CallScope {
   readonly steering: Steering;
   readonly prefetch: Prefetch;
   readonly usage: UsageMeter;
+  /** Present when the events of the call are kept for `attach`. */
+  readonly feed?: FeedWriter | undefined;
   /** Messages of the input that are new to the session; known once the call has looked at its state. */
   newInput: readonly Message[];
   emit(event: EventBody): void;

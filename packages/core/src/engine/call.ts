@@ -13,6 +13,7 @@ import { type CallInput, hashInput, inputBody, type ReadInput, readInput } from 
 import { type CallScope, UsageMeter } from "./call-scope.js";
 import { checkSizes } from "./check-messages.js";
 import type { EventBuffer } from "./event-buffer.js";
+import type { FeedWriter } from "./feed/feed-writer.js";
 import { incomingEmit } from "./receive.js";
 import { receiveInput } from "./receive-input.js";
 import { NothingToResume, serveRequest } from "./serve-request.js";
@@ -42,6 +43,8 @@ export class Call implements ActiveCall {
   readonly #hash: string | undefined;
   readonly #buffer: EventBuffer | null;
   readonly #prefetch: Prefetch;
+  /** Present when the events of the call are kept; numbers them. */
+  readonly #feed: FeedWriter | undefined;
   readonly #usage = new UsageMeter();
   readonly #began = performance.now();
   /** Aborts while the call waits for its turn. */
@@ -58,6 +61,7 @@ export class Call implements ActiveCall {
   readonly #watchers: ((event: AgentEvent) => void)[] = [];
   readonly #watch = observer(this.#watchers);
   #seq = 0;
+  #hasBegun = false;
   #ended = false;
 
   /** @throws InvalidIdError | InvalidInputError | StateTooLargeError before anything happens */
@@ -75,6 +79,7 @@ export class Call implements ActiveCall {
     this.#ctx = ctx;
     this.#prefetch = new Prefetch(parts.prefetches, { slot: this.slot, ctx });
     this.#buffer = buffer;
+    this.#feed = parts.feeds?.writer(this);
   }
 
   drain(): void {
@@ -108,6 +113,8 @@ export class Call implements ActiveCall {
     try {
       leave = this.#parts.lifecycle.enter(this);
       const answering = compose(this.#parts.hooks.onRun, this.#runStep(), async () => {
+        // Only a call that was named can have an earlier run.
+        if (this.#feed && this.#ctx.callId !== undefined) await this.#feed.look();
         this.#begin();
         await this.#parts.lifecycle.ready(this.#drained.signal);
         return this.#answer();
@@ -137,6 +144,7 @@ export class Call implements ActiveCall {
       });
       this.#ended = true;
       this.#parts.runMarks?.end(this.runId);
+      if (this.#feed) this.#parts.feeds?.settle(this.#feed);
       this.#buffer?.end();
       leave?.();
     }
@@ -155,7 +163,9 @@ export class Call implements ActiveCall {
 
   /** Once, whichever way the call goes: every call's events begin with it. */
   #begin(): void {
-    if (this.#seq === 0) this.#emit({ type: "call_start" });
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#emit({ type: "call_start" });
   }
 
   /** Ties the caller's signal to this call; the function returned unties it. */
@@ -307,6 +317,7 @@ export class Call implements ActiveCall {
       steering: this.#steering,
       prefetch: this.#prefetch,
       usage: this.#usage,
+      feed: this.#feed,
       newInput: [],
       inputIds: [],
       emit: (event) => this.#emit(event),
@@ -330,8 +341,9 @@ export class Call implements ActiveCall {
       return;
     }
     const envelope = { slot, callId, runId };
-    this.#buffer?.push(body, envelope);
-    const event: AgentEvent = { ...body, ...envelope, seq: this.#seq++ };
+    const fed = this.#feed?.push(body);
+    this.#buffer?.push(body, envelope, fed);
+    const event: AgentEvent = { ...body, ...envelope, seq: fed ?? this.#seq++ };
     this.#watch(event);
     this.#parts.observe(event);
   }

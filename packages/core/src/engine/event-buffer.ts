@@ -27,6 +27,8 @@ interface Unread {
   readonly bytes: number;
   /** Number of events that this one stands for. */
   readonly count: number;
+  /** Number of the last of them, when they have numbers of their own. */
+  readonly seq: number | undefined;
 }
 
 /**
@@ -37,7 +39,7 @@ interface Unread {
  * - Past them, deltas with only other deltas in between are merged: those of each block, and those of the input of each tool
  *   call, each in its own order. Where there are still too many, all of the text are merged, and all of the thinking.
  * - When that is not enough, the oldest events are dropped, but for `call_start`, and `events_dropped` stands in their place.
- * - Events are numbered as they are read, without gaps.
+ * - Events are numbered as they are read, without gaps, unless they come with numbers.
  */
 export class EventBuffer {
   #unread: Unread[] = [];
@@ -58,14 +60,15 @@ export class EventBuffer {
     return this.#bytes;
   }
 
-  push(body: EventBody, envelope: Envelope): void {
+  /** @param seq - number of the event in the feed of its call, which it keeps */
+  push(body: EventBody, envelope: Envelope, seq?: number): void {
     const reader = this.#readers.shift();
     if (reader) {
-      reader({ done: false, value: this.#numbered(body, envelope) });
+      reader({ done: false, value: this.#numbered(body, envelope, seq) });
       return;
     }
     const bytes = bytesOf(body);
-    this.#unread.push({ body, envelope, bytes, count: 1 });
+    this.#unread.push({ body, envelope, bytes, count: 1, seq });
     this.#bytes += bytes;
     if (this.size > MAX_UNREAD_EVENTS || this.#bytes > MAX_UNREAD_BYTES) this.#makeRoom();
   }
@@ -85,14 +88,15 @@ export class EventBuffer {
         this.#unread.splice(0, this.#head);
         this.#head = 0;
       }
-      return Promise.resolve({ done: false, value: this.#numbered(next.body, next.envelope) });
+      const { body, envelope, seq } = next;
+      return Promise.resolve({ done: false, value: this.#numbered(body, envelope, seq) });
     }
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => this.#readers.push(resolve));
   }
 
-  #numbered(body: EventBody, envelope: Envelope): AgentEvent {
-    return { ...body, ...envelope, seq: this.#seq++ };
+  #numbered(body: EventBody, envelope: Envelope, seq = this.#seq++): AgentEvent {
+    return { ...body, ...envelope, seq };
   }
 
   /** Merges what can be merged, then drops the oldest events that are still too many. */
@@ -104,11 +108,13 @@ export class EventBuffer {
     const first = merged[0]?.body.type === "call_start" ? 1 : 0;
     let from = first;
     let dropped = 0;
+    let seq: number | undefined;
     while (
       from < merged.length - 1 &&
       (size > MAX_UNREAD_EVENTS * KEPT_PART || bytes > MAX_UNREAD_BYTES * KEPT_PART)
     ) {
-      const { bytes: freed, count, body } = merged[from++] as Unread;
+      const { bytes: freed, count, body, seq: last } = merged[from++] as Unread;
+      seq = last;
       size--;
       bytes -= freed;
       dropped += body.type === "events_dropped" ? body.count : count;
@@ -123,6 +129,7 @@ export class EventBuffer {
               envelope,
               bytes: EVENT_BYTES,
               count: 0,
+              seq,
             },
           ];
     this.#unread = [...merged.slice(0, first), ...notice, ...merged.slice(from)];
@@ -138,6 +145,7 @@ interface Growing {
   chars: number;
   /** Number of events that it stands for. */
   count: number;
+  seq: number | undefined;
 }
 
 /**
@@ -152,7 +160,8 @@ function mergeDeltas(unread: readonly Unread[], nameOf: (body: Delta) => string)
     const { body, envelope } = merged[one.index] as Unread;
     // Joined from an array: a string that grew by `+` would keep each of its pieces alive.
     const whole = withText(body as Delta, one.pieces.join(""));
-    merged[one.index] = { envelope, body: whole, bytes: bytesOf(whole), count: one.count };
+    const { count, seq } = one;
+    merged[one.index] = { envelope, body: whole, bytes: bytesOf(whole), count, seq };
   };
   for (const one of unread) {
     const { body } = one;
@@ -169,11 +178,13 @@ function mergeDeltas(unread: readonly Unread[], nameOf: (body: Delta) => string)
       known.pieces.push(text);
       known.chars += text.length;
       known.count += one.count;
+      known.seq = one.seq;
       continue;
     }
     if (known) close(known);
     const { length: chars } = text;
-    growing.set(name, { index: merged.length, pieces: [text], chars, count: one.count });
+    const { count, seq } = one;
+    growing.set(name, { index: merged.length, pieces: [text], chars, count, seq });
     merged.push(one);
   }
   for (const each of growing.values()) close(each);

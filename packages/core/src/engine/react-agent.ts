@@ -31,6 +31,8 @@ import { assembleAgent } from "./assemble/assemble-agent.js";
 import { Call, RESUME } from "./call.js";
 import type { CallInput } from "./call-input.js";
 import { EventBuffer } from "./event-buffer.js";
+import type { AttachedRun } from "./feed/attached-run.js";
+import { type AttachOptions, attachOptions } from "./feed/call-feeds.js";
 import {
   type CompactOptions,
   compactOptions,
@@ -248,6 +250,33 @@ export class ReActAgent {
       if (error instanceof NothingToResume) return null;
       throw error;
     }
+  }
+
+  /**
+   * Reads the events of the call that runs on a session, on whichever node: all of them, or those behind `afterSeq`, then the
+   * others as they happen. With `callId` also those of a call that has ended a short time ago, or that waits.
+   *
+   * @returns null when nothing runs, or when the events of the call are gone
+   * @throws ConfigurationError when the agent keeps no events: see the option `eventFeed`
+   * @example
+   * const run = await agent.attach("alice", "s-1", { afterSeq: 42 });
+   * if (run) for await (const event of run) console.log(event.seq, event.type);
+   */
+  attach(session: SessionName, options?: AttachOptions): Promise<AttachedRun | null>;
+  attach(
+    userId: string | null | undefined,
+    sessionId: string,
+    options?: AttachOptions,
+  ): Promise<AttachedRun | null>;
+  async attach(...args: readonly unknown[]): Promise<AttachedRun | null> {
+    const { name, rest } = sessionArguments(args);
+    const options = attachOptions(rest[0]);
+    const { feeds } = this.#parts;
+    if (!feeds)
+      throw new ConfigurationError(
+        `attach has nothing to read: agent "${this.name}" keeps no events; build it with eventFeed: true`,
+      );
+    return feeds.attach(this.#parts, this.#slot(name), options);
   }
 
   /**

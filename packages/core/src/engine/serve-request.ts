@@ -8,7 +8,7 @@ import { blockId } from "./loop/reply-draft.js";
 import { recordUnsaved } from "./save/save-session.js";
 import { type EntryOptions, reopen } from "./session/enter-session.js";
 import type { OpenSession } from "./session/open-session.js";
-import { isUnfinished, recallReply, recordOf } from "./session/run-records.js";
+import { isUnfinished, messagesOf, recallReply, recordOf } from "./session/run-records.js";
 import { type KeptAnswer, takeIn } from "./session/take-in.js";
 import { StaleSession, Turn } from "./turn.js";
 
@@ -72,12 +72,14 @@ async function serve(
   const record = earlierRun(scope, input) ?? ownRun(scope, stale?.inputIds ?? []);
   if (record && !isUnfinished(record)) {
     session.dropped.push(entry.runId);
+    scope.feed?.leave();
     return replay(scope, record);
   }
   if (own) sameRequest(scope, own, input);
   if (!stale) reportResumed(scope, record, own);
   const said = input ?? own?.input ?? null;
   if (!said && !record) throw new NothingToResume("there is no unfinished run");
+  await scope.feed?.claim();
   const answers = kept.filter((answer) => answer !== own);
   return new Turn(scope, { input: said, answers, continued: record }).run();
 }
@@ -93,7 +95,7 @@ async function endUnsaved(scope: CallScope): Promise<void> {
 
 /** Says that the call goes on with an earlier run of its own: from its record, or from what it was to answer. */
 function reportResumed(
-  { emit, run }: CallScope,
+  { emit, run, session }: CallScope,
   record: RunRecord | null,
   own: KeptAnswer | undefined,
 ): void {
@@ -101,7 +103,9 @@ function reportResumed(
   const resumedRunId = record ? record.runId : own?.entryId;
   if (resumedRunId === run.runId) return;
   const reason = record?.reason ?? "error";
-  emit({ type: "run_resumed", ...(resumedRunId !== undefined && { resumedRunId }), reason });
+  const messageIds = record ? messagesOf(session.state.messages, record).map(({ id }) => id) : [];
+  const resumed = resumedRunId !== undefined && { resumedRunId };
+  emit({ type: "run_resumed", ...resumed, reason, messageIds });
 }
 
 /** Returns the record of the run that a repeated or resuming call goes on with; null for a new call. */

@@ -162,11 +162,16 @@ export interface EventTypes {
     readonly revision: string;
     readonly final: boolean;
   };
-  /** Stands in a stream, and there alone, for events that were dropped because nobody had read them. */
+  /** Stands in a stream, and there alone, for events that were dropped: not read in time, or not kept by the event feed. */
   readonly events_dropped: {
     /** Number of events dropped. */
     readonly count: number;
   };
+  /**
+   * Stands in the events of `agent.attach`, and there alone: the process of the run, which `runId` names, died. The events of a
+   * run that goes on with it follow, when there is one. Has the number of the event before it.
+   */
+  readonly run_lost: NoFields;
   /** A run was found that had begun and never ended, because its process died or its save failed. */
   readonly takeover: {
     readonly lostCallId: string;
@@ -181,6 +186,11 @@ export interface EventTypes {
     readonly resumedRunId?: string | undefined;
     /** End of that run: `error`, also when its process died, or `shutdown`. */
     readonly reason: string;
+    /**
+     * Ids of the messages of that run that this one goes on from: its input, and what it had saved; none when it had saved
+     * nothing. What else it streamed is not part of the reply.
+     */
+    readonly messageIds: readonly string[];
   };
   /** A run whose process had died was continued on this node, with `recover`. */
   readonly run_recovered: {

@@ -28,6 +28,7 @@ import { changesSince, isForked, messageChange } from "../store-kit/change-ledge
 import { checkLimit, matchSlot } from "../store-kit/check-query.js";
 import { nextRevision, revisionOfOp } from "../store-kit/revision.js";
 import { InMemoryConversationLog } from "./in-memory-conversation-log.js";
+import { InMemoryEventFeed } from "./in-memory-event-feed.js";
 import { InMemoryInbox } from "./in-memory-inbox.js";
 import { InMemoryKeyValueStore } from "./in-memory-key-value-store.js";
 import { InMemorySignalBus } from "./in-memory-signal-bus.js";
@@ -126,6 +127,7 @@ export class InMemoryAgentStateStore implements AgentStateStore {
       keyValue: new InMemoryKeyValueStore(),
       gate,
       signals: new InMemorySignalBus(),
+      eventFeed: new InMemoryEventFeed(),
     };
   }
 

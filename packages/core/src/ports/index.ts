@@ -2,6 +2,7 @@ export * from "./agent-state-store.js";
 export * from "./compactor.js";
 export * from "./conversation-log.js";
 export * from "./distributed-store.js";
+export * from "./event-feed.js";
 export * from "./filesystem.js";
 export * from "./inbox.js";
 export * from "./key-value-store.js";

@@ -1,3 +1,4 @@
+export { InMemoryEventFeed } from "../in-memory/in-memory-event-feed.js";
 export { DEFAULT_MAX_QUEUE } from "../in-memory/in-process-gate.js";
 export { deepFreeze } from "../json/json.js";
 export { messageProblem } from "../message/message-problem.js";
@@ -24,6 +25,7 @@ export type {
   LogSessionQuery,
 } from "../ports/conversation-log.js";
 export { storeParts } from "../ports/distributed-store.js";
+export type { FeedBatch, FeedPage, StoredBatch } from "../ports/event-feed.js";
 export type { Inbox, InboxEntry } from "../ports/inbox.js";
 export { MAX_INBOX_BYTES, MAX_INBOX_ENTRIES } from "../ports/inbox.js";
 export type {
@@ -79,6 +81,13 @@ export { checkLimit, matchInfo, matchSlot } from "./check-query.js";
 export { boundedRead, boundedWrite, longestTimerMs, sleep, withDeadline } from "./deadline.js";
 export { type DocumentStoreOptions, documentStore } from "./document-store.js";
 export { ExpirySweep } from "./expiry-sweep.js";
+export {
+  FEED_PAGE_CHARS,
+  type FeedHead,
+  type FeedLimits,
+  feedLimits,
+  feedStep,
+} from "./feed/feed-limits.js";
 export { checkInboxUse, type InboxUse, inboxFull } from "./inbox-bounds.js";
 export { Heartbeat } from "./lease/heartbeat.js";
 export type {

@@ -97,7 +97,7 @@ export class Database {
     });
   }
 
-  /** Runs one INSERT, committed by itself; `false` when a row with that key exists, which then stays as it is. */
+  /** Runs one INSERT, committed by itself; `false` when a row with that key exists, which then stays as it is, or when it selects none. */
   async insert(what: string, sql: string, values: readonly Value[]): Promise<boolean> {
     const inserted = await this.#try(
       what,
@@ -105,7 +105,7 @@ export class Database {
       (session) => session.write(sql, values),
       async ({ server }) => server.verdict === "duplicate",
     );
-    return inserted !== null;
+    return inserted !== null && inserted.affectedRows > 0;
   }
 
   /**

@@ -13,6 +13,7 @@ import { ledger } from "./0008-ledger.js";
 import { firstEntry } from "./0009-first-entry.js";
 import { callRecords } from "./0010-call-records.js";
 import { storedOnce } from "./0011-stored-once.js";
+import { feeds } from "./0012-feeds.js";
 import type { Migration } from "./migration.js";
 
 /** Every migration, in order. */
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   firstEntry,
   callRecords,
   storedOnce,
+  feeds,
 ];
 
 /** The number of the newest migration this release knows. */

@@ -18,6 +18,7 @@ import {
 import type { Database } from "../connection/database.js";
 import { openDatabase } from "../connection/open-database.js";
 import { ExpiredSessions } from "../expiry/expired-sessions.js";
+import { MysqlEventFeed } from "../feed/mysql-event-feed.js";
 import { MysqlSessionGate } from "../gate/mysql-session-gate.js";
 import { MysqlInbox } from "../inbox/mysql-inbox.js";
 import { MysqlKeyValueStore } from "../key-value/mysql-key-value-store.js";
@@ -50,6 +51,7 @@ export interface MysqlCompanions extends DistributedStore {
   readonly keyValue: MysqlKeyValueStore;
   readonly gate: MysqlSessionGate;
   readonly signals: MysqlSignalBus;
+  readonly eventFeed: MysqlEventFeed;
 }
 
 /**
@@ -99,6 +101,7 @@ export class MysqlAgentStateStore implements AgentStateStore {
       keyValue: new MysqlKeyValueStore(this.#database),
       gate: this.#gate,
       signals: this.#signals,
+      eventFeed: new MysqlEventFeed(this.#database),
     };
     this.fuses = { gate: this.#gate, log: this.#companions.log };
   }
@@ -132,7 +135,9 @@ export class MysqlAgentStateStore implements AgentStateStore {
 
   /** Ends the timers of gate and signals; the pool is the caller's. */
   async close(): Promise<void> {
-    await Promise.all([this.#gate.close(), this.#signals.close(), this.#sweep?.stop()]);
+    const { eventFeed } = this.#companions;
+    const parts = [this.#gate, this.#signals, eventFeed];
+    await Promise.all([...parts.map((part) => part.close()), this.#sweep?.stop()]);
   }
 }
 

@@ -11,7 +11,7 @@ export type ReplyShape = (reply: RedisReply | undefined) => boolean;
 
 export const isText: ReplyShape = (reply) => typeof reply === "string";
 export const isNumber: ReplyShape = (reply) => typeof reply === "number";
-const isNull: ReplyShape = (reply) => reply === null;
+export const isNull: ReplyShape = (reply) => reply === null;
 export const isTextOrNull: ReplyShape = (reply) => isText(reply) || isNull(reply);
 /** For scripts and commands whose reply is not read. */
 export const anyReply: ReplyShape = () => true;

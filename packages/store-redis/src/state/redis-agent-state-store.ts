@@ -17,6 +17,7 @@ import {
 import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
 import { isTextOrNull, textIn, tuple } from "../connection/reply-shape.js";
 import { defineScript } from "../connection/script.js";
+import { RedisEventFeed } from "../feed/redis-event-feed.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";
 import { RedisInbox } from "../inbox/redis-inbox.js";
 import { RedisKeyValueStore } from "../key-value/redis-key-value-store.js";
@@ -124,6 +125,7 @@ export class RedisAgentStateStore implements AgentStateStore {
       keyValue: new RedisKeyValueStore({ ...part, minReplicas }),
       gate,
       signals: new RedisSignalBus({ ...part, leaseMs }, { connection, gate }),
+      eventFeed: new RedisEventFeed(part, connection),
     };
   }
 
@@ -177,7 +179,7 @@ export class RedisAgentStateStore implements AgentStateStore {
     return this.#index.list(query);
   }
 
-  /** Log, values, gate and signals on the same Redis. */
+  /** Log, values, gate, signals and events on the same Redis. */
   companions(): DistributedStore {
     return this.#companions;
   }

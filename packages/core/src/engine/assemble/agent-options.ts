@@ -7,6 +7,7 @@ import type { Plugin, PortName, Ports } from "../../middleware/plugin.js";
 import { showValue } from "../../plugin-kit/show-value.js";
 import { unknownNames } from "../../plugin-kit/unknown-names.js";
 import type { DistributedStore } from "../../ports/distributed-store.js";
+import type { EventFeed } from "../../ports/event-feed.js";
 import type { Model } from "../../ports/model.js";
 import { checkId } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
@@ -127,6 +128,11 @@ export interface ReActAgentOptions extends PortOptions {
     | { readonly maxAttempts?: number | undefined; readonly concurrency?: number | undefined }
     | undefined;
   readonly stateCache?: StateCacheOptions | undefined;
+  /**
+   * Keeps the events of calls for a while, so that `attach` reads them in any process: in the store, with `true`, or in a feed of
+   * its own. Costs one command for each batch of events, of 50 ms or 4 KB, beside the call. @default false
+   */
+  readonly eventFeed?: boolean | EventFeed | undefined;
   /** Own keying, for example a tenant in front of the user id. */
   readonly slot?:
     | ((ctx: RuntimeContext) => { readonly userId: string | null; readonly sessionId: string })
@@ -240,6 +246,7 @@ const otherOptions: { readonly [O in OtherOption]-?: true } = {
   middleware: true,
   plugins: true,
   distributedStore: true,
+  eventFeed: true,
   stateStore: true,
   log: true,
   keyValue: true,

@@ -8,6 +8,7 @@ import type { Model } from "../../ports/model.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
 import type { Slot } from "../../slot/slot.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+import type { CallFeeds } from "../feed/call-feeds.js";
 import type { RunMarks } from "../recovery/run-marks.js";
 import type { StateSeal } from "../save/state-seal.js";
 import type { Arrivals } from "../session/enter-session.js";
@@ -25,7 +26,7 @@ export interface OwnedHook {
 }
 
 /** Everything an agent is made of once it is built, and what its calls share. Holds nothing that has to survive. */
-export interface AgentParts extends DistributedStore {
+export interface AgentParts extends Omit<DistributedStore, "eventFeed"> {
   readonly settings: AgentSettings;
   readonly model: Model;
   readonly fallbackModel: Model | undefined;
@@ -55,6 +56,8 @@ export interface AgentParts extends DistributedStore {
   readonly arrivals: Arrivals;
   /** Present when other nodes are to continue the agent's runs, should this one die. */
   readonly runMarks: RunMarks | undefined;
+  /** Present when the events of calls are kept for `attach`. */
+  readonly feeds: CallFeeds | undefined;
   slotOf(ctx: RuntimeContext): Slot;
   now(): Date;
   /** Hands an event to the program; what it throws is ignored. */

@@ -22,6 +22,7 @@ import type { ToolGuard } from "../../ports/tool-guard.js";
 import type { Slot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+import { CallFeeds } from "../feed/call-feeds.js";
 import { OUTPUT_TOOL } from "../loop/structured-output.js";
 import { RunMarks } from "../recovery/run-marks.js";
 import { StateSeal } from "../save/state-seal.js";
@@ -39,6 +40,7 @@ import {
 } from "./agent-options.js";
 import { type AgentParts, backgroundEvent, type OwnedHook, observer } from "./agent-parts.js";
 import { askForPlugin } from "./ask-for-plugin.js";
+import { chosenFeed } from "./chosen-feed.js";
 import { collectHooks, type Hooks } from "./compose.js";
 import { type DerivedAgent, deriveParts } from "./derive-agent.js";
 import { checkPrompt } from "./hook-results.js";
@@ -243,6 +245,14 @@ class Assembly {
     return marks;
   }
 
+  #feeds(stateStore: AgentStateStore): CallFeeds | undefined {
+    const feed = chosenFeed(this.#options, stateStore, this.#problems);
+    if (!feed) return undefined;
+    const feeds = new CallFeeds(feed);
+    this.#onClose.unshift({ plugin: "eventFeed", run: () => feeds.close(this.#settings.name) });
+    return feeds;
+  }
+
   parts(): AgentParts {
     const options = this.#options;
     const settings = this.#settings;
@@ -261,6 +271,7 @@ class Assembly {
       );
     this.#checkBuilt();
     const runMarks = this.#runMarks(stateStore, port("keyValue"));
+    const feeds = this.#feeds(stateStore);
     this.#parts = Object.freeze({
       settings,
       stateStore,
@@ -283,6 +294,7 @@ class Assembly {
       lifecycle: new Lifecycle(settings.name, this.#onStart),
       arrivals: new Arrivals(),
       runMarks,
+      feeds,
       onClose: this.#onClose.reverse(),
       onHealth: this.#onHealth,
       onDelete: this.#onDelete,

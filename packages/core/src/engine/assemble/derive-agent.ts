@@ -67,6 +67,8 @@ export function deriveParts(parts: AgentParts, options: DerivedAgentOptions): Ag
     onDeleteUser: [],
     // Its runs are continued by the other's, or by the plugin that derived it.
     runMarks: undefined,
+    // Its events are among those of the call that it works for.
+    feeds: undefined,
     slotOf: slotNaming(settings, undefined),
   } satisfies AgentParts);
 }

@@ -39,7 +39,7 @@ export interface SaveOptions {
 }
 
 /** The part of a call's scope that a save needs. */
-export type SavedScope = Pick<CallScope, "parts" | "session" | "emit">;
+export type SavedScope = Pick<CallScope, "parts" | "session" | "emit" | "feed">;
 
 /** Time for which a failed call tries to say so in the log. */
 const maxRecordMs = 5_000;
@@ -52,6 +52,7 @@ const maxRecordMs = 5_000;
 export async function saveSession(scope: SavedScope, options: SaveOptions): Promise<void> {
   const { parts, session } = scope;
   const isStep = !options.final && !options.opening;
+  if (isStep) scope.feed?.flush();
   try {
     if (!session.holdsLease()) throw session.leaseLost();
     session.gather();

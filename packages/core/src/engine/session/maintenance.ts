@@ -131,6 +131,7 @@ export class Maintenance {
         // The log goes last but one: while it is there, a half-deleted session can still be explained.
         const existed = await parts.stateStore.delete(slot);
         const logged = await parts.log.delete(slot);
+        await parts.feeds?.delete(slot);
         for (const run of parts.onDelete) await run(slot);
         return existed || logged;
       }),

@@ -106,26 +106,40 @@ export async function recallReply(scope: CallScope, record: RunRecord): Promise<
 export async function restate(
   parts: AgentParts,
   session: OpenSession,
-  { inputIds = [], lastId }: RunRecord,
+  record: RunRecord,
 ): Promise<boolean> {
   const context = session.state.messages;
   const editor = session.state.contextMutable();
-  const isInput = new Set(inputIds);
-  const first = context.findIndex(({ id }) => isInput.has(id));
-  if (first < 0) {
+  const range = rangeOf(context, record);
+  if (!range) {
     const said: Message[] = [];
-    for (const id of inputIds) {
+    for (const id of record.inputIds ?? []) {
       const message = await findMessage(parts, session, id);
       if (message) said.push(message);
     }
     editor.splice(context.length, 0, ...said);
     return said.length > 0;
   }
-  const last = context.findLastIndex(({ id }) => id === lastId || isInput.has(id));
-  const own = context.slice(first, last + 1);
-  const others = context.slice(last + 1);
-  if (others.length > 0) editor.replaceAll([...context.slice(0, first), ...others, ...own]);
+  const own = context.slice(...range);
+  const others = context.slice(range[1]);
+  if (others.length > 0) editor.replaceAll([...context.slice(0, range[0]), ...others, ...own]);
   return true;
+}
+
+/** Returns the messages of an unfinished run that are in a context: its input, and what it had saved. */
+export function messagesOf(context: readonly Message[], record: RunRecord): readonly Message[] {
+  const range = rangeOf(context, record);
+  return range ? context.slice(...range) : [];
+}
+
+function rangeOf(
+  context: readonly Message[],
+  { inputIds = [], lastId }: RunRecord,
+): readonly [from: number, end: number] | null {
+  const isInput = new Set(inputIds);
+  const first = context.findIndex(({ id }) => isInput.has(id));
+  const last = context.findLastIndex(({ id }) => id === lastId || isInput.has(id));
+  return first < 0 ? null : [first, last + 1];
 }
 
 /** Finds a message in the context, else in the log, where compaction cannot reach it. */
