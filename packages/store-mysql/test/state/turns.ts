@@ -32,7 +32,7 @@ export function turnWrite(
 }
 
 /** The log record of a message. */
-function recordOf(message: Message): LogDraft {
+export function recordOf(message: Message): LogDraft {
   return {
     v: 1,
     id: message.id,
