@@ -5,7 +5,7 @@ import { eventually } from "@holdfast/testing";
 import { createPool } from "mysql2/promise";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { slotHash } from "../../src/keys.js";
-import { dropTables, freshPrefix, proxiedPool, rowsOf, testPool } from "./fresh-tables.js";
+import { dropTables, freshTables, proxiedPool, rowsOf, testPool } from "./fresh-tables.js";
 import { idsOf, loggedSlot as slot, textRecord } from "./log-records.js";
 
 const pool = testPool();
@@ -13,8 +13,8 @@ const k = slotHash(slot);
 let prefix: string;
 let log: MysqlConversationLog;
 
-beforeEach(() => {
-  prefix = freshPrefix();
+beforeEach(async () => {
+  prefix = await freshTables(pool);
   log = new MysqlConversationLog({ pool, tablePrefix: prefix });
 });
 afterEach(() => dropTables(pool, prefix));

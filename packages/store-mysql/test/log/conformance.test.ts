@@ -1,7 +1,7 @@
 import type { ConversationLog } from "@holdfast/core";
 import { MysqlConversationLog } from "@holdfast/store-mysql";
 import { describeConversationLog } from "@holdfast/testing";
-import { dropTables, freshPrefix, proxiedPool, testPool } from "./fresh-tables.js";
+import { dropTables, freshTables, proxiedPool, testPool } from "./fresh-tables.js";
 
 const pool = testPool();
 const opened = new WeakMap<
@@ -11,7 +11,7 @@ const opened = new WeakMap<
 
 describeConversationLog("MysqlConversationLog", {
   async create() {
-    const [prefix, network] = [freshPrefix(), await proxiedPool()];
+    const [prefix, network] = [await freshTables(pool), await proxiedPool()];
     const log = new MysqlConversationLog({ pool: network.pool, tablePrefix: prefix });
     opened.set(log, { prefix, network });
     return log;

@@ -3,6 +3,7 @@ import type { LogDraft } from "@holdfast/core/store-kit";
 import { MysqlConversationLog, migrate, migrationStatements } from "@holdfast/store-mysql";
 import { createPool } from "mysql2/promise";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { migrations } from "../../src/migrations/migrations.js";
 import { dropTables, freshPrefix, rowsOf, testPool } from "../log/fresh-tables.js";
 import { loggedSlot as slot, textRecord } from "../log/log-records.js";
 
@@ -109,7 +110,9 @@ test("a user who may not create views can migrate and work; the views come when 
   const restricted = createPool({ uri: url.href, connectionLimit: 2 });
   try {
     const report = await migrate(restricted, { tablePrefix: prefix });
-    expect(report.applied).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(report.applied).toEqual(
+      migrations.map(({ number }) => number).filter((each) => each !== 2),
+    );
     expect(report.leftOut).toEqual([
       { number: 2, missing: expect.stringContaining("CREATE VIEW") },
     ]);

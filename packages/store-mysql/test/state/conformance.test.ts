@@ -2,7 +2,7 @@ import type { AgentStateStore } from "@holdfast/core";
 import { MysqlAgentStateStore } from "@holdfast/store-mysql";
 import { describeAgentStateStore } from "@holdfast/testing";
 import { slotHash } from "../../src/keys.js";
-import { dropTables, freshPrefix, proxiedPool, testPool } from "../log/fresh-tables.js";
+import { dropTables, freshTables, proxiedPool, testPool } from "../log/fresh-tables.js";
 
 const pool = testPool();
 const opened = new WeakMap<
@@ -11,7 +11,7 @@ const opened = new WeakMap<
 >();
 
 async function open(ttlMs?: number): Promise<AgentStateStore> {
-  const [prefix, network] = [freshPrefix(), await proxiedPool()];
+  const [prefix, network] = [await freshTables(pool), await proxiedPool()];
   const store = new MysqlAgentStateStore({ pool: network.pool, tablePrefix: prefix, ttlMs });
   opened.set(store, { prefix, network });
   return store;

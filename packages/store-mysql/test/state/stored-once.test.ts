@@ -5,7 +5,7 @@ import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { slotHash } from "../../src/keys.js";
-import { dropTables, freshPrefix, rowsOf, testPool } from "../log/fresh-tables.js";
+import { dropTables, freshTables, rowsOf, testPool } from "../log/fresh-tables.js";
 import { watchedPool } from "../watched-pool.js";
 import { withoutCompounds } from "../without-compounds.js";
 import { RandomSession, sessionSteps } from "./random-session.js";
@@ -17,8 +17,8 @@ const k = slotHash(slot);
 let tablePrefix = "";
 let store: MysqlDistributedStore;
 
-beforeEach(() => {
-  tablePrefix = freshPrefix();
+beforeEach(async () => {
+  tablePrefix = await freshTables(pool);
   store = MysqlDistributedStore.from(pool, { tablePrefix });
 });
 
@@ -166,6 +166,9 @@ const before: Readonly<Record<string, string>> = {
   appends:
     "INSERT INTO {log} (k, seq, id, call_id, at, kind, body) VALUES (?, 9, '', '', '', '', '')",
   "reads a log": "SELECT seq, body FROM {log} WHERE k = ? AND seq > 0 ORDER BY seq",
+  // In one transaction with a DELETE that names no column of the log but the slot's.
+  "deletes the last of a log":
+    "DELETE FROM {slots} WHERE k = ? AND rev IS NULL AND log_seq = 0 AND lease_token IS NULL AND waiting = 0",
   "deletes a log, and sweeps": "DELETE FROM {log} WHERE k = ? ORDER BY seq LIMIT 500",
 };
 
