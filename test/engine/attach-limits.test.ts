@@ -91,6 +91,26 @@ describe("a feed that fails", () => {
   });
 });
 
+test("a feed that is slow gets everything, also what comes after a pause", async () => {
+  const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const feed = faultyFeed(new InMemoryEventFeed(), (command) =>
+    command === "append" ? pause(20) : undefined,
+  );
+  const dictated = new DictatedModel();
+  const { agent, events } = agentOn(feed, dictated.model);
+  const call = agent.call("hi", ctx);
+  const reading = readAll(await eventually(() => agent.attach(ctx)));
+  for (let part = 0; part < 5; part++) {
+    dictated.say("x".repeat(5_000), "y".repeat(5_000), "and a little more");
+    // Longer than a batch waits, so that its timer finds that everything has gone.
+    await pause(150);
+  }
+  dictated.say("the end");
+  dictated.end();
+  await call;
+  expect(await reading).toEqual(events);
+});
+
 test("a feed that is full drops the oldest events, and a reader is told how many", async () => {
   const feed = new InMemoryEventFeed({ maxChars: 20_000 });
   const { agent, events } = agentOn(feed, scriptedModel([{ text: "word ".repeat(20_000) }]));
