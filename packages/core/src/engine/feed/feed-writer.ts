@@ -135,6 +135,7 @@ export class FeedWriter {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    if (this.#waiting.count === 0 && !this.#sending) return;
     this.#isDue = true;
     if (this.#mode === "writes") this.#sent ??= this.#send();
   }
