@@ -34,6 +34,13 @@ export const layers: readonly Layer[] = [
     mayImport: ["core"],
     mayImportTypes: ["compaction", "eviction", "memory-flush"],
   },
+  // Shows the events of other parts to people, as the one above records them.
+  {
+    name: "2 parts that show others",
+    packages: ["server"],
+    mayImport: ["core"],
+    mayImportTypes: ["compaction", "eviction", "permissions", "planning", "subagents"],
+  },
   { name: "3 assembly", packages: ["harness"], mayImport: ["core", "otel", ...parts] },
   {
     name: "4 programs",

@@ -29,6 +29,7 @@ const limits: Readonly<Record<string, number>> = {
   "@holdfast/permissions": 52,
   "@holdfast/planning": 10.5,
   "@holdfast/sandbox": 38,
+  "@holdfast/server": 2.5,
   "@holdfast/session-tools": 45,
   "@holdfast/store-json": 97,
   "@holdfast/store-mysql": 98,

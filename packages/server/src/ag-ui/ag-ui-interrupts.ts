@@ -1,0 +1,44 @@
+import type { PendingCall } from "@holdfast/core";
+import type { AgUiInterrupt, AgUiOutcome } from "./ag-ui-event.js";
+
+const answerSchema = {
+  type: "object",
+  properties: {
+    approved: { type: "boolean" },
+    editedArgs: { type: "object", description: "Arguments in place of the model's." },
+    reason: { type: "string", description: "Told to the agent when denied." },
+    remember: { enum: ["session", "user"], description: "Remembers the suggested rules." },
+  },
+  required: ["approved"],
+};
+
+/** Returns how a run ends whose tool calls wait: with questions to a person, or for results of tools that the client runs. */
+export function waitingOutcome(
+  pending: readonly PendingCall[],
+  protocolVersion: string | undefined,
+): AgUiOutcome {
+  const asking = pending.filter(({ state }) => state === "asking");
+  if (asking.length > 0) return { type: "interrupt", interrupts: asking.map(interruptOf) };
+  // Clients before 1.0 fail at the field.
+  if (protocolVersion === undefined) return { type: "success" };
+  return { type: "success", pendingToolCallIds: pending.map(({ toolCallId }) => toolCallId) };
+}
+
+function interruptOf(call: PendingCall): AgUiInterrupt {
+  const { toolCallId, name, input, reason, suggestions, agent, label } = call;
+  return {
+    id: toolCallId,
+    reason: "tool_call",
+    message: reason ?? `May ${name} run?`,
+    // The call of a subagent is not among the messages.
+    ...(agent === undefined && { toolCallId }),
+    responseSchema: answerSchema,
+    metadata: {
+      name,
+      input,
+      ...(suggestions && { suggestions }),
+      ...(agent !== undefined && { agent }),
+      ...(label !== undefined && { label }),
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { AttachedRun, Message } from "@holdfast/core";
+import { attached } from "../run/attached.js";
+import { sessionRecords } from "../run/session-records.js";
+import type { ServedAgent } from "../served-agent.js";
+import { isAnswer } from "./chat-request.js";
+import type { AiSdkVersion } from "./ui-chunk.js";
+import { uiHistory, wordsOf } from "./ui-history.js";
+import type { UiMessage } from "./ui-message.js";
+
+/** Attempts to attach to a call that has just begun, and the pause between them. */
+const MAX_ATTEMPTS = 5;
+const PAUSE_MS = 40;
+
+/** A session of a user, as a chat shows it. */
+export class ChatSession {
+  readonly #agent: ServedAgent;
+  readonly #version: AiSdkVersion;
+  readonly userId: string;
+  readonly id: string;
+
+  constructor(agent: ServedAgent, version: AiSdkVersion, userId: string, id: string) {
+    this.#agent = agent;
+    this.#version = version;
+    this.userId = userId;
+    this.id = id;
+  }
+
+  /** Attaches to the running call, or to the one named. */
+  attach(callId?: string, signal?: AbortSignal): Promise<AttachedRun | null> {
+    const options = { ...(callId !== undefined && { callId }), ...(signal && { signal }) };
+    return attached(this.#agent, this.userId, this.id, options);
+  }
+
+  /** Returns the messages of the context, and those that wait to enter it. */
+  async context(): Promise<readonly Message[]> {
+    return (await this.#agent.getAgentState(this.userId, this.id))?.context ?? [];
+  }
+
+  /** Returns what waits, the todo list, plan mode and the running call. */
+  async facts(): Promise<object | null> {
+    const [state, pending, run] = await Promise.all([
+      this.#agent.getAgentState(this.userId, this.id),
+      this.#agent.pending(this.userId, this.id),
+      this.attach(),
+    ]);
+    if (!state && !run) return null;
+    return {
+      id: this.id,
+      callId: run?.callId ?? null,
+      pending,
+      todos: state?.tasksContext.tasks ?? [],
+      plan: state?.planModeContext ?? null,
+    };
+  }
+
+  /**
+   * Returns a page of the conversation. While a call runs, and can be attached to, its reply is left out: the stream has it from the
+   * beginning.
+   */
+  async messages(options: {
+    readonly before?: number | undefined;
+    readonly limit: number;
+  }): Promise<{
+    readonly messages: readonly UiMessage[];
+    readonly before?: number | undefined;
+    readonly callId?: string | undefined;
+  }> {
+    const run = options.before === undefined ? await this.#running() : null;
+    const { messages, before } = await this.#history(options, run?.callId);
+    const last = messages.at(-1);
+    const continues = run && isAnswer(run.callId) && last?.role === "assistant";
+    const shown = continues ? messages.slice(0, -1) : messages;
+    return { messages: shown, before, ...(run && { callId: run.callId }) };
+  }
+
+  /** Returns the message that a running call goes on with; null when it begins one. */
+  async continued(callId: string): Promise<UiMessage | null> {
+    if (!isAnswer(callId)) return null;
+    const { messages } = await this.#history({ limit: 1 }, callId);
+    const last = messages.at(-1);
+    return last?.role === "assistant" ? last : null;
+  }
+
+  /** Attaches to the running call. The events of one that has just begun can be read some milliseconds later. */
+  async #running(): Promise<AttachedRun | null> {
+    for (let attempt = 0; ; attempt++) {
+      const run = await this.attach();
+      if (run || attempt === MAX_ATTEMPTS) return run;
+      const { waiting } = await this.#agent.history(this.userId, this.id, { limit: 1 });
+      if (waiting.length === 0) return null;
+      await delay(PAUSE_MS);
+    }
+  }
+
+  /** @param running - call whose replies are left out */
+  async #history(
+    options: { readonly before?: number | undefined; readonly limit: number },
+    running: string | undefined,
+  ): Promise<{ readonly messages: readonly UiMessage[]; readonly before?: number | undefined }> {
+    const [page, pending] = await Promise.all([
+      sessionRecords(this.#agent, this.userId, this.id, options),
+      options.before === undefined ? this.#agent.pending(this.userId, this.id) : [],
+    ]);
+    const records = page.records.filter(
+      ({ callId, message }) => callId !== running || message?.role === "user",
+    );
+    const history = uiHistory(records, {
+      version: this.#version,
+      pending: running === undefined ? pending : [],
+    });
+    const words = page.waiting.flatMap((message) => wordsOf(message) ?? []);
+    return { messages: [...history, ...words], before: page.before };
+  }
+}

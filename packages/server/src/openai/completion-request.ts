@@ -1,0 +1,84 @@
+import { assistantMessage, type Block, type Message, userMessage } from "@holdfast/core";
+import * as z from "zod";
+import { Refusal } from "../http/refusal.js";
+
+/** Body of `POST /v1/chat/completions`, as far as it counts here. */
+export interface CompletionRequest {
+  readonly model: string | undefined;
+  readonly isStreamed: boolean;
+  readonly includesUsage: boolean;
+  /** Words of the user: the last message. */
+  readonly words: Message;
+  /** Everything that was said, by the client's own account. */
+  readonly messages: readonly Message[];
+  /** Text of all system and user messages, by which requests of the client's own are told. */
+  readonly prompt: string;
+}
+
+const schema = z.object({
+  model: z.string().optional(),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().optional() }).nullish(),
+  messages: z.array(z.object({ role: z.string(), content: z.unknown().optional() })).min(1),
+});
+
+const partSchema = z.array(
+  z.union([
+    z.object({ type: z.literal("text"), text: z.string() }),
+    z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) }),
+    z.looseObject({ type: z.string() }),
+  ]),
+);
+
+/** @throws Refusal 400 for a body that is not one of chat completions */
+export function completionRequest(body: unknown): CompletionRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw malformed();
+  const { model, stream, stream_options: options, messages } = parsed.data;
+  const said = messages.flatMap(({ role, content }): Message[] => {
+    if (role !== "user" && role !== "assistant") return [];
+    const blocks = blocksOf(content ?? "");
+    if (blocks.length === 0) return [];
+    return [role === "user" ? userMessage(blocks) : assistantMessage(blocks)];
+  });
+  const words = said.at(-1);
+  if (words?.role !== "user") throw malformed();
+  return {
+    model,
+    isStreamed: stream === true,
+    includesUsage: options?.include_usage === true,
+    words,
+    messages: said,
+    prompt: messages
+      .filter(({ role }) => role === "system" || role === "user")
+      .map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)))
+      .join("\n"),
+  };
+}
+
+function blocksOf(content: unknown): Block[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  const parts = partSchema.safeParse(content);
+  if (!parts.success) throw malformed();
+  return parts.data.flatMap((part): Block[] => {
+    if (part.type === "text" && typeof part["text"] === "string" && part["text"] !== "")
+      return [{ type: "text", text: part["text"] }];
+    return part.type === "image_url" ? [imageOf((part as ImagePart).image_url.url)] : [];
+  });
+}
+
+interface ImagePart {
+  readonly image_url: { readonly url: string };
+}
+
+function imageOf(url: string): Block {
+  const [, type, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
+  if (type !== undefined && data !== undefined)
+    return { type: "data", mediaType: type, source: { kind: "base64", data } };
+  if (!/^https?:/i.test(url)) throw malformed();
+  return { type: "data", mediaType: "image/*", source: { kind: "url", url } };
+}
+
+function malformed(): Refusal {
+  return new Refusal(400, "invalid_request_error", "The request is not one of chat completions.");
+}
