@@ -93,16 +93,25 @@ describe("a feed that fails", () => {
 
 test("a feed that is slow gets everything, also what comes after a pause", async () => {
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const feed = faultyFeed(new InMemoryEventFeed(), (command) =>
-    command === "append" ? pause(20) : undefined,
-  );
+  const inner = new InMemoryEventFeed();
+  const feed: EventFeed = {
+    ...faultyFeed(inner, () => undefined),
+    append: async (slot, callId, batch) => {
+      if (batch.body.length > 4_096) await pause(80);
+      return inner.append(slot, callId, batch);
+    },
+  };
   const dictated = new DictatedModel();
   const { agent, events } = agentOn(feed, dictated.model);
   const call = agent.call("hi", ctx);
   const reading = readAll(await eventually(() => agent.attach(ctx)));
   for (let part = 0; part < 5; part++) {
-    dictated.say("x".repeat(5_000), "y".repeat(5_000), "and a little more");
-    // Longer than a batch waits, so that its timer finds that everything has gone.
+    // Two pieces while the first is on its way: the timer of the second finds that both have gone.
+    dictated.say("x".repeat(5_000));
+    await pause(5);
+    dictated.say("and a little ");
+    await pause(65);
+    dictated.say("more");
     await pause(150);
   }
   dictated.say("the end");
