@@ -195,17 +195,51 @@ test("a page that goes away does not stop the reply", async () => {
   const gate = openable();
   const agent = servedAgent(slowModel(afterTwo(gate.opened)));
   const handler = chatHandler({ agent, identify });
-  const url = await serve(handler);
-  const chat = openChat(url);
-  const sent = chat.sendMessage({ text: "Oslo?" });
-  await eventually(() => expect(chat.status).toBe("streaming"));
-  await chat.stop();
-  await sent;
+  expect(await readPieces(await post(handler, "trip", hello("m")), 3)).toBe(true);
+  // Long enough for an interrupt to arrive, if there were one.
+  for (let turn = 0; turn < 50; turn++) await briefly();
   gate.open();
   await eventually(async () => {
     const { messages } = await history(handler, "trip");
     return messages.at(-1)?.metadata?.status === "complete";
   });
+});
+
+test("the history leaves out what the stream of a running call has, also what is saved of it", async () => {
+  const second = openable();
+  const third = openable();
+  let requests = 0;
+  const gates = [briefly, briefly, () => second.opened, () => third.opened];
+  const { stream } = slowModel(async () => gates[requests]?.(), ["weather", "pay"]);
+  const model: Model = {
+    id: "counted",
+    stream: (sent) => {
+      requests++;
+      return stream(sent);
+    },
+  };
+  const agent = servedAgent(model, { persistence: "step" });
+  const handler = chatHandler({ agent, identify });
+  const shapes = async () =>
+    (await history(handler, "trip")).messages.map(({ role, parts }) => `${role} ${parts.length}`);
+  const isLogged = async (role: string, count: number) => {
+    const { records } = await agent.history("alice", "trip");
+    return records.filter(({ message }) => message?.role === role).length === count;
+  };
+  await post(handler, "trip", hello("m"));
+  await eventually(async () => requests === 2 && (await isLogged("tool", 1)));
+  expect(await shapes()).toEqual(["user 1"]);
+  second.open();
+  await eventually(async () => (await agent.pending("alice", "trip")).length > 0);
+  await eventually(async () => (await history(handler, "trip")).callId === null);
+  expect(await shapes()).toEqual(["user 1", "assistant 6"]);
+  const [call] = await agent.pending("alice", "trip");
+  await post(handler, "trip", { approvals: { [call?.toolCallId ?? ""]: { approve: true } } });
+  await eventually(async () => requests === 3 && (await isLogged("tool", 2)));
+  expect(await shapes()).toEqual(["user 1"]);
+  third.open();
+  await eventually(async () => (await history(handler, "trip")).callId === null);
+  expect(await shapes()).toEqual(["user 1", "assistant 8"]);
 });
 
 test("nothing to resume is 204, also for an agent that keeps no events", async () => {

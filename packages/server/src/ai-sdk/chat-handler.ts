@@ -1,44 +1,25 @@
-import {
-  type AgentEvent,
-  type CallInput,
-  type PendingCall,
-  type SlotInfo,
-  userMessage,
-} from "@holdfast/core";
+import type { AgentEvent, CallInput, PendingCall } from "@holdfast/core";
 import * as z from "zod";
 import {
   checkSessionId,
   endpoint,
   type Handler,
-  type HandlerOptions,
   notFound,
   report,
   segmentsBelow,
   type Visit,
 } from "../http/endpoint.js";
 import { eventStream } from "../http/event-stream.js";
-import { type HandlerSettings, handlerSettings } from "../http/handler-settings.js";
-import { errorText, Refusal } from "../http/refusal.js";
+import { handlerSettings } from "../http/handler-settings.js";
+import { errorText } from "../http/refusal.js";
 import { drain } from "../run/attached.js";
-import type { ServedAgent } from "../served-agent.js";
 import { answerCall, chatRequest, wordsCall } from "./chat-request.js";
 import { ChatSession } from "./chat-session.js";
+import type { ChatHandlerOptions, ChatRoute, ChatSettings } from "./chat-settings.js";
 import { chatFrames, chatStreamHeaders } from "./chat-stream.js";
-import type { AiSdkVersion } from "./ui-chunk.js";
+import { sessionRoutes } from "./session-routes.js";
 import { UiChunkEncoder } from "./ui-chunk-encoder.js";
 import type { DynamicToolPart, UiMessage } from "./ui-message.js";
-
-/** Options of {@link chatHandler}. */
-export interface ChatHandlerOptions extends HandlerOptions {
-  readonly agent: ServedAgent;
-  /** Path of the handler; the routes are below it. @default "/api/chat" */
-  readonly path?: string | undefined;
-  /** Version of the AI SDK in the browser. @default 6 */
-  readonly version?: AiSdkVersion | undefined;
-}
-
-type ChatSettings = ChatHandlerOptions &
-  HandlerSettings & { readonly path: string; readonly version: AiSdkVersion };
 
 /**
  * Serves an agent to `useChat` and everything else that speaks the AI SDK's UI message stream: turns, approvals, resuming,
@@ -64,19 +45,10 @@ const ownOptions = {
   version: z.union([z.literal(5), z.literal(6), z.literal(7)], "must be 5, 6 or 7").default(6),
 };
 
-type Route = (settings: ChatSettings, visit: Visit, sessionId: string) => Promise<Response>;
-
-const routes: Readonly<Record<string, Route>> = {
-  "GET /": listSessions,
+const routes: Readonly<Record<string, ChatRoute>> = {
+  ...sessionRoutes,
   "POST /": startCall,
-  "GET /:id": showSession,
-  "PATCH /:id": renameSession,
-  "DELETE /:id": deleteSession,
-  "GET /:id/messages": listMessages,
   "GET /:id/stream": resumeStream,
-  "POST /:id/stop": stopCall,
-  "DELETE /:id/stop": stopCall,
-  "POST /:id/steer": steerCall,
 };
 
 function routeName(id: string | undefined, action: string | undefined): string {
@@ -164,103 +136,4 @@ function stream(settings: ChatSettings, { request }: Visit, call: StreamedCall):
 
 function toolCallIdOf(part: { readonly type: string }): string[] {
   return part.type === "dynamic-tool" ? [(part as DynamicToolPart).toolCallId] : [];
-}
-
-async function listSessions({ agent }: ChatSettings, { user, url }: Visit): Promise<Response> {
-  const limit = countOf(url, "limit", 50, 200);
-  const { userId } = user;
-  const text = url.searchParams.get("text") ?? undefined;
-  const cursor = url.searchParams.get("cursor") ?? undefined;
-  const page = await agent.sessions({ userId, limit, text, cursor });
-  return Response.json({ sessions: page.slots.map(listed), cursor: page.cursor });
-}
-
-function listed({ slot, updatedAt, messages, info }: SlotInfo): object {
-  const { title, metadata, waiting = false, unfinished = false } = info ?? {};
-  return { id: slot.sessionId, title, metadata, updatedAt, messages, waiting, unfinished };
-}
-
-async function showSession(
-  { agent, version }: ChatSettings,
-  { user }: Visit,
-  sessionId: string,
-): Promise<Response> {
-  const facts = await new ChatSession(agent, version, user.userId, sessionId).facts();
-  if (!facts) throw notFound();
-  return Response.json(facts);
-}
-
-async function listMessages(
-  { agent, version }: ChatSettings,
-  { user, url }: Visit,
-  sessionId: string,
-): Promise<Response> {
-  const limit = countOf(url, "limit", 500, 2_000);
-  const before = url.searchParams.has("before") ? countOf(url, "before", 0) : undefined;
-  const session = new ChatSession(agent, version, user.userId, sessionId);
-  const page = await session.messages({ limit, before });
-  const headers = new Headers({ "cache-control": "no-store" });
-  if (page.before !== undefined) headers.set("x-before", String(page.before));
-  if (page.callId !== undefined) headers.set("x-call-id", page.callId);
-  return Response.json(page.messages, { headers });
-}
-
-const renameSchema = z.strictObject({ title: z.string().trim().min(1).max(200).nullable() });
-
-async function renameSession(
-  { agent }: ChatSettings,
-  visit: Visit,
-  sessionId: string,
-): Promise<Response> {
-  const { title } = parsed(renameSchema, await visit.json());
-  await agent.setSession(visit.user.userId, sessionId, { title });
-  return new Response(null, { status: 204 });
-}
-
-async function deleteSession(
-  { agent }: ChatSettings,
-  { user }: Visit,
-  sessionId: string,
-): Promise<Response> {
-  if (!(await agent.deleteSession(user.userId, sessionId))) throw notFound();
-  return new Response(null, { status: 204 });
-}
-
-async function stopCall(
-  { agent }: ChatSettings,
-  visit: Visit,
-  sessionId: string,
-): Promise<Response> {
-  if (visit.request.method === "POST") await visit.json();
-  return Response.json({ result: await agent.interrupt(visit.user.userId, sessionId) });
-}
-
-const steerSchema = z.strictObject({ text: z.string().trim().min(1) });
-
-async function steerCall(
-  { agent }: ChatSettings,
-  visit: Visit,
-  sessionId: string,
-): Promise<Response> {
-  const { text } = parsed(steerSchema, await visit.json());
-  const message = userMessage(text);
-  const result = await agent.steer(visit.user.userId, sessionId, message);
-  return Response.json({ result, messageId: message.id });
-}
-
-/** @throws Refusal 400 */
-function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = schema.safeParse(body);
-  if (!result.success)
-    throw new Refusal(400, "INVALID_REQUEST", "The request cannot be understood.");
-  return result.data;
-}
-
-/** @throws Refusal 400 for what is not a whole number */
-function countOf(url: URL, name: string, other: number, max = Number.MAX_SAFE_INTEGER): number {
-  const text = url.searchParams.get(name);
-  const count = text === null ? other : Number(text);
-  if (!Number.isSafeInteger(count) || count < 0)
-    throw new Refusal(400, "INVALID_REQUEST", `${name} must be a whole number.`);
-  return Math.min(count, max);
 }

@@ -1,5 +1,6 @@
-export { type ChatHandlerOptions, chatHandler } from "./chat-handler.js";
+export { chatHandler } from "./chat-handler.js";
 export type { ChatApproval } from "./chat-request.js";
+export type { ChatHandlerOptions } from "./chat-settings.js";
 export { settledParts } from "./settled-parts.js";
 export type { AiSdkVersion, UiChunk, UiFinishReason } from "./ui-chunk.js";
 export {

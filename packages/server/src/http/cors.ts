@@ -14,7 +14,7 @@ export function corsHeaders(
     vary: "Origin",
     "access-control-allow-origin": origin,
     "access-control-allow-credentials": "true",
-    "access-control-expose-headers": "x-call-id, retry-after",
+    "access-control-expose-headers": "x-call-id, x-before, retry-after",
     ...(request.method === "OPTIONS" && {
       "access-control-allow-methods": "GET, POST, PATCH, DELETE",
       "access-control-allow-headers":

@@ -12,7 +12,6 @@ export interface EventStreamOptions {
 const headersOfStream = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache, no-transform",
-  connection: "keep-alive",
   "x-accel-buffering": "no",
 };
 
