@@ -1,6 +1,7 @@
 import type { Migration } from "./migration.js";
 
-const options = "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4";
+/** Engine, row format and character set. */
+export const TABLE_OPTIONS = "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4";
 
 /**
  * Creates all tables.
@@ -37,13 +38,13 @@ export const tables: Migration = {
   KEY by_owner (owner, listed_at),
   KEY by_agent (agent, listed_at),
   KEY by_time (listed_at)
-) ${options}`,
+) ${TABLE_OPTIONS}`,
     `CREATE TABLE IF NOT EXISTS ${t.messages} (
   k BINARY(32) NOT NULL,
   pos INT UNSIGNED NOT NULL,
   body MEDIUMBLOB NOT NULL,
   PRIMARY KEY (k, pos)
-) ${options}`,
+) ${TABLE_OPTIONS}`,
     `CREATE TABLE IF NOT EXISTS ${t.log} (
   k BINARY(32) NOT NULL,
   seq BIGINT UNSIGNED NOT NULL,
@@ -58,14 +59,14 @@ export const tables: Migration = {
   body MEDIUMBLOB NOT NULL,
   PRIMARY KEY (k, seq),
   UNIQUE KEY by_id (k, id)
-) ${options}`,
+) ${TABLE_OPTIONS}`,
     `CREATE TABLE IF NOT EXISTS ${t.blobs} (
   k BINARY(32) NOT NULL,
   ref BINARY(32) NOT NULL,
   chunk INT UNSIGNED NOT NULL,
   body MEDIUMBLOB NOT NULL,
   PRIMARY KEY (k, ref, chunk)
-) ${options}`,
+) ${TABLE_OPTIONS}`,
     // Calls that wait for a slot, in the order of their ids, and calls that listen for signals without this store's gate.
     `CREATE TABLE IF NOT EXISTS ${t.waiters} (
   id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -78,7 +79,7 @@ export const tables: Migration = {
   PRIMARY KEY (id),
   KEY by_slot (k, id),
   KEY by_time (alive_until)
-) ${options}`,
+) ${TABLE_OPTIONS}`,
     // `head` is the start of `name`, as long as an index allows: keys are listed in its order.
     `CREATE TABLE IF NOT EXISTS ${t.kv} (
   ns BINARY(32) NOT NULL,
@@ -89,6 +90,6 @@ export const tables: Migration = {
   body MEDIUMBLOB NOT NULL,
   PRIMARY KEY (ns, kh),
   KEY by_head (ns, head)
-) ${options}`,
+) ${TABLE_OPTIONS}`,
   ],
 };

@@ -46,13 +46,18 @@ export function migrationsTable(table: string): string {
 ) ENGINE=InnoDB`;
 }
 
-/** Statement that records a migration. */
-export function recordStatement(table: string, { number, name, minReader }: Migration): string {
-  return `INSERT INTO ${table} (number, name, min_reader, applied_at) VALUES (${number}, '${name}', ${minReader}, UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE number = number`;
+/** Statement that records migrations. */
+export function recordStatement(table: string, ...applied: readonly Migration[]): string {
+  const rows = applied.map(
+    ({ number, name, minReader }) => `(${number}, '${name}', ${minReader}, UTC_TIMESTAMP(6))`,
+  );
+  return `INSERT INTO ${table} (number, name, min_reader, applied_at) VALUES ${rows.join(", ")} ON DUPLICATE KEY UPDATE number = number`;
 }
 
 /**
- * Returns the statements that `migrate` runs, to run them by other means, on one connection, and set `migrate: false`.
+ * Returns statements that do what `migrate` does, to run them by other means, on one connection, and set `migrate: false`.
+ *
+ * They suit an empty database and the tables of any earlier release: each migration in turn changes what is not there yet.
  *
  * @param tablePrefix - as in the options; `holdfast_` by default
  * @throws ConfigurationError

@@ -4,6 +4,7 @@ import { type Session, StatementError } from "../connection/session.js";
 import type { Tables } from "../keys.js";
 import type { Migration } from "./migration.js";
 import { migrations, migrationsTable, newestMigration, recordStatement } from "./migrations.js";
+import { schema } from "./schema.js";
 
 /** Result of running the migrations. */
 export interface MigrationReport {
@@ -17,6 +18,7 @@ export interface MigrationReport {
 const TABLE_LOCK_SECONDS = 5;
 /** Longest wait for another node that is migrating. */
 const LOCK_SECONDS = 30;
+const TABLE_EXISTS = /^ER_TABLE_EXISTS_ERROR /;
 const MISSING_TABLE = /^ER_NO_SUCH_TABLE /;
 const ACCESS_DENIED = /^ER_\w*ACCESS_DENIED\w* /;
 
@@ -39,7 +41,7 @@ export async function pendingMigrations(
         `the tables ${t.prefix}* need a release of @holdfast/store-mysql that knows migration ${needed}; this one knows ${newestMigration}, upgrade it`,
       );
   } catch (error) {
-    if (!(error instanceof StatementError) || !MISSING_TABLE.test(error.server.code)) throw error;
+    if (!isServerError(error, MISSING_TABLE)) throw error;
     numbers = [];
   }
   return migrations.filter(({ number }) => !numbers.includes(number));
@@ -67,22 +69,40 @@ export async function runMigrations(session: Session, t: Tables): Promise<Migrat
     const applied: number[] = [];
     const leftOut: { number: number; missing: string }[] = [];
     const pending = await pendingMigrations(session, t);
+    const required = pending.filter(({ optional }) => optional === undefined);
     // When only optional ones are pending the table exists, and the user may lack the privilege to create one.
-    if (pending.some(({ optional }) => optional === undefined))
-      await session.command(migrationsTable(t.migrations));
-    for (const migration of pending) {
+    if (required.length > 0) await session.command(migrationsTable(t.migrations));
+    if (pending.length === migrations.length && (await createTables(session, t))) {
+      await session.command(recordStatement(t.migrations, ...required));
+      applied.push(...required.map(({ number }) => number));
+    }
+    for (const migration of pending.filter(({ number }) => !applied.includes(number))) {
       const { number, optional } = migration;
       try {
         for (const statement of migration.statements(t)) await session.command(statement);
         await session.command(recordStatement(t.migrations, migration));
         applied.push(number);
       } catch (error) {
-        if (optional === undefined || !lacksPrivilege(error)) throw error;
+        if (optional === undefined || !isServerError(error, ACCESS_DENIED)) throw error;
         leftOut.push({ number, missing: optional });
       }
     }
-    return { applied, leftOut };
+    return { applied: applied.sort((a, b) => a - b), leftOut };
   });
+}
+
+/**
+ * Creates all tables in their current form; false as soon as one exists, made by an earlier release or by a process that died
+ * here. The migrations, one by one, then complete either: they change nothing that is in the current form already.
+ */
+async function createTables(session: Session, t: Tables): Promise<boolean> {
+  try {
+    for (const statement of schema(t)) await session.command(statement);
+    return true;
+  } catch (error) {
+    if (!isServerError(error, TABLE_EXISTS)) throw error;
+    return false;
+  }
 }
 
 async function withLock<T>(session: Session, t: Tables, work: () => Promise<T>): Promise<T> {
@@ -104,6 +124,6 @@ async function withLock<T>(session: Session, t: Tables, work: () => Promise<T>):
   }
 }
 
-function lacksPrivilege(error: unknown): boolean {
-  return error instanceof StatementError && ACCESS_DENIED.test(error.server.code);
+function isServerError(error: unknown, code: RegExp): boolean {
+  return error instanceof StatementError && code.test(error.server.code);
 }

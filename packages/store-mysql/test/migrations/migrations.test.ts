@@ -11,7 +11,6 @@ import {
   migrate,
   migrationStatements,
 } from "@holdfast/store-mysql";
-import { spawnScript } from "@holdfast/testing";
 import { createPool } from "mysql2/promise";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { slotHash, tableNames } from "../../src/keys.js";
@@ -26,7 +25,6 @@ import { dropTables, freshPrefix, rowsOf, testPool } from "../log/fresh-tables.j
 import { headOf, recordOf, turnWrite } from "../state/turns.js";
 
 const pool = testPool();
-const migrator = new URL("./children/migrator.mjs", import.meta.url);
 const slot = { agentId: "a", userId: null, sessionId: "s" };
 let prefix: string;
 
@@ -43,16 +41,6 @@ async function tablesMade(): Promise<number> {
   );
   return Number(rows[0]?.[0]);
 }
-
-test("processes that start at once on an empty database all come to work", async () => {
-  const children = [1, 2, 3].map(() => spawnScript(migrator, [inject("mysqlUrl"), prefix]));
-  for (const child of children) await child.line("ready");
-  for (const child of children) child.send("go");
-  for (const child of children) await child.line("done");
-  const rows = await rowsOf(pool, `SELECT number FROM ${prefix}migrations ORDER BY number`);
-  expect(rows.map(([number]) => number)).toEqual(migrations.map(({ number }) => number));
-  for (const child of children) await child.exited;
-});
 
 test("of many first uses in one process one migrates", async () => {
   const stores = [1, 2, 3].map(() => new MysqlAgentStateStore({ pool, tablePrefix: prefix }));
