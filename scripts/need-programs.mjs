@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** Program, and the Debian package it comes in. */
+/** Program, or any one of several, and the Debian package it comes in. */
 const needed = [
   ["strace", "strace"],
   ["redis-server", "redis-server"],
@@ -13,13 +13,13 @@ const needed = [
   ["prlimit", "util-linux"],
   ["rg", "ripgrep"],
   ["faketime", "faketime"],
+  [["chromium", "chromium-browser", "google-chrome"], "chromium"],
 ];
 
 // Debian keeps servers where only root looks for programs.
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/local/sbin:/usr/sbin` };
-const missing = needed.filter(
-  ([program]) => spawnSync(program, ["--version"], { env }).error !== undefined,
-);
+const isHere = (program) => spawnSync(program, ["--version"], { env }).error === undefined;
+const missing = needed.filter(([programs]) => ![programs].flat().some(isHere));
 if (missing.length > 0) install([...new Set(missing.map(([, name]) => name))]);
 
 function install(packages) {

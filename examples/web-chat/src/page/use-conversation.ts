@@ -1,0 +1,198 @@
+import { useChat } from "@ai-sdk/react";
+import { DefaultChatTransport, generateId } from "ai";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { type Answer, api, loadHistory, reach, runningCall, steer, stop } from "./api.js";
+import type { ChatData, ChatMessage, WindowShare } from "./chat-message.js";
+import { forget, keep, type Outgoing, unsent } from "./outbox.js";
+
+/** Pause between two looks for a reply that another tab or device asked for. */
+const WATCH_MS = 2_000;
+/** First pause before the page connects again; doubled each time, up to {@link MAX_PAUSE_MS}. */
+const PAUSE_MS = 250;
+const MAX_PAUSE_MS = 4_000;
+
+const transport = new DefaultChatTransport<ChatMessage>({
+  api,
+  fetch: reach,
+  // The server has the conversation: only what is new is sent.
+  prepareSendMessagesRequest: ({ id, messages, trigger, messageId, body }) => ({
+    body: { ...body, id, message: messages.at(-1), trigger, messageId },
+  }),
+  // By name, so that a reply that ended a moment ago is shown as well.
+  prepareReconnectToStreamRequest: ({ id, body }) => ({
+    api: `${api}/${encodeURIComponent(id)}/stream?callId=${encodeURIComponent(body?.["callId"])}`,
+  }),
+});
+
+/** A session on the page. */
+export interface Conversation {
+  readonly messages: readonly ChatMessage[];
+  /** `loading`: the history is on its way; `working`: a reply is being written; `lost`: the connection is being restored. */
+  readonly state: "loading" | "idle" | "working" | "lost";
+  /** Why the last reply failed. */
+  readonly error: string | null;
+  /** Progress of tools that run, by call. */
+  readonly progress: Readonly<Record<string, unknown>>;
+  readonly context: WindowShare | undefined;
+  readonly isCompacting: boolean;
+  /** True while the process that wrote the reply is gone, and none has taken over yet. */
+  readonly isOrphaned: boolean;
+  /** Words that the agent has not read yet, and when it will. */
+  readonly steering: readonly {
+    readonly text: string;
+    readonly when: "next step" | "next message";
+  }[];
+  /** Sends a message; while a reply is being written, gives the words to it. */
+  say(text: string): Promise<void>;
+  /** Answers a tool call that asks. */
+  answer(toolCallId: string, answer: Answer): Promise<void>;
+  /** Stops the reply that is being written. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Follows a session: loads it, sends to it, and after a lost connection goes on where it was.
+ *
+ * @param updatedAt - when the server last saved the session, as far as the page knows
+ * @param onTurn - called when a reply begins or ends
+ */
+export function useConversation(
+  id: string,
+  updatedAt: string | undefined,
+  onTurn: () => void,
+): Conversation {
+  const failure = useRef<Error | null>(null);
+  const isBusy = useRef(false);
+  const isGone = useRef(false);
+  const [phase, setPhase] = useState<"loading" | "idle" | "lost">("loading");
+  const [error, setError] = useState<string | null>(null);
+  const [progress, setProgress] = useState<Readonly<Record<string, unknown>>>({});
+  const [context, setContext] = useState<WindowShare>();
+  const [isCompacting, setCompacting] = useState(false);
+  const [isOrphaned, setOrphaned] = useState(false);
+  const [steering, setSteering] = useState<Conversation["steering"]>([]);
+
+  const chat = useChat<ChatMessage>({
+    id,
+    transport,
+    experimental_throttle: 40,
+    onError: (problem) => {
+      failure.current = problem;
+    },
+    onData: ({ type, data }) => {
+      if (type === "data-tool-progress") {
+        const { toolCallId, progress: value } = data as ChatData["tool-progress"];
+        setProgress((all) => ({ ...all, [toolCallId]: value }));
+      } else if (type === "data-context") setContext(data as WindowShare);
+      else if (type === "data-compaction")
+        setCompacting((data as ChatData["compaction"]).status === "running");
+      else if (type === "data-run") setOrphaned((data as ChatData["run"]).status === "lost");
+      else if (type === "data-steered") setSteering([]);
+    },
+  });
+  const { messages, setMessages, sendMessage, resumeStream, status, stop: disconnect } = chat;
+
+  const send = ({ id: messageId, text = "", approvals }: Outgoing): Promise<void> =>
+    approvals
+      ? sendMessage(undefined, { body: { approvals } })
+      : sendMessage({ id: messageId, role: "user", parts: [{ type: "text", text }] });
+
+  /** Takes what the server has, sends what it does not have, and follows the reply that is being written. */
+  const catchUp = async (): Promise<void> => {
+    const { messages: known, callId } = await loadHistory(id);
+    setMessages(known);
+    const outgoing = unsent(id, known);
+    if (outgoing) await send(outgoing);
+    else if (callId !== null) await resumeStream({ body: { callId } });
+  };
+
+  /** Runs one exchange to its end, connecting again as often as needed. */
+  const follow = async (begin: () => Promise<void>): Promise<void> => {
+    isBusy.current = true;
+    setError(null);
+    for (let attempt = 0; ; attempt++) {
+      failure.current = null;
+      await (attempt === 0 ? begin : catchUp)().catch((problem: Error) => {
+        failure.current = problem;
+      });
+      // The sign of a connection that broke, or was never made; all else is the server's answer.
+      if (isGone.current || !((failure.current as Error | null) instanceof TypeError)) break;
+      setPhase("lost");
+      await pause(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS));
+    }
+    if (isGone.current) return;
+    const problem = failure.current as Error | null;
+    if (problem) setError(readable(problem));
+    setProgress({});
+    setCompacting(false);
+    setOrphaned(false);
+    setPhase("idle");
+    isBusy.current = false;
+    onTurn();
+  };
+
+  const look = useEffectEvent(async (hasNews: boolean) => {
+    if (isBusy.current || document.visibilityState === "hidden") return;
+    if (hasNews || (await runningCall(id).catch(() => null)) !== null) await follow(catchUp);
+  });
+  const leave = useEffectEvent(() => {
+    isGone.current = true;
+    // A browser has few connections to a host. The reply goes on without this one.
+    void disconnect();
+  });
+  useEffect(() => {
+    isGone.current = false;
+    const timer = setInterval(() => void look(false), WATCH_MS);
+    return () => {
+      clearInterval(timer);
+      leave();
+    };
+  }, []);
+  useEffect(() => {
+    void look(true);
+  }, [updatedAt]);
+
+  const exchange = async (outgoing: Outgoing): Promise<void> => {
+    keep(id, outgoing);
+    const turn = follow(() => send(outgoing));
+    onTurn();
+    await turn;
+    // Whoever looks at another session meanwhile may have cut it short.
+    if (!isGone.current) forget(id);
+  };
+  const isWorking = status === "submitted" || status === "streaming";
+  const stored = messages.findLast(({ metadata }) => metadata?.context)?.metadata?.context;
+  return {
+    messages,
+    state: isWorking ? "working" : phase,
+    error,
+    progress,
+    context: context ?? stored,
+    isCompacting,
+    isOrphaned,
+    steering,
+    async say(text) {
+      const taken = isBusy.current && (await steer(id, text));
+      if (taken === false) return exchange({ id: generateId(), text });
+      const when = taken === "steered" ? "next step" : "next message";
+      setSteering((all) => [...all, { text, when }]);
+    },
+    answer: (toolCallId, answer) =>
+      exchange({ id: generateId(), approvals: { [toolCallId]: answer } }),
+    stop: () => stop(id),
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Takes the words out of an answer of the server, which may be JSON. */
+function readable({ message }: Error): string {
+  try {
+    const { error } = JSON.parse(message) as { error?: string | { message?: string } };
+    return (typeof error === "string" ? error : error?.message) ?? message;
+  } catch {
+    return message;
+  }
+}
