@@ -95,7 +95,7 @@ test("the companions are the same every time, work side by side and stay out of 
   expect(store.companions()).toBe(parts);
   expect(parts.stateStore).toBe(store);
   expect(Object.values(parts).map(({ kind, reach }) => `${kind} ${reach}`)).toEqual(
-    Array.from({ length: 5 }, () => "json host"),
+    Array.from({ length: 6 }, () => "json host"),
   );
   await append(store, ["one"]);
   const lease = await parts.gate.acquire(slot, { callId: "call" });
