@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { InMemoryAgentStateStore, textOf, tool } from "@holdfast/core";
+import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -38,6 +39,16 @@ const deeds: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Deed>({ kind: "interrupt" }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("pause" as const), turns: fc.nat(12) }) },
 );
+
+/** A call that is stopped twice, and steered in between. */
+const betweenInterrupts: Deed[] = [
+  { kind: "call", steps: 1, onBusy: "enqueue" },
+  { kind: "pause", turns: 2 },
+  { kind: "interrupt" },
+  { kind: "steer" },
+  { kind: "interrupt" },
+  { kind: "call", steps: 0, onBusy: "enqueue" },
+];
 
 /** A model that takes a few steps with a tool, as the last words with a number tell it, and then answers. */
 function steppingModel() {
@@ -104,7 +115,7 @@ test.each([
         expect(inLog.filter(isTold).toSorted()).toEqual(told.toSorted());
         expect(await store.inbox.read(slotOf())).toEqual([]);
       }),
-      { numRuns: 20 },
+      { numRuns: scaled(20, 400), examples: [[betweenInterrupts]] },
     );
   },
 );

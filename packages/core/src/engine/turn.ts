@@ -13,14 +13,13 @@ import type { CallOutcome } from "../ports/conversation-log.js";
 import { describeSlot, type Slot } from "../slot/slot.js";
 import type { RunRecord } from "../state/sections.js";
 import { compose } from "./assemble/compose.js";
-import { withFreshIds } from "./call-input.js";
 import { type CallScope, stepOf } from "./call-scope.js";
 import { type LoopEnd, runLoop } from "./loop/loop.js";
 import { type CheckedSections, checkState, restoreSound } from "./save/check-state.js";
 import { saveOpening, sayInput } from "./save/save-run.js";
 import { recordUnsaved, type SaveOptions, saveSession } from "./save/save-session.js";
 import { remember } from "./session/run-records.js";
-import { takeLast } from "./session/take-steered.js";
+import { sayInterrupts } from "./session/take-steered.js";
 import { endToolCalls } from "./tools/close-calls.js";
 import { type TurnInput, takeTurnInput } from "./turn-input.js";
 
@@ -120,11 +119,7 @@ export class Turn {
         endToolCalls(this.#scope, { which: (state) => state === "started" });
         session.state.shutdownInterrupted = true;
       } else endToolCalls(this.#scope);
-      if (stop.kind === "interrupt") await takeLast(this.#scope);
-      // One may have been found in the inbox when the session was opened.
-      const unheard = stop.messages.filter(({ id }) => !session.heard.has(id));
-      for (const message of withFreshIds(unheard, session.state.messages)) session.say(message);
-      for (const { id } of unheard) session.taken.add(id);
+      if (stop.kind === "interrupt") await sayInterrupts(this.#scope);
     }
     const message = partial ?? createMessage("assistant", [], { createdAt: parts.now() });
     const reason = stop.kind === "shutdown" ? "shutdown" : "interrupted";

@@ -1,5 +1,6 @@
 import type { Message } from "../../message/message.js";
 import type { InboxEntry } from "../../ports/inbox.js";
+import { withFreshIds } from "../call-input.js";
 import type { CallScope } from "../call-scope.js";
 import { saveNow, saveStep } from "../save/save-run.js";
 import { takeMessage } from "./take-in.js";
@@ -40,10 +41,20 @@ export async function takeDeferred(scope: CallScope): Promise<void> {
   await takeAndSave(scope, scope.session.deferred.splice(0));
 }
 
-/** Takes in what came before the interrupt that stops the call; its tool calls have their results. */
-export async function takeLast(scope: CallScope): Promise<void> {
-  take(scope, scope.session.deferred.splice(0));
-  if (scope.steering.isTold) take(scope, await look(scope));
+/** Says the messages of the interrupts that stop the call, each behind what it was steered with before; its tool calls have their results. */
+export async function sayInterrupts(scope: CallScope): Promise<void> {
+  const { session, steering, stop } = scope;
+  const { isTold } = steering;
+  take(scope, session.deferred.splice(0));
+  if (isTold) take(scope, await look(scope));
+  for (const message of stop.messages) {
+    // One may have been found in the inbox when the session was opened.
+    if (session.heard.has(message.id)) continue;
+    for (const one of withFreshIds([message], session.state.messages)) session.say(one);
+    session.heard.add(message.id);
+    session.taken.add(message.id);
+    if (isTold && message !== stop.messages.at(-1)) take(scope, await look(scope));
+  }
 }
 
 /** Returns what waits in the inbox for this call, or for none of those that are in flight. */
