@@ -1,5 +1,5 @@
 import { compaction } from "@holdfast/compaction";
-import { tool } from "@holdfast/core";
+import { type PendingCall, tool } from "@holdfast/core";
 import { permissions } from "@holdfast/permissions";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
@@ -159,6 +159,25 @@ test("a page that is loaded while an approval waits shows it, and can answer", a
     expect(chat.messages.at(-1)?.parts.at(-1)).toMatchObject({ text: "Paid." }),
   );
   expect(chat.messages).toHaveLength(2);
+});
+
+test("of two calls that ask, the one that is not answered waits on, with its reason and rules", async () => {
+  const model = scriptedModel([{ toolCalls: [payment, payment] }, "Paid."]);
+  const agent = servedAgent(model, { plugins: [permissions()] });
+  const url = await serve(chatHandler({ agent, identify }));
+  const chat = openChat(url);
+  await chat.sendMessage({ text: "Pay twice" });
+  const asked = chat.messages.at(-1)?.metadata?.pending ?? [];
+  expect(asked).toHaveLength(2);
+  const [first, second] = asked as [PendingCall, PendingCall];
+  const approvals = { [first.toolCallId]: { approve: true } };
+  await chat.sendMessage(undefined, { body: { approvals } });
+  const { metadata } = chat.messages.at(-1) as UiMessage;
+  expect(metadata).toMatchObject({ status: "waiting", pending: [second] });
+  expect((await history(url)).at(-1)?.metadata).toMatchObject({ pending: [second] });
+  const rest = { [second.toolCallId]: { approve: true } };
+  await chat.sendMessage(undefined, { body: { approvals: rest } });
+  expect(chat.messages.at(-1)?.metadata).toMatchObject({ status: "complete", pending: [] });
 });
 
 test("an answer that was given already, and one to a call that does not wait, is refused", async () => {

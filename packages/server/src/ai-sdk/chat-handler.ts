@@ -69,7 +69,7 @@ async function startCall(settings: ChatSettings, visit: Visit): Promise<Response
   const run = agent.stream(input, { ...user.context, userId: user.userId, sessionId, callId });
   const onCancel = () => void drain(run);
   const edited = editedCalls(input, pending);
-  return stream(settings, visit, { session, run, continues, edited, onCancel });
+  return stream(settings, visit, { session, run, continues, pending, edited, onCancel });
 }
 
 async function resumeStream(
@@ -83,8 +83,10 @@ async function resumeStream(
   const run = await session.attach(named, reading.signal);
   if (!run) return new Response(null, { status: 204 });
   const continues = await session.continued(run.callId);
+  const { userId } = visit.user;
+  const pending = continues ? await settings.agent.pending(userId, sessionId) : [];
   const onCancel = () => reading.abort();
-  return stream(settings, visit, { session, run, continues, onCancel, isReplay: true });
+  return stream(settings, visit, { session, run, continues, pending, onCancel, isReplay: true });
 }
 
 /** A call that is streamed. */
@@ -93,6 +95,8 @@ interface StreamedCall {
   readonly run: AsyncIterable<AgentEvent> & { readonly callId: string };
   /** Message that the call goes on with. */
   readonly continues: UiMessage | null;
+  /** Calls of the session that wait for an answer. */
+  readonly pending: readonly PendingCall[];
   /** The client has nothing of that message. @default false */
   readonly isReplay?: boolean | undefined;
   /** Calls that are answered with another input. @default none */
@@ -109,7 +113,7 @@ function editedCalls(input: CallInput, pending: readonly PendingCall[]): readonl
 }
 
 function stream(settings: ChatSettings, { request }: Visit, call: StreamedCall): Response {
-  const { session, run, continues, edited, isReplay = false, onCancel } = call;
+  const { session, run, continues, pending, edited, isReplay = false, onCancel } = call;
   const { version, heartbeatMs } = settings;
   const encoder = new UiChunkEncoder({
     version,
@@ -120,6 +124,7 @@ function stream(settings: ChatSettings, { request }: Visit, call: StreamedCall):
         toolCallIds: continues.parts.flatMap(toolCallIdOf),
         ...(isReplay && { known: continues }),
         edited,
+        pending,
       },
     }),
   });

@@ -34,6 +34,8 @@ export interface ContinuedMessage {
   readonly known?: Pick<UiMessage, "parts" | "metadata"> | undefined;
   /** Calls that a person has changed the input of. @default none */
   readonly edited?: readonly Pick<PendingCall, "toolCallId" | "name" | "input">[] | undefined;
+  /** Calls of the session that waited when the call began; those that get no result still wait when it ends. @default none */
+  readonly pending?: readonly PendingCall[] | undefined;
 }
 
 type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>;
@@ -59,7 +61,7 @@ export class UiChunkEncoder {
   #hasEnded = false;
   /** Message that the last request is to become. */
   #request: string | null = null;
-  #pending: readonly PendingCall[] = [];
+  #pending: readonly PendingCall[];
   #errorCode: string | null = null;
   #isIncomplete = false;
 
@@ -75,12 +77,8 @@ export class UiChunkEncoder {
       this.#pending = this.#pending.filter(({ toolCallId }) => toolCallId !== event.toolCallId);
       this.#steps.toolResult(event);
     },
-    permission_ask: ({ pending }) => {
-      this.#pending = [...this.#pending, ...pending];
-    },
-    tool_suspended: ({ pending }) => {
-      this.#pending = [...this.#pending, ...pending];
-    },
+    permission_ask: ({ pending }) => this.#wait(pending),
+    tool_suspended: ({ pending }) => this.#wait(pending),
     model_call_start: ({ messageId = null }) => {
       this.#request = messageId;
     },
@@ -116,6 +114,7 @@ export class UiChunkEncoder {
   constructor(options: UiChunkEncoderOptions = {}) {
     this.#version = options.version ?? 6;
     this.#continues = options.continues;
+    this.#pending = options.continues?.pending ?? [];
     this.#errorText = options.errorText ?? errorText;
     this.#steps = new UiStepWriter(this.#version, options.continues?.toolCallIds ?? []);
   }
@@ -162,6 +161,14 @@ export class UiChunkEncoder {
     for (const chunk of partChunks(known?.parts ?? [], this.#version)) this.#steps.add(chunk);
     for (const { toolCallId, name: toolName, input } of edited)
       this.#steps.add({ type: "tool-input-available", toolCallId, toolName, input, dynamic: true });
+  }
+
+  /** Notes calls that wait for an answer; one that waited before may be told of again. */
+  #wait(calls: readonly PendingCall[]): void {
+    const known = this.#pending.filter(
+      ({ toolCallId }) => !calls.some((call) => call.toolCallId === toolCallId),
+    );
+    this.#pending = [...known, ...calls];
   }
 
   /**
