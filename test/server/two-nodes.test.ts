@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { HarnessAgent } from "@holdfast/harness";
 import type { Handler } from "@holdfast/server";
-import { chatHandler, type UiMessage } from "@holdfast/server/ai-sdk";
+import { chatHandler } from "@holdfast/server/ai-sdk";
+import type { UiMessage } from "@holdfast/server/ai-sdk/page";
 import { RedisDistributedStore } from "@holdfast/store-redis";
 import { eventually, tempDirectory } from "@holdfast/testing";
 import { Redis } from "ioredis";

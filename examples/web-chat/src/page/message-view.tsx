@@ -1,11 +1,10 @@
+import { settledParts } from "@holdfast/server/ai-sdk/page";
 import { memo } from "react";
 import type { Answer } from "./api.js";
 import { ApprovalCard } from "./approval-card.js";
 import { type ChatData, type ChatMessage, type PendingCall, textOf } from "./chat-message.js";
 import { Icon } from "./icons.js";
 import { Markdown } from "./markdown.js";
-
-import { settledParts } from "./settled-parts.js";
 import { ToolCard } from "./tool-card.js";
 
 interface MessageViewProps {

@@ -1,18 +1,9 @@
 export { chatHandler } from "./chat-handler.js";
 export type { ChatApproval } from "./chat-request.js";
 export type { ChatHandlerOptions } from "./chat-settings.js";
-export { settledParts } from "./settled-parts.js";
 export type { AiSdkVersion, UiChunk, UiFinishReason } from "./ui-chunk.js";
 export {
   type ContinuedMessage,
   UiChunkEncoder,
   type UiChunkEncoderOptions,
 } from "./ui-chunk-encoder.js";
-export type {
-  ChatMetadata,
-  DynamicToolPart,
-  ToolApproval,
-  TurnStatus,
-  UiMessage,
-  UiPart,
-} from "./ui-message.js";

@@ -1,0 +1,9 @@
+export { settledParts } from "./settled-parts.js";
+export type {
+  ChatMetadata,
+  DynamicToolPart,
+  ToolApproval,
+  TurnStatus,
+  UiMessage,
+  UiPart,
+} from "./ui-message.js";
