@@ -32,7 +32,7 @@ const limits: Readonly<Record<string, number>> = {
   "@holdfast/server": 2.5,
   "@holdfast/session-tools": 45,
   "@holdfast/store-json": 97,
-  "@holdfast/store-mysql": 98,
+  "@holdfast/store-mysql": 108,
   "@holdfast/store-redis": 96,
   "@holdfast/subagents": 41,
   "@holdfast/testing": 164,
