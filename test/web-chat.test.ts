@@ -148,7 +148,7 @@ test("the page is the same in the end, at whatever instants of a reply it was re
     const chat = await ChatPage.open(browser, desk.url);
     await chat.say(guide);
     // Instants by what has been written, so that none of them comes after the end.
-    for (const chars of [Math.random() * 800, 800 + Math.random() * 1_200]) {
+    for (const chars of [Math.random() * 800, 800 + Math.random() * 700]) {
       await chat.written(chars);
       await chat.page.reload();
     }
