@@ -43,6 +43,8 @@ export class OutcomeSigns {
   #last = 0;
   #signs: readonly OutcomeSign[] = [];
   #isAtEnd = false;
+  /** Settles when nothing is being read: the range is extended by one reader at a time. */
+  #reading: Promise<unknown> = Promise.resolve();
 
   constructor(log: Pick<ConversationLog, "read">, slot: Slot) {
     this.#log = log;
@@ -50,7 +52,13 @@ export class OutcomeSigns {
   }
 
   /** Returns the next records after a seq, at most a page beyond the cached ones; none at the end of the log. */
-  async behind(seq: number): Promise<readonly OutcomeSign[]> {
+  behind(seq: number): Promise<readonly OutcomeSign[]> {
+    const found = this.#reading.then(() => this.#behind(seq));
+    this.#reading = found.catch(() => undefined);
+    return found;
+  }
+
+  async #behind(seq: number): Promise<readonly OutcomeSign[]> {
     if (seq < this.#after) return this.#readUpTo(seq);
     if (seq < this.#last) return this.#signs.filter((sign) => sign.seq > seq);
     if (seq > this.#last) this.#keep(seq, []);
