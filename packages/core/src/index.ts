@@ -17,13 +17,13 @@ export { AttachedRun } from "./engine/feed/attached-run.js";
 export type { AttachOptions } from "./engine/feed/call-feeds.js";
 export type { CompactOptions, ResumeOptions, SalvageOptions } from "./engine/method-options.js";
 export { type CallContext, ReActAgent } from "./engine/react-agent.js";
+export type { StateEdit } from "./engine/session/edit-state.js";
 export type { ShutdownReport } from "./engine/session/ending.js";
 export type { HealthReport } from "./engine/session/health.js";
 export type { Interruption, InterruptOptions } from "./engine/session/interrupt-session.js";
 export type { LifecycleState } from "./engine/session/lifecycle.js";
-export type { StateEdit } from "./engine/session/maintenance.js";
 export type { HistoryPage } from "./engine/session/read-history.js";
-export type { SessionName } from "./engine/session/slot-arguments.js";
+export type { SessionName } from "./engine/session/session-arguments.js";
 export { installSignalHandlers, type SignalHandlerOptions } from "./engine/signal-handlers.js";
 export {
   AmbiguousInterruptError,

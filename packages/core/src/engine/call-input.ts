@@ -7,7 +7,7 @@ import { showValue } from "../plugin-kit/show-value.js";
 import type { InboxEntry } from "../ports/inbox.js";
 import { uuidv7 } from "../slot/uuid.js";
 import type { PermissionRule } from "../state/sections.js";
-import { confirmations, externalResults } from "./check-answers.js";
+import { confirmations, externalResults, questionAnswers } from "./check-answers.js";
 import { checkMessages } from "./check-messages.js";
 
 /** A person's answer about a tool call that asks. */
@@ -40,13 +40,23 @@ export interface ExternalResult {
   readonly state?: ToolResultState | undefined;
 }
 
+/** A person's answer to the question of a tool call. */
+export interface QuestionAnswer {
+  readonly toolCallId: string;
+  /** `accept`: answered; `decline`: refused; `cancel`: put aside without a choice. */
+  readonly action: "accept" | "decline" | "cancel";
+  /** Fields that the person filled in, with `accept`. Those that are left out get the default of the question's schema. */
+  readonly content?: JsonObject | undefined;
+}
+
 /** Input of a call: something new to say, or an answer about open tool calls. */
 export type CallInput =
   | string
   | Message
   | readonly Message[]
   | { readonly confirm: readonly Confirmation[] }
-  | { readonly results: readonly ExternalResult[] };
+  | { readonly results: readonly ExternalResult[] }
+  | { readonly answers: readonly QuestionAnswer[] };
 
 /** Input of a call, checked and told apart by kind. */
 export type ReadInput =
@@ -57,7 +67,8 @@ export type ReadInput =
       readonly foreignIds: boolean;
     }
   | { readonly kind: "confirm"; readonly confirm: readonly Confirmation[] }
-  | { readonly kind: "results"; readonly results: readonly ExternalResult[] };
+  | { readonly kind: "results"; readonly results: readonly ExternalResult[] }
+  | { readonly kind: "answers"; readonly answers: readonly QuestionAnswer[] };
 
 /** Returns a hash of what an input says, whatever ids and times its messages have: equal for a repeated call. */
 export function hashInput(input: ReadInput): string {
@@ -103,6 +114,8 @@ export function readInputBody({ body }: Pick<InboxEntry, "body">): KeptInput | n
         input: { kind, results: externalResults(input[kind]) },
         ...kept,
       };
+    if (kind === "answers")
+      return { input: { kind, answers: questionAnswers(input[kind]) }, ...kept };
   } catch (error) {
     if (!InvalidInputError.is(error)) throw error;
   }
@@ -124,6 +137,10 @@ export function readInput(input: CallInput, now: () => Date): ReadInput {
   if (isRecord(input) && "results" in input) {
     refuseOthers(input, "results");
     return { kind: "results", results: externalResults(input["results"]) };
+  }
+  if (isRecord(input) && "answers" in input) {
+    refuseOthers(input, "answers");
+    return { kind: "answers", answers: questionAnswers(input["answers"]) };
   }
   return { kind: "messages", messages: checkMessages(input), foreignIds: true };
 }

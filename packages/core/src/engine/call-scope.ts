@@ -8,9 +8,9 @@ import type { Slot } from "../slot/slot.js";
 import type { AgentState } from "../state/agent-state.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
 import type { FeedWriter } from "./feed/feed-writer.js";
+import type { Prefetch } from "./loop/reasoning.js";
 import type { RunName } from "./save/log-batch.js";
 import type { OpenSession } from "./session/open-session.js";
-import type { Prefetch } from "./session/prefetch.js";
 import type { StopSwitch } from "./session/stop-switch.js";
 import type { Steering } from "./session/take-steered.js";
 

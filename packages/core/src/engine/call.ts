@@ -1,29 +1,28 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
-import { HoldfastError, ShuttingDownError } from "../errors/index.js";
-import type { AgentEvent, EventBody } from "../events/agent-event.js";
+import { HoldfastError } from "../errors/index.js";
 import type { AgentReply } from "../events/agent-reply.js";
 import type { RunStep } from "../middleware/middleware.js";
 import type { InboxEntry } from "../ports/inbox.js";
 import type { Subscription } from "../ports/signal-bus.js";
-import { checkId, describeSlot, type Slot } from "../slot/slot.js";
+import { checkId, type Slot } from "../slot/slot.js";
 import { uuidv7 } from "../slot/uuid.js";
-import { type AgentParts, backgroundEvent, observer } from "./assemble/agent-parts.js";
+import type { AgentParts } from "./assemble/agent-parts.js";
 import { compose } from "./assemble/compose.js";
+import { CallEvents } from "./call-events.js";
 import { type CallInput, hashInput, inputBody, type ReadInput, readInput } from "./call-input.js";
 import { type CallScope, UsageMeter } from "./call-scope.js";
 import { checkSizes } from "./check-messages.js";
 import type { EventBuffer } from "./event-buffer.js";
-import type { FeedWriter } from "./feed/feed-writer.js";
+import { Prefetch } from "./loop/reasoning.js";
 import { incomingEmit } from "./receive.js";
 import { receiveInput } from "./receive-input.js";
-import { NothingToResume, serveRequest } from "./serve-request.js";
+import { CallExits } from "./session/call-exits.js";
 import { type EntryOptions, withSession } from "./session/enter-session.js";
 import type { ActiveCall } from "./session/lifecycle.js";
 import type { OpenSession } from "./session/open-session.js";
-import { Prefetch } from "./session/prefetch.js";
-import { orAborted, StopSwitch } from "./session/stop-switch.js";
+import { orAborted, type StopSwitch } from "./session/stop-switch.js";
 import { Steering } from "./session/take-steered.js";
-import { callAborted } from "./turn.js";
+import { NothingToResume, takeTurn } from "./turn.js";
 
 /** Stands for the input of a call that goes on with an earlier run and says nothing itself. */
 export const RESUME: unique symbol = Symbol("resume");
@@ -33,7 +32,6 @@ export class Call implements ActiveCall {
   readonly callId: string;
   readonly runId: string = uuidv7();
   readonly slot: Slot;
-  readonly stop: StopSwitch = new StopSwitch();
   readonly #steering = new Steering();
   readonly #parts: AgentParts;
   readonly #ctx: RuntimeContext;
@@ -41,28 +39,15 @@ export class Call implements ActiveCall {
   #input: ReadInput | null;
   /** Hash of the input as the caller gave it, when the caller named the call. */
   readonly #hash: string | undefined;
-  readonly #buffer: EventBuffer | null;
   readonly #prefetch: Prefetch;
-  /** Present when the events of the call are kept; numbers them. */
-  readonly #feed: FeedWriter | undefined;
   readonly #usage = new UsageMeter();
-  readonly #began = performance.now();
-  /** Aborts while the call waits for its turn. */
-  readonly #leave = new AbortController();
-  /** Aborts when the agent begins to shut down. */
-  readonly #drained = new AbortController();
-  /** Aborts when the agent ends without waiting for the call any longer. */
-  readonly #abandon = new AbortController();
+  readonly #events: CallEvents;
+  readonly #exits: CallExits;
   #subscription: Subscription | undefined;
   /** Settles when other nodes can find the run, should this one die. */
   #marked: Promise<void> | undefined;
   /** True once the call holds its session. */
   isRunning = false;
-  readonly #watchers: ((event: AgentEvent) => void)[] = [];
-  readonly #watch = observer(this.#watchers);
-  #seq = 0;
-  #hasBegun = false;
-  #ended = false;
 
   /** @throws InvalidIdError | InvalidInputError | StateTooLargeError before anything happens */
   constructor(
@@ -78,16 +63,16 @@ export class Call implements ActiveCall {
     this.#hash = ctx.callId !== undefined && this.#input ? hashInput(this.#input) : undefined;
     this.#ctx = ctx;
     this.#prefetch = new Prefetch(parts.prefetches, { slot: this.slot, ctx });
-    this.#buffer = buffer;
-    this.#feed = parts.feeds?.writer(this);
+    this.#events = new CallEvents(parts, this, buffer);
+    this.#exits = new CallExits(parts.settings.name, this.slot);
+  }
+
+  get stop(): StopSwitch {
+    return this.#exits.stop;
   }
 
   drain(): void {
-    const why = new ShuttingDownError(
-      `agent "${this.#parts.settings.name}" is shutting down; ${describeSlot(this.slot)} was still waiting. Send the call to another process`,
-    );
-    this.#drained.abort(why);
-    this.#leave.abort(why);
+    this.#exits.drain();
   }
 
   cut(): void {
@@ -95,11 +80,7 @@ export class Call implements ActiveCall {
   }
 
   abandon(): void {
-    this.#abandon.abort(
-      new ShuttingDownError(
-        `agent "${this.#parts.settings.name}" shut down before the call on ${describeSlot(this.slot)} ended: its store, a hook or a plugin gave no answer. Repeat the call in another process, or resume it there; once it had the session, what it was asked is kept`,
-      ),
-    );
+    this.#exits.abandon();
   }
 
   hasHeard(messageId: string): boolean {
@@ -108,24 +89,25 @@ export class Call implements ActiveCall {
 
   async run(): Promise<AgentReply> {
     let leave: (() => void) | undefined;
-    const detach = this.#heedCaller();
+    const detach = this.#exits.heed(this.#ctx.signal);
     let reason = "error";
     try {
       leave = this.#parts.lifecycle.enter(this);
       const answering = compose(this.#parts.hooks.onRun, this.#runStep(), async () => {
         // Only a call that was named can have an earlier run.
-        if (this.#feed && this.#ctx.callId !== undefined) await this.#feed.look();
-        this.#begin();
-        await this.#parts.lifecycle.ready(this.#drained.signal);
+        const { feed } = this.#events;
+        if (feed && this.#ctx.callId !== undefined) await feed.look();
+        this.#events.begin();
+        await this.#parts.lifecycle.ready(this.#exits.draining);
         return this.#answer();
       });
-      const reply = await orAborted(answering, this.#abandon.signal);
+      const reply = await orAborted(answering, this.#exits.abandoned);
       reason = reply.reason;
       return reply;
     } catch (error) {
-      this.#begin();
+      this.#events.begin();
       if (!(error instanceof NothingToResume))
-        this.#emit({
+        this.#events.emit({
           type: "error",
           code: HoldfastError.is(error) ? error.code : "UNKNOWN",
           message: HoldfastError.is(error) ? error.message : "a model, tool or hook failed",
@@ -134,18 +116,9 @@ export class Call implements ActiveCall {
     } finally {
       detach();
       if (this.#subscription)
-        await orAborted(this.#subscription.close(), this.#abandon.signal).catch(() => undefined);
-      this.#begin();
-      this.#emit({
-        type: "call_end",
-        reason,
-        usage: this.#usage.total(),
-        durationMs: performance.now() - this.#began,
-      });
-      this.#ended = true;
+        await orAborted(this.#subscription.close(), this.#exits.abandoned).catch(() => undefined);
+      this.#events.end(reason, this.#usage.total());
       this.#parts.runMarks?.end(this.runId);
-      if (this.#feed) this.#parts.feeds?.settle(this.#feed);
-      this.#buffer?.end();
       leave?.();
     }
   }
@@ -157,28 +130,8 @@ export class Call implements ActiveCall {
       ctx: this.#ctx,
       callId,
       runId,
-      observe: (listener) => void this.#watchers.push(listener),
+      observe: (listener) => this.#events.observe(listener),
     };
-  }
-
-  /** Once, whichever way the call goes: every call's events begin with it. */
-  #begin(): void {
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
-    this.#emit({ type: "call_start" });
-  }
-
-  /** Ties the caller's signal to this call; the function returned unties it. */
-  #heedCaller(): () => void {
-    const { signal } = this.#ctx;
-    if (!signal) return () => undefined;
-    const abort = () => {
-      this.stop.stop("abort", { cause: signal.reason });
-      this.#leave.abort(callAborted(this.slot, signal.reason));
-    };
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    return () => signal.removeEventListener("abort", abort);
   }
 
   /** Waits for the session, then serves the request. */
@@ -189,14 +142,14 @@ export class Call implements ActiveCall {
       callId: this.callId,
       runId: this.runId,
       put: () => this.#inboxEntry(),
-      signal: this.#leave.signal,
+      signal: this.#exits.leaving,
       wait: onBusy !== "reject",
       queueTimeoutMs,
       takeBackUnfinished: onBusy === "rollback",
       prepare: async () => {
         await this.#receive();
         this.#mark();
-        await orAborted(this.#listen(), this.#drained.signal);
+        await orAborted(this.#listen(), this.#exits.draining);
         // The lease is asked for next: both answers are waited for at once.
         this.#prefetch.begin();
       },
@@ -204,14 +157,14 @@ export class Call implements ActiveCall {
         waited = true;
         if (onBusy === "interrupt" || onBusy === "rollback")
           // When the holder cannot be told, waiting for it may take forever.
-          this.#stopHolder(onBusy).catch((error) => this.#leave.abort(error));
+          this.#stopHolder(onBusy).catch((error) => this.#exits.leave(error));
       },
       onEnter: () => {
         this.isRunning = true;
         // The call before this one may have changed what was fetched.
         if (waited) this.#prefetch.begin();
       },
-      emit: (event) => this.#emit(event),
+      emit: (event) => this.#events.emit(event),
     };
     return withSession(this.#parts, this.slot, entry, async (session) => {
       const { lost } = session.lease;
@@ -220,7 +173,7 @@ export class Call implements ActiveCall {
       lost.addEventListener("abort", leaseLost, { once: true });
       try {
         await this.#settleMark(session);
-        return await serveRequest(session, entry, {
+        return await takeTurn(session, entry, {
           input: this.#input,
           scopeOf: (open) => this.#scope(open),
         });
@@ -233,10 +186,10 @@ export class Call implements ActiveCall {
   /** Runs the input through the `onIncoming` hooks: from here on only what they made of it is known. */
   async #receive(): Promise<void> {
     const { slot, callId } = this;
-    const { signal } = this.#leave;
+    const signal = this.#exits.leaving;
     if (this.#input === null || this.#parts.hooks.onIncoming.length === 0) return;
     const ctx = this.#ctx.child({ ...slot, callId, signal });
-    const emit = incomingEmit(this.#parts, (event) => this.#emit(event));
+    const emit = incomingEmit(this.#parts, (event) => this.#events.emit(event));
     const step = { slot, ctx, callId, signal, emit };
     const received = await orAborted(receiveInput(this.#parts, this.#input, step), signal);
     this.#input = this.#checked(received);
@@ -287,7 +240,7 @@ export class Call implements ActiveCall {
       { enters: gate },
     );
     // The call may have left meanwhile.
-    if (this.#ended) await subscription.close();
+    if (this.#events.hasEnded) await subscription.close();
     else this.#subscription = subscription;
   }
 
@@ -317,34 +270,19 @@ export class Call implements ActiveCall {
       steering: this.#steering,
       prefetch: this.#prefetch,
       usage: this.#usage,
-      feed: this.#feed,
+      feed: this.#events.feed,
       newInput: [],
       inputIds: [],
-      emit: (event) => this.#emit(event),
+      emit: (event) => this.#events.emit(event),
       checkpoint: () => {
         if (!session.holdsLease()) stop.stop("lease_lost");
-        if (this.#drained.signal.aborted) stop.stop("shutdown");
+        if (this.#exits.draining.aborted) stop.stop("shutdown");
         stop.check();
       },
       async settled() {
-        await stop.race(session.settleLease());
+        if (session.isLeaseInDoubt()) await stop.race(session.confirmLease());
         this.checkpoint();
       },
     };
-  }
-
-  #emit(body: EventBody): void {
-    const { slot, callId, runId } = this;
-    // A hook may have left work behind that still has something to tell; `call_end` stays the last of the call.
-    if (this.#ended) {
-      this.#parts.observe(backgroundEvent(slot, callId, body));
-      return;
-    }
-    const envelope = { slot, callId, runId };
-    const fed = this.#feed?.push(body);
-    this.#buffer?.push(body, envelope, fed);
-    const event: AgentEvent = { ...body, ...envelope, seq: fed ?? this.#seq++ };
-    this.#watch(event);
-    this.#parts.observe(event);
   }
 }

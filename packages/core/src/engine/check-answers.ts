@@ -1,10 +1,11 @@
 import { InvalidInputError } from "../errors/errors.js";
-import { isRecord, toJsonValue } from "../json/json.js";
+import { isRecord, type JsonObject, toJsonValue } from "../json/json.js";
 import type { ToolResultState } from "../message/message.js";
 import { unknownNames } from "../plugin-kit/unknown-names.js";
 import { kindOf, rulesProblem } from "../state/section-checks.js";
 import type { RememberedRule } from "../state/sections.js";
-import type { Confirmation, ExternalResult } from "./call-input.js";
+import { MAX_QUESTION_DEPTH } from "../tool/question.js";
+import type { Confirmation, ExternalResult, QuestionAnswer } from "./call-input.js";
 
 const confirmationKeys = ["toolCallId", "approve", "input", "reason", "interrupt", "remember"];
 const ruleScopes: readonly unknown[] = [
@@ -19,7 +20,15 @@ const resultStates: readonly unknown[] = [
   "denied",
 ] satisfies readonly ToolResultState[];
 
-/** Returns the answers of a person, copied. @throws InvalidInputError that names the field and what is accepted */
+const answerKeys = ["toolCallId", "action", "content"];
+const answerActions: readonly unknown[] = [
+  "accept",
+  "decline",
+  "cancel",
+] satisfies readonly QuestionAnswer["action"][];
+const maxContentChars = 16_384;
+
+/** Returns a person's decisions about tool calls that ask, copied. @throws InvalidInputError that names the field and what is accepted */
 export function confirmations(value: unknown): Confirmation[] {
   return byCall(value, "confirm", confirmationKeys).map((entry) => {
     const { toolCallId, approve, input, reason, interrupt, remember } = entry;
@@ -73,6 +82,29 @@ export function externalResults(value: unknown): ExternalResult[] {
       output: toJsonValue(output, `the output of ${call}`),
       ...(state !== undefined && { state }),
     } as ExternalResult;
+  });
+}
+
+/** Returns answers to questions of tool calls, copied. @throws InvalidInputError that names the field and what is accepted */
+export function questionAnswers(value: unknown): QuestionAnswer[] {
+  return byCall(value, "answers", answerKeys).map((entry) => {
+    const { toolCallId, action, content } = entry;
+    const call = `tool call ${JSON.stringify(toolCallId)}`;
+    const refuse = (problem: string): never => {
+      throw new InvalidInputError(`answers, about ${call}: ${problem}`);
+    };
+    if (!answerActions.includes(action))
+      refuse(`action must be ${answerActions.join(", ")}, got ${kindOf(action)}`);
+    if (content !== undefined && action !== "accept") refuse('content goes with action "accept"');
+    if (content !== undefined && !isRecord(content))
+      refuse(`content must be an object, got ${kindOf(content)}`);
+    const copied =
+      content === undefined
+        ? undefined
+        : (toJsonValue(content, `the content about ${call}`, MAX_QUESTION_DEPTH) as JsonObject);
+    if (copied && JSON.stringify(copied).length > maxContentChars)
+      refuse(`content has more than ${maxContentChars} characters as JSON`);
+    return { toolCallId, action, ...(copied && { content: copied }) } as QuestionAnswer;
   });
 }
 

@@ -1,78 +1,56 @@
-import { RuntimeContext, type RuntimeContextFields } from "../context/runtime-context.js";
-import {
-  AmbiguousInterruptError,
-  ConfigurationError,
-  InvalidIdError,
-  InvalidInputError,
-} from "../errors/errors.js";
+import type { RuntimeContext, RuntimeContextFields } from "../context/runtime-context.js";
 import type { AgentReply, PendingCall } from "../events/agent-reply.js";
 import type { Message } from "../message/message.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import type { CompactionResult } from "../ports/compactor.js";
 import type { LogRange } from "../ports/conversation-log.js";
-import type { ToolGuard } from "../ports/tool-guard.js";
 import type { Slot } from "../slot/slot.js";
-import { checkId } from "../slot/slot.js";
-import { uuidv7 } from "../slot/uuid.js";
 import type { AgentState } from "../state/agent-state.js";
-import { LiveState } from "../state/live-state.js";
-import {
-  isSameRule,
-  type PermissionMode,
-  type PermissionRule,
-  type RememberedRule,
-} from "../state/sections.js";
+import type { PermissionMode, PermissionRule, RememberedRule } from "../state/sections.js";
 import type { InferInput, ToolInputSchema } from "../tool/input-schema.js";
 import { AgentRun } from "./agent-run.js";
 import type { ReActAgentOptions } from "./assemble/agent-options.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
 import { assembleAgent } from "./assemble/assemble-agent.js";
-import { Call, RESUME } from "./call.js";
+import { Call } from "./call.js";
 import type { CallInput } from "./call-input.js";
 import { EventBuffer } from "./event-buffer.js";
 import type { AttachedRun } from "./feed/attached-run.js";
-import { type AttachOptions, attachOptions } from "./feed/call-feeds.js";
+import { type AttachOptions, attachRun } from "./feed/call-feeds.js";
 import {
   type CompactOptions,
   compactOptions,
   type ForkOptions,
-  forkOptions,
-  historyRange,
-  permissionMode,
   type ResumeOptions,
-  resumeOptions,
-  rulesOptions,
   type SalvageOptions,
   salvageOption,
   timeoutOption,
-  wordsOf,
 } from "./method-options.js";
 import { Recovery } from "./recovery/recovery.js";
-import { NothingToResume } from "./serve-request.js";
+import { resumeRun } from "./resume-run.js";
+import type { StateEdit } from "./session/edit-state.js";
 import { Ending, LeftBehindError, type ShutdownReport } from "./session/ending.js";
 import { HealthCheck, type HealthReport } from "./session/health.js";
 import {
   type Interruption,
   type InterruptOptions,
+  interruptOnlyCall,
   interruptSession,
 } from "./session/interrupt-session.js";
 import type { LifecycleState } from "./session/lifecycle.js";
-import { Maintenance, type StateEdit } from "./session/maintenance.js";
-import { type HistoryPage, readHistory } from "./session/read-history.js";
-import { RememberedRules } from "./session/remembered-rules.js";
-import { unfinishedCall } from "./session/run-records.js";
+import { Maintenance } from "./session/maintenance.js";
+import type { HistoryPage } from "./session/read-history.js";
 import {
-  type FactsChange,
-  matchFacts,
-  type SessionFilter,
-  setFacts,
-} from "./session/session-facts.js";
-import { type SessionName, sessionArguments } from "./session/slot-arguments.js";
+  contextOf,
+  type NamedSession,
+  namedSession,
+  type SessionName,
+} from "./session/session-arguments.js";
+import { type FactsChange, type SessionFilter, setFacts } from "./session/session-facts.js";
+import { SessionPermissions } from "./session/session-permissions.js";
+import { SessionReader } from "./session/session-reader.js";
 import { steerSession } from "./session/steer-session.js";
-import { storedState } from "./session/stored-state.js";
-import { pendingWords } from "./session/take-in.js";
-import { waitingCalls } from "./tools/waiting-calls.js";
 
 /** Parts of an agent that works for another one, in place of the options from which others are assembled. */
 class MadeParts {
@@ -101,6 +79,8 @@ export type CallContext = RuntimeContext | RuntimeContextFields;
 export class ReActAgent {
   readonly #parts: AgentParts;
   readonly #maintenance: Maintenance;
+  readonly #reader: SessionReader;
+  readonly #permissions: SessionPermissions;
   readonly #ending: Ending;
   readonly #health: HealthCheck;
   readonly #recovery: Recovery | undefined;
@@ -112,6 +92,8 @@ export class ReActAgent {
         ? options.parts
         : assembleAgent(options, (parts) => new ReActAgent(new MadeParts(parts) as never));
     this.#maintenance = new Maintenance(this.#parts);
+    this.#reader = new SessionReader(this.#parts);
+    this.#permissions = new SessionPermissions(this.#parts, this.#maintenance);
     this.#ending = new Ending(this.#parts);
     this.#health = new HealthCheck(this.#parts);
     this.#recovery = Recovery.of(this.#parts);
@@ -119,6 +101,11 @@ export class ReActAgent {
 
   get name(): string {
     return this.#parts.settings.name;
+  }
+
+  /** Tokens that the agent's model reads at once, where the model says so. */
+  get contextWindow(): number | undefined {
+    return this.#parts.model.contextWindow;
   }
 
   get agentId(): string {
@@ -181,14 +168,8 @@ export class ReActAgent {
     options?: InterruptOptions,
   ): Promise<Interruption>;
   async interrupt(...args: readonly unknown[]): Promise<Interruption> {
-    if (args.length === 0) return this.#interruptOnly();
-    const { name, rest } = sessionArguments(args);
-    const { callId } = checkOptions<InterruptOptions>(rest[1], ["callId"], "interrupt");
-    if (callId !== undefined) checkId(callId, "callId");
-    const ctx = this.#context(name);
-    const slot = this.#parts.slotOf(ctx);
-    const message = rest[0] === undefined ? undefined : wordsOf(this.#parts, rest[0], "interrupt");
-    return interruptSession(this.#parts, this.#maintenance, { slot, ctx, message, callId });
+    if (args.length === 0) return interruptOnlyCall(this.#parts);
+    return interruptSession(this.#parts, this.#maintenance, this.#session(args));
   }
 
   /**
@@ -217,13 +198,7 @@ export class ReActAgent {
     options?: InterruptOptions,
   ): Promise<false | "steered" | "queued">;
   async steer(...args: readonly unknown[]): Promise<false | "steered" | "queued"> {
-    const { name, rest } = sessionArguments(args);
-    const { callId } = checkOptions<InterruptOptions>(rest[1], ["callId"], "steer");
-    if (callId !== undefined) checkId(callId, "callId");
-    const ctx = this.#context(name);
-    const slot = this.#parts.slotOf(ctx);
-    const message = wordsOf(this.#parts, rest[0], "steer");
-    return steerSession(this.#parts, this.#maintenance, { slot, ctx, message, callId });
+    return steerSession(this.#parts, this.#maintenance, this.#session(args));
   }
 
   /**
@@ -239,17 +214,7 @@ export class ReActAgent {
     options?: ResumeOptions,
   ): Promise<AgentReply | null>;
   async resume(...args: readonly unknown[]): Promise<AgentReply | null> {
-    const { name, rest } = sessionArguments(args);
-    const options = resumeOptions(rest[0]);
-    const ctx = this.#context(name);
-    const callId = options.callId ?? (await unfinishedCall(this.#parts, this.#parts.slotOf(ctx)));
-    if (callId === null) return null;
-    try {
-      return await this.#call(RESUME, ctx.child({ ...options, callId }), null).run();
-    } catch (error) {
-      if (error instanceof NothingToResume) return null;
-      throw error;
-    }
+    return resumeRun(this.#parts, this.#session(args));
   }
 
   /**
@@ -269,14 +234,7 @@ export class ReActAgent {
     options?: AttachOptions,
   ): Promise<AttachedRun | null>;
   async attach(...args: readonly unknown[]): Promise<AttachedRun | null> {
-    const { name, rest } = sessionArguments(args);
-    const options = attachOptions(rest[0]);
-    const { feeds } = this.#parts;
-    if (!feeds)
-      throw new ConfigurationError(
-        `attach has nothing to read: agent "${this.name}" keeps no events; build it with eventFeed: true`,
-      );
-    return feeds.attach(this.#parts, this.#slot(name), options);
+    return attachRun(this.#parts, this.#session(args));
   }
 
   /**
@@ -293,15 +251,7 @@ export class ReActAgent {
     options?: SalvageOptions,
   ): Promise<AgentState | null>;
   async getAgentState(...args: readonly unknown[]): Promise<AgentState | null> {
-    const { name, rest } = sessionArguments(args);
-    const salvage = salvageOption(rest[0], "getAgentState");
-    const slot = this.#slot(name);
-    const state = await storedState(this.#parts, slot, salvage);
-    const words = (await this.#parts.stateStore.inbox?.read(slot)) ?? [];
-    if (!state && words.length === 0) return null;
-    const found = state ?? LiveState.create(slot);
-    found.contextMutable().push(...pendingWords(found, words));
-    return found;
+    return this.#reader.state(this.#session(args));
   }
 
   /**
@@ -327,9 +277,9 @@ export class ReActAgent {
     options?: SalvageOptions,
   ): Promise<AgentState>;
   async updateAgentState(...args: readonly unknown[]): Promise<AgentState> {
-    const { name, rest } = sessionArguments(args);
+    const { slot, rest } = this.#session(args);
     const salvage = salvageOption(rest[1], "updateAgentState");
-    return this.#maintenance.update(this.#slot(name), rest[0] as StateEdit, salvage);
+    return this.#maintenance.update(slot, rest[0] as StateEdit, salvage);
   }
 
   /**
@@ -344,9 +294,8 @@ export class ReActAgent {
     options?: CompactOptions,
   ): Promise<CompactionResult>;
   async compact(...args: readonly unknown[]): Promise<CompactionResult> {
-    const { name, rest } = sessionArguments(args);
-    const { force, overrides } = compactOptions(rest[0]);
-    return this.#maintenance.compact(this.#slot(name), force, overrides);
+    const { slot, rest } = this.#session(args);
+    return this.#maintenance.compact(slot, compactOptions(rest[0]));
   }
 
   /**
@@ -363,8 +312,7 @@ export class ReActAgent {
     range?: LogRange,
   ): Promise<HistoryPage>;
   async history(...args: readonly unknown[]): Promise<HistoryPage> {
-    const { name, rest } = sessionArguments(args);
-    return readHistory(this.#parts, this.#slot(name), historyRange(rest[0]));
+    return this.#reader.history(this.#session(args));
   }
 
   /**
@@ -374,14 +322,7 @@ export class ReActAgent {
   pending(session: SessionName): Promise<readonly PendingCall[]>;
   pending(userId: string | null | undefined, sessionId: string): Promise<readonly PendingCall[]>;
   async pending(...args: readonly unknown[]): Promise<readonly PendingCall[]> {
-    const ctx = this.#context(sessionArguments(args).name);
-    const slot = this.#parts.slotOf(ctx);
-    await this.#parts.lifecycle.start();
-    const state = await storedState(this.#parts, slot);
-    if (!state) return [];
-    const call = ctx.child(slot);
-    call.agentState = state;
-    return waitingCalls({ parts: this.#parts, slot, session: { state }, ctx: call });
+    return this.#reader.pending(this.#session(args));
   }
 
   /**
@@ -397,16 +338,7 @@ export class ReActAgent {
     mode: PermissionMode,
   ): Promise<void>;
   async setPermissionMode(...args: readonly unknown[]): Promise<void> {
-    const { name, rest } = sessionArguments(args);
-    const mode = permissionMode(rest[0]);
-    this.#needGuard(
-      "setPermissionMode",
-      "permissionMode",
-      "permissions() of @holdfast/permissions",
-    );
-    await this.#maintenance.update(this.#slot(name), (state) => {
-      Object.assign(state.permissionContext, { mode, isModeSet: true });
-    });
+    await this.#permissions.setMode(this.#session(args));
   }
 
   /**
@@ -418,21 +350,14 @@ export class ReActAgent {
   enterPlanMode(session: SessionName): Promise<void>;
   enterPlanMode(userId: string | null | undefined, sessionId: string): Promise<void>;
   async enterPlanMode(...args: readonly unknown[]): Promise<void> {
-    this.#needGuard("enterPlanMode", "planMode", "planning() of @holdfast/planning");
-    await this.#maintenance.update(this.#slot(sessionArguments(args).name), (state) => {
-      const { planFile } = state.planModeContext;
-      state.planModeContext = { active: true, planFile, enteredBy: "application" };
-    });
+    await this.#permissions.enterPlanMode(this.#session(args));
   }
 
   /** Takes a session out of plan mode, also one that the agent entered; the plan stays where it is. */
   exitPlanMode(session: SessionName): Promise<void>;
   exitPlanMode(userId: string | null | undefined, sessionId: string): Promise<void>;
   async exitPlanMode(...args: readonly unknown[]): Promise<void> {
-    this.#needGuard("exitPlanMode", "planMode", "planning() of @holdfast/planning");
-    await this.#maintenance.update(this.#slot(sessionArguments(args).name), (state) => {
-      state.planModeContext = { active: false, planFile: state.planModeContext.planFile };
-    });
+    await this.#permissions.exitPlanMode(this.#session(args));
   }
 
   /** Returns the rules that people chose to remember for a session and for its user. */
@@ -442,9 +367,7 @@ export class ReActAgent {
     sessionId: string,
   ): Promise<readonly RememberedRule[]>;
   async rememberedRules(...args: readonly unknown[]): Promise<readonly RememberedRule[]> {
-    const slot = this.#slot(sessionArguments(args).name);
-    const state = (await storedState(this.#parts, slot)) ?? LiveState.create(slot);
-    return new RememberedRules(this.#parts, slot, state).all();
+    return this.#permissions.rules(this.#session(args));
   }
 
   /**
@@ -463,17 +386,7 @@ export class ReActAgent {
     options: Pick<RememberedRule, "scope"> & { readonly rules: readonly PermissionRule[] },
   ): Promise<void>;
   async rememberRules(...args: readonly unknown[]): Promise<void> {
-    const { name, rest } = sessionArguments(args);
-    const { scope, rules = [] } = rulesOptions(rest[0], "rememberRules");
-    for (const rule of rules) {
-      const problem = this.#parts.guard.ruleProblem?.(rule) ?? null;
-      if (problem !== null) throw new InvalidInputError(`rememberRules: ${problem}`);
-    }
-    const slot = this.#slot(name);
-    const add = (state: AgentState) =>
-      new RememberedRules(this.#parts, slot, state).add(rules, scope);
-    if (scope === "user") await add(LiveState.create(slot));
-    else await this.#maintenance.update(slot, add);
+    await this.#permissions.remember(this.#session(args));
   }
 
   /**
@@ -491,21 +404,7 @@ export class ReActAgent {
     options: Pick<RememberedRule, "scope"> & { readonly rules?: readonly PermissionRule[] },
   ): Promise<number>;
   async forgetRules(...args: readonly unknown[]): Promise<number> {
-    const { name, rest } = sessionArguments(args);
-    const { scope, rules } = rulesOptions(rest[0], "forgetRules");
-    const slot = this.#slot(name);
-    const isForgotten = (rule: PermissionRule) =>
-      rules === undefined || rules.some((one) => isSameRule(one, rule));
-    if (scope === "user")
-      return new RememberedRules(this.#parts, slot, LiveState.create(slot)).remove(
-        scope,
-        isForgotten,
-      );
-    let removed = 0;
-    await this.#maintenance.update(slot, async (state) => {
-      removed = await new RememberedRules(this.#parts, slot, state).remove(scope, isForgotten);
-    });
-    return removed;
+    return this.#permissions.forget(this.#session(args));
   }
 
   /**
@@ -521,9 +420,9 @@ export class ReActAgent {
     facts: FactsChange,
   ): Promise<void>;
   async setSession(...args: readonly unknown[]): Promise<void> {
-    const { name, rest } = sessionArguments(args);
+    const { slot, rest } = this.#session(args);
     const facts = checkOptions<FactsChange>(rest[0], ["title", "metadata"], "setSession");
-    await this.#maintenance.update(this.#slot(name), (state) => setFacts(state, facts));
+    await this.#maintenance.update(slot, (state) => setFacts(state, facts));
   }
 
   /**
@@ -538,19 +437,7 @@ export class ReActAgent {
    * A page may be short, even empty, and still have a cursor: continue until there is none.
    */
   async sessions(query: Omit<SlotQuery, "agentId"> & SessionFilter = {}): Promise<SlotPage> {
-    checkOptions<Omit<SlotQuery, "agentId"> & SessionFilter>(
-      query,
-      [
-        ...(["userId", "unfinished", "waiting", "limit", "cursor"] as const),
-        ...(["metadata", "since", "until", "text"] as const),
-      ],
-      "sessions",
-    );
-    const { metadata, since, until, text, ...wanted } = query;
-    if (query.userId !== undefined && query.userId !== null) checkId(query.userId, "userId");
-    const isSelected = matchFacts({ metadata, since, until, text });
-    const page = await this.#parts.stateStore.list({ ...wanted, agentId: this.agentId });
-    return { ...page, slots: page.slots.filter(isSelected) };
+    return this.#reader.list(query);
   }
 
   /**
@@ -568,19 +455,14 @@ export class ReActAgent {
   fork(session: SessionName, options?: ForkOptions): Promise<Slot>;
   fork(userId: string | null | undefined, sessionId: string, options?: ForkOptions): Promise<Slot>;
   async fork(...args: readonly unknown[]): Promise<Slot> {
-    const { name, rest } = sessionArguments(args);
-    const { at, as = uuidv7() } = forkOptions(rest[0]);
-    const from = this.#slot(name);
-    const slot: Slot = { ...from, sessionId: as };
-    await this.#maintenance.fork(slot, from, at);
-    return slot;
+    return this.#maintenance.fork(this.#session(args));
   }
 
   /** Deletes a session: state, log and what plugins keep of it. Long-term memory stays. */
   deleteSession(session: SessionName): Promise<boolean>;
   deleteSession(userId: string | null | undefined, sessionId: string): Promise<boolean>;
   async deleteSession(...args: readonly unknown[]): Promise<boolean> {
-    return this.#maintenance.delete(this.#slot(sessionArguments(args).name));
+    return this.#maintenance.delete(this.#session(args).slot);
   }
 
   /** Deletes everything of a user: all sessions and long-term memory. Returns how many sessions there were. */
@@ -644,55 +526,11 @@ export class ReActAgent {
     if (abandoned.length > 0) throw new LeftBehindError(this.name, abandoned);
   }
 
-  #call(
-    input: CallInput | typeof RESUME,
-    ctx: CallContext | undefined,
-    buffer: EventBuffer | null,
-  ): Call {
-    return new Call(this.#parts, input, this.#context(ctx ?? {}), buffer);
+  #call(input: CallInput, ctx: CallContext | undefined, buffer: EventBuffer | null): Call {
+    return new Call(this.#parts, input, contextOf(this.#parts, ctx ?? {}), buffer);
   }
 
-  /** @throws ConfigurationError */
-  #needGuard(
-    method: string,
-    part: NonNullable<ToolGuard["considers"]>[number],
-    plugin: string,
-  ): void {
-    if (!this.#parts.guard.considers?.includes(part))
-      throw new ConfigurationError(
-        `${method} has no effect on agent "${this.name}": none of its plugins heeds it; use ${plugin}`,
-      );
-  }
-
-  #slot(name: SessionName): Slot {
-    return this.#parts.slotOf(this.#context(name));
-  }
-
-  /** @throws InvalidInputError | InvalidIdError for what is no context, or names a session of another agent */
-  #context(fields: CallContext | SessionName): RuntimeContext {
-    const ctx = RuntimeContext.of(fields);
-    const { agentId } = fields as Partial<Slot>;
-    if (agentId !== undefined && agentId !== this.agentId)
-      throw new InvalidIdError(
-        `the session named belongs to agent ${JSON.stringify(agentId)}; this agent's id is ${JSON.stringify(this.agentId)}`,
-      );
-    return ctx;
-  }
-
-  async #interruptOnly(): Promise<Interruption> {
-    if (this.#parts.settings.requireSession !== false)
-      throw new InvalidIdError(
-        "interrupt() names no session, and this agent has requireSession: use interrupt(userId, sessionId)",
-      );
-    // Calls of agents that work for this one are stopped with the call that waits for them.
-    const calls = this.#parts.lifecycle.active.filter(
-      (one): one is Call => one instanceof Call && one.slot.agentId === this.agentId,
-    );
-    if (calls.length > 1)
-      throw new AmbiguousInterruptError(
-        `${calls.length} calls are in flight; name the session: interrupt(userId, sessionId)`,
-      );
-    for (const call of calls) call.stop.stop("interrupt");
-    return calls.length === 1 ? "stopped" : false;
+  #session(args: readonly unknown[]): NamedSession {
+    return namedSession(this.#parts, args);
   }
 }

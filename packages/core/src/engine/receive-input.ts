@@ -1,14 +1,14 @@
+import { isRecord, type JsonObject, type JsonValue } from "../json/json.js";
 import { assistantMessage } from "../message/create-message.js";
 import type { Message, ToolCallBlock, ToolResultBlock } from "../message/message.js";
 import { toolCallsOf } from "../message/read-message.js";
 import type { IncomingStep } from "../middleware/middleware.js";
 import type { AgentParts } from "./assemble/agent-parts.js";
-import type { Confirmation, ExternalResult, ReadInput } from "./call-input.js";
+import type { Confirmation, ExternalResult, QuestionAnswer, ReadInput } from "./call-input.js";
 import { type Receiver, receive, receiveBlock } from "./receive.js";
 import { storedState } from "./session/stored-state.js";
 import { openCallsOf } from "./tools/close-calls.js";
-import { toOutput } from "./tools/run-tool.js";
-import { textResult } from "./tools/tool-results.js";
+import { textResult, toOutput } from "./tools/tool-results.js";
 
 /** Step of a call's input; the rest depends on its kind. */
 type InputStep = Omit<IncomingStep, "origin" | "call" | "tool">;
@@ -35,6 +35,12 @@ export async function receiveInput(
       const one = (answer: Confirmation) =>
         receiveAnswer(parts, answer, { ...step, origin: "confirm", ...about(answer.toolCallId) });
       return { ...input, confirm: await inTurn(input.confirm, one) };
+    }
+    case "answers": {
+      const about = await openCalls(parts, step);
+      const one = (answer: QuestionAnswer) =>
+        receiveContent(parts, answer, { ...step, origin: "answers", ...about(answer.toolCallId) });
+      return { ...input, answers: await inTurn(input.answers, one) };
     }
   }
 }
@@ -100,7 +106,28 @@ async function receiveAnswer(
   }
   const answer = { toolCallId, approve, ...(remember !== undefined && { remember }) };
   if (input === undefined) return answer;
-  const message = assistantMessage([{ ...call, input }], { createdAt: parts.now() });
-  const [edited] = toolCallsOf(await receive(parts, message, step));
-  return { ...answer, input: edited?.input };
+  return { ...answer, input: await receiveCall(parts, { ...call, input }, step) };
+}
+
+/** Receives what a person filled in as the input of the tool call that goes on with it. */
+async function receiveContent(
+  parts: Receiver,
+  answer: QuestionAnswer,
+  step: IncomingStep,
+): Promise<QuestionAnswer> {
+  const { toolCallId, content } = answer;
+  if (content === undefined) return answer;
+  const call = { type: "tool_call", id: toolCallId, name: step.call?.name ?? "" } as const;
+  const received = await receiveCall(parts, { ...call, input: content }, step);
+  return { ...answer, content: isRecord(received) ? (received as JsonObject) : {} };
+}
+
+async function receiveCall(
+  parts: Receiver,
+  call: ToolCallBlock,
+  step: IncomingStep,
+): Promise<JsonValue | undefined> {
+  const message = assistantMessage([call], { createdAt: parts.now() });
+  const [received] = toolCallsOf(await receive(parts, message, step));
+  return received?.input;
 }

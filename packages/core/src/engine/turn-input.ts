@@ -1,12 +1,35 @@
-import { InvalidInputError, StateTooLargeError } from "../errors/index.js";
-import type { Message } from "../message/message.js";
+import {
+  InvalidInputError,
+  PendingConfirmationError,
+  StateTooLargeError,
+} from "../errors/index.js";
+import type { PendingCall } from "../events/agent-reply.js";
+import type { Message, ToolCallBlock } from "../message/message.js";
 import { describeSlot } from "../slot/slot.js";
 import type { RunRecord } from "../state/sections.js";
 import { type ReadInput, withFreshIds } from "./call-input.js";
 import type { CallScope } from "./call-scope.js";
+import type { RunName } from "./save/log-batch.js";
 import { restate } from "./session/run-records.js";
 import type { KeptAnswer } from "./session/take-in.js";
-import { type Resumption, resume } from "./tools/resume.js";
+import type { Answers } from "./tools/acting.js";
+import { questionOf } from "./tools/call-questions.js";
+import { endToolCalls, openCallsOf } from "./tools/close-calls.js";
+import { type OpenAsks, takeConfirmations, takeResults } from "./tools/take-answers.js";
+import { takeQuestionAnswers } from "./tools/take-question-answers.js";
+import { delegatedAsks } from "./tools/waiting-calls.js";
+
+/** Text of calls that do not run because a person denied another one and stopped. */
+export const ENDED_BY_DENIAL = "Not run: the user denied a call and stopped.";
+
+/** Calls of an earlier message that run before the model is asked again. */
+export interface Resumption extends Answers {
+  readonly calls: readonly ToolCallBlock[];
+  /** True when this call goes on from where another one paused. */
+  readonly resumed: boolean;
+  /** True when a denial ends the turn: only agents that were answered are told, and the model is not asked. */
+  readonly ends: boolean;
+}
 
 /** Input of a turn, and what comes with it. */
 export interface TurnInput {
@@ -32,7 +55,7 @@ export async function takeTurnInput(scope: CallScope, given: TurnInput): Promise
     throw new StateTooLargeError(
       `${describeSlot(slot)} holds ${bytes} bytes of messages; limits.stateBytes allows ${stateBytes}. Compact it (agent.compact) or raise the limit`,
     );
-  await takeAnswers(scope, given.answers);
+  await takeKept(scope, given.answers);
   const fresh = freshInput(scope, given);
   const resumption = await resume(scope, fresh, { goesOn: session.goesOn });
   await arrange(scope, given, fresh);
@@ -40,7 +63,7 @@ export async function takeTurnInput(scope: CallScope, given: TurnInput): Promise
 }
 
 /** Applies what other calls, which died, were to say about open tool calls. None of it is part of the present run. */
-async function takeAnswers(scope: CallScope, answers: readonly KeptAnswer[]): Promise<void> {
+async function takeKept(scope: CallScope, answers: readonly KeptAnswer[]): Promise<void> {
   const { session } = scope;
   for (const { entryId: runId, callId, input } of answers) {
     const run = { runId, callId };
@@ -93,4 +116,121 @@ function answer(scope: CallScope, input: readonly Message[]): void {
   scope.newInput = input;
   scope.inputIds = input.map(({ id }) => id);
   scope.session.log.expectInput(input);
+}
+
+/** Settings of {@link resume}. */
+interface ResumptionOptions {
+  /** Open calls run although the input says nothing about them: an earlier call was to answer them and died. */
+  readonly goesOn: boolean;
+  /** Run whose input it is. @default the present one */
+  readonly run?: RunName | undefined;
+}
+
+/**
+ * Takes in what the input says about open tool calls.
+ *
+ * @throws PendingConfirmationError for plain input while a tool call waits for an answer
+ * @throws InvalidInputError for answers about calls that do not wait for them
+ */
+async function resume(
+  scope: CallScope,
+  input: ReadInput,
+  { goesOn, run: answering = scope.run }: ResumptionOptions,
+): Promise<Resumption> {
+  const { state } = scope.session;
+  const asks = await openAsks(scope);
+  let delegated: Answers["delegated"] = new Map();
+  if (input.kind === "confirm")
+    delegated = await takeConfirmations(scope, answering, input.confirm, asks);
+  if (input.kind === "results") await takeResults(scope, answering, input.results);
+  if (input.kind === "answers")
+    delegated = takeQuestionAnswers(scope, answering, input.answers, asks);
+  if (input.kind === "messages" && input.messages.length > 0) denyPending(scope);
+  const open = openCallsOf(state);
+  const interrupted = state.shutdownInterrupted || goesOn;
+  state.shutdownInterrupted = false;
+  // The agent that they run was answered elsewhere, and waits no more.
+  const answered = (id: string) => asks.get(id)?.length === 0;
+  const waiting = open.filter(({ call, state }) => state !== "pending" || !answered(call.id));
+  const hasQuestion = (call: ToolCallBlock) => questionOf(state, call)?.asked !== undefined;
+  const isAsking = waiting.some(
+    ({ call, state }) => state === "asking" || asks.has(call.id) || hasQuestion(call),
+  );
+  if (input.kind === "messages" && waiting.length > 0 && (isAsking || !interrupted))
+    throw pendingError(scope, waiting, asks);
+  const ends = input.kind === "confirm" && input.confirm.some(({ interrupt }) => interrupt);
+  if (ends)
+    endToolCalls(scope, {
+      which: (_, { id }) => !delegated.has(id),
+      text: ENDED_BY_DENIAL,
+    });
+  const run = open.filter(({ call, state }) =>
+    ends
+      ? delegated.has(call.id)
+      : state === "allowed" ||
+        (state === "pending" && ((interrupted && !hasQuestion(call)) || answered(call.id))),
+  );
+  return {
+    calls: run.map(({ call }) => call),
+    approved: new Set(run.filter((one) => one.state === "allowed").map(({ call }) => call.id)),
+    delegated,
+    resumed: input.kind !== "messages" || interrupted || run.length > 0,
+    ends,
+  };
+}
+
+/** Returns what the agents that suspended calls run ask a person, by tool call. */
+async function openAsks(scope: CallScope): Promise<OpenAsks> {
+  const asks = new Map<string, readonly PendingCall[]>();
+  for (const { call, state } of openCallsOf(scope.session.state)) {
+    const tool = scope.parts.tools.get(call.name);
+    if (state === "pending" && tool?.delegation)
+      asks.set(call.id, await delegatedAsks(scope, call, tool));
+  }
+  return asks;
+}
+
+/** Answers what waits with a denial, where the caller of a new message wants that. */
+function denyPending(scope: CallScope): void {
+  const { ctx, session } = scope;
+  if (ctx.onPending !== "deny" || session.goesOn || session.state.shutdownInterrupted) return;
+  endToolCalls(scope, {
+    text: "Not run: the user answered with a new message instead.",
+    resultState: "denied",
+  });
+}
+
+/** Names the calls that can be answered; those that were allowed only wait for the others. */
+function pendingError(
+  { slot, session }: CallScope,
+  open: ReturnType<typeof openCallsOf>,
+  asks: OpenAsks,
+): PendingConfirmationError {
+  const hasQuestion = (call: ToolCallBlock) => questionOf(session.state, call)?.asked !== undefined;
+  const own = (wanted: "asking" | "pending", isQuestion = false) =>
+    open
+      .filter(({ call, state }) => state === wanted && !asks.has(call.id))
+      .filter(({ call }) => hasQuestion(call) === isQuestion)
+      .map(({ call: { name, id } }) => ({ name, toolCallId: id }));
+  const passedOn = [...asks.values()].flat();
+  const asking = [...own("asking"), ...passedOn.filter(({ question }) => !question)];
+  const questions = [...own("pending", true), ...passedOn.filter(({ question }) => question)];
+  const suspended = own("pending");
+  const named = (calls: readonly { readonly name: string; readonly toolCallId: string }[]) =>
+    calls.map(({ name, toolCallId }) => `${name} (${toolCallId})`).join(", ");
+  const waits = [
+    ...(asking.length === 0
+      ? []
+      : [`an approval of ${named(asking)}: { confirm: [{ toolCallId, approve }] }`]),
+    ...(questions.length === 0
+      ? []
+      : [`an answer to ${named(questions)}: { answers: [{ toolCallId, action, content }] }`]),
+    ...(suspended.length === 0
+      ? []
+      : [`the result of ${named(suspended)}: { results: [{ toolCallId, output }] }`]),
+  ];
+  return new PendingConfirmationError(
+    `${describeSlot(slot)} takes no new message: it waits for ${waits.join(", and for ") || "tool calls that were allowed and have not run"}. Answer with agent.call, or give up on what waits with agent.interrupt`,
+    [...asking, ...questions, ...suspended].map(({ toolCallId }) => toolCallId),
+  );
 }

@@ -1,30 +1,107 @@
-import {
-  CallAbortedError,
-  LeaseLostError,
-  ModelError,
-  StateConflictError,
-  StateCorruptError,
-} from "../errors/index.js";
+import { LeaseLostError, StateConflictError } from "../errors/index.js";
 import type { AgentReply } from "../events/agent-reply.js";
-import { createMessage } from "../message/create-message.js";
-import type { Message } from "../message/message.js";
 import { textOf } from "../message/read-message.js";
 import type { CallOutcome } from "../ports/conversation-log.js";
-import { describeSlot, type Slot } from "../slot/slot.js";
-import type { RunRecord } from "../state/sections.js";
 import { compose } from "./assemble/compose.js";
+import type { ReadInput } from "./call-input.js";
 import { type CallScope, stepOf } from "./call-scope.js";
+import { attach, failTurn, lastSave, stopTurn, type TurnProgress } from "./failed-turn.js";
 import { type LoopEnd, runLoop } from "./loop/loop.js";
-import { type CheckedSections, checkState, restoreSound } from "./save/check-state.js";
-import { saveOpening, sayInput } from "./save/save-run.js";
-import { recordUnsaved, type SaveOptions, saveSession } from "./save/save-session.js";
-import { remember } from "./session/run-records.js";
-import { sayInterrupts } from "./session/take-steered.js";
-import { endToolCalls } from "./tools/close-calls.js";
+import { earlierRun, ownRun, replay, reportResumed, sameRequest } from "./repeated-request.js";
+import { type CheckedSections, checkState } from "./save/check-state.js";
+import { saveOpening } from "./save/save-opening.js";
+import { saveSession } from "./save/save-session.js";
+import { recordUnsaved } from "./save/write-log.js";
+import { type EntryOptions, reopen } from "./session/enter-session.js";
+import type { OpenSession } from "./session/open-session.js";
+import { isUnfinished, recordOfRun, remember } from "./session/run-records.js";
+import { callAborted } from "./session/stop-switch.js";
+import { takeIn } from "./session/take-in.js";
 import { type TurnInput, takeTurnInput } from "./turn-input.js";
 
+/** Request of a call to its session. */
+export interface Request {
+  /** Null: go on with an unfinished run. */
+  readonly input: ReadInput | null;
+  scopeOf(session: OpenSession): CallScope;
+}
+
+/** Thrown when a session has no unfinished run that a call without input could go on with; never reaches a caller. */
+export class NothingToResume extends Error {
+  override readonly name = "NothingToResume";
+}
+
+/** Attempts at a first save that saves of others come before. */
+const maxOpenings = 8;
+
+/**
+ * Serves a request on its open session: a new one by a turn of reasoning and acting, a repeated one from its record when it was
+ * finished, and by going on with its own run when it was not.
+ *
+ * @throws CallIdReusedError when the `callId` names an earlier call with another input
+ */
+export async function takeTurn(
+  opened: OpenSession,
+  entry: EntryOptions,
+  { input, scopeOf }: Request,
+): Promise<AgentReply> {
+  let session = opened;
+  let stale: StaleSession | undefined;
+  for (let attempt = 1; ; attempt++) {
+    const scope = scopeOf(session);
+    try {
+      const reply = await serve(scope, entry, input, stale);
+      if (stale) await endUnsaved(scope);
+      return reply;
+    } catch (error) {
+      const isStale = error instanceof StaleSession;
+      if (isStale && attempt < maxOpenings) stale = error;
+      else {
+        if (stale) await endUnsaved(scope);
+        throw isStale ? error.cause : error;
+      }
+    }
+    session = await reopen(scope.parts, session, entry);
+  }
+}
+
+/** @param stale - end of an earlier attempt, before which another process saved */
+async function serve(
+  scope: CallScope,
+  entry: EntryOptions,
+  input: ReadInput | null,
+  stale: StaleSession | undefined,
+): Promise<AgentReply> {
+  const { parts, session } = scope;
+  const entries = session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [];
+  const kept = takeIn(parts, session, entries, entry);
+  const own = kept.findLast(({ callId }) => scope.named && callId === scope.callId);
+  const record = earlierRun(scope, input) ?? ownRun(scope, stale?.inputIds ?? []);
+  if (record && !isUnfinished(record)) {
+    session.dropped.push(entry.runId);
+    scope.feed?.leave();
+    return replay(scope, record);
+  }
+  if (own) sameRequest(scope, own, input);
+  if (!stale) reportResumed(scope, record, own);
+  const said = input ?? own?.input ?? null;
+  if (!said && !record) throw new NothingToResume("there is no unfinished run");
+  await scope.feed?.claim();
+  const answers = kept.filter((answer) => answer !== own);
+  return new Turn(scope).run({ input: said, answers, continued: record });
+}
+
+/**
+ * Ends a run in the log that was answered from a record, or refused, after another process had saved before its first save:
+ * the log has its input, which was written ahead of that save.
+ */
+async function endUnsaved(scope: CallScope): Promise<void> {
+  const { parts, session } = scope;
+  if (!parts.fused.log && !session.log.hasEnded) await recordUnsaved(scope, "conflict");
+}
+
 /** Thrown when another process saved between this turn's load and its first save: nothing was done yet. */
-export class StaleSession extends Error {
+class StaleSession extends Error {
   override readonly name = "StaleSession";
   /** Ids under which the turn was to say its input: the save may have been made, and another process found it. */
   readonly inputIds: readonly string[];
@@ -36,26 +113,22 @@ export class StaleSession extends Error {
 }
 
 /** One turn of a call that holds its session: takes the input in, runs the loop, and saves, however it ends. */
-export class Turn {
+class Turn {
   readonly #scope: CallScope;
-  readonly #given: TurnInput;
-  #resumed = false;
-  /** True once the session has taken this input: before that a failing call was refused and leaves no trace. */
-  #accepted = false;
+  readonly #progress: TurnProgress = { isAccepted: false, isResumed: false };
 
-  constructor(scope: CallScope, given: TurnInput) {
+  constructor(scope: CallScope) {
     this.#scope = scope;
-    this.#given = given;
   }
 
   /** Runs the turn and saves it, however it ends. @throws StaleSession */
-  async run(): Promise<AgentReply> {
+  async run(given: TurnInput): Promise<AgentReply> {
     const scope = this.#scope;
     let reply: AgentReply;
     try {
-      const resumption = await takeTurnInput(scope, this.#given);
-      this.#resumed = resumption.resumed;
-      this.#accepted = true;
+      const resumption = await takeTurnInput(scope, given);
+      this.#progress.isResumed = resumption.resumed;
+      this.#progress.isAccepted = true;
       scope.stop.check();
       await this.#open();
       reply = await compose(
@@ -84,106 +157,21 @@ export class Turn {
 
   /** A stop or an error: what was done so far is saved all the same. */
   async #failed(error: unknown): Promise<AgentReply> {
-    const { kind } = this.#scope.stop;
+    const { stop, session, slot, emit } = this.#scope;
+    const { kind } = stop;
     if (kind !== null) {
-      this.#scope.emit({ type: "interrupted", kind });
-      this.#scope.session.mark({ name: "interrupt", details: { kind } });
+      emit({ type: "interrupted", kind });
+      session.mark({ name: "interrupt", details: { kind } });
     }
-    switch (kind) {
-      case null:
-        return this.#fail(error, LeaseLostError.is(error) ? "conflict" : "error");
-      case "abort":
-        return this.#fail(callAborted(this.#scope.slot, this.#scope.stop.cause), "interrupted");
-      case "lease_lost":
-        return this.#fail(this.#scope.session.leaseLost(), "conflict");
-      case "rollback":
-        return this.#stopped("rolled_back");
-      default:
-        return this.#stopped("interrupted");
-    }
+    if (kind === null) return this.#fail(error, LeaseLostError.is(error) ? "conflict" : "error");
+    if (kind === "abort") return this.#fail(callAborted(slot, stop.cause), "interrupted");
+    if (kind === "lease_lost") return this.#fail(session.leaseLost(), "conflict");
+    const stopped = await stopTurn(this.#scope);
+    return this.#finish(this.#reply(stopped), kind === "rollback" ? "rolled_back" : "interrupted");
   }
 
-  /** The reply of a call that was stopped from outside: whatever it had said so far. */
-  async #stopped(outcome: CallOutcome): Promise<AgentReply> {
-    const { parts, stop, session } = this.#scope;
-    stop.close();
-    const partial = session.state.messages.findLast(
-      ({ id, role }) => role === "assistant" && session.said.has(id),
-    );
-    if (stop.kind === "rollback") {
-      session.taken.add(session.run.runId);
-      session.takeBack();
-    } else {
-      sayInput(this.#scope);
-      if (stop.kind === "shutdown") {
-        endToolCalls(this.#scope, { which: (state) => state === "started" });
-        session.state.shutdownInterrupted = true;
-      } else endToolCalls(this.#scope);
-      if (stop.kind === "interrupt") await sayInterrupts(this.#scope);
-    }
-    const message = partial ?? createMessage("assistant", [], { createdAt: parts.now() });
-    const reason = stop.kind === "shutdown" ? "shutdown" : "interrupted";
-    return this.#finish(this.#replyWith(message, { reason }), outcome);
-  }
-
-  /** Saves what a failed call had done, its input above all, and throws. A call that was refused leaves no trace. */
-  async #fail(thrown: unknown, outcome: CallOutcome): Promise<never> {
-    const scope = this.#scope;
-    const { session } = scope;
-    scope.stop.close();
-    const bad = restoreSound(scope.parts, session);
-    // A plugin takes what this call has put into its state for damage.
-    const error = bad && StateCorruptError.is(thrown) ? bad : thrown;
-    if (bad && bad !== error) attach(error, "stateError", bad);
-    try {
-      if (outcome === "conflict") await recordUnsaved(scope, outcome);
-      else if (!this.#accepted) session.dropped.push(session.run.runId);
-      else if (this.#isRefused(error)) {
-        sayInput(scope);
-        session.takeBack();
-        session.dropSteered();
-        session.state.unfinishedRun = null;
-        await saveSession(scope, this.#saveOptions("rolled_back"));
-      } else {
-        sayInput(scope);
-        endToolCalls(this.#scope);
-        session.state.unfinishedRun = null;
-        this.#rememberUnfinished(outcome === "error");
-        await saveSession(scope, this.#saveOptions(outcome));
-      }
-    } catch (saveError) {
-      attach(error, "saveError", saveError);
-    }
-    throw error;
-  }
-
-  /** @param resumable - whether the run may be continued without its caller: not one that its caller gave up */
-  #rememberUnfinished(resumable: boolean): void {
-    const { session, parts, named } = this.#scope;
-    const record = this.#record("", "error");
-    session.state.resumableRun = resumable ? record : null;
-    if (named) remember(parts, session, record);
-  }
-
-  #record(messageId: string, reason: string): RunRecord {
-    const { run, inputHash, inputIds, session, parts } = this.#scope;
-    session.gather();
-    const lastId = session.lastId ?? inputIds.at(-1);
-    const isFinished = messageId !== "";
-    return {
-      ...run,
-      ...{ messageId, reason, at: parts.now().toISOString() },
-      ...(inputHash !== undefined && { inputHash }),
-      ...(!isFinished && { inputIds, ...(lastId !== undefined && { lastId }) }),
-    };
-  }
-
-  /**
-   * Whether the provider will not have what this turn says. Kept in the context it would be sent, and refused, with every
-   * later call; so the turn is taken back, and only the log has it. Not one that goes on with tool calls of an earlier turn.
-   */
-  #isRefused(error: unknown): boolean {
-    return ModelError.is(error) && error.kind === "content" && !this.#resumed;
+  #fail(thrown: unknown, outcome: CallOutcome): Promise<never> {
+    return failTurn(this.#scope, this.#progress, thrown, outcome);
   }
 
   async #finish(reply: AgentReply, outcome: CallOutcome): Promise<AgentReply> {
@@ -200,12 +188,12 @@ export class Turn {
     scope.stop.close();
     state.unfinishedRun = null;
     const isCut = reply.reason === "shutdown";
-    const record = this.#record(isCut ? "" : reply.message.id, reply.reason);
+    const record = recordOfRun(scope, isCut ? "" : reply.message.id, reply.reason);
     if (outcome !== "rolled_back") state.resumableRun = isCut ? record : null;
     if (named) remember(parts, session, record);
     try {
       if (!session.holdsLease()) throw session.leaseLost();
-      await saveSession(scope, { ...this.#saveOptions(outcome), checked });
+      await saveSession(scope, { ...lastSave(scope, this.#progress, outcome), checked });
     } catch (error) {
       if (LeaseLostError.is(error)) await recordUnsaved(scope, "conflict");
       attach(error, "reply", reply);
@@ -214,20 +202,7 @@ export class Turn {
     return reply;
   }
 
-  #saveOptions(outcome: CallOutcome): SaveOptions {
-    return {
-      final: true,
-      outcome,
-      mergeable: !this.#scope.session.hasSavedSteps && !this.#resumed,
-    };
-  }
-
-  #reply(end: LoopEnd): AgentReply {
-    const { message, ...rest } = end;
-    return this.#replyWith(message, rest);
-  }
-
-  #replyWith<E extends object>(message: Message, end: E): AgentReply & E {
+  #reply({ message, ...end }: LoopEnd | Awaited<ReturnType<typeof stopTurn>>): AgentReply {
     const { usage, slot, run } = this.#scope;
     return {
       ...end,
@@ -237,18 +212,6 @@ export class Turn {
       sessionId: slot.sessionId,
       callId: run.callId,
       runId: run.runId,
-    } as unknown as AgentReply & E;
+    } as AgentReply;
   }
-}
-
-/** Not enumerable, so that logging the error does not print the conversation. */
-function attach(error: unknown, key: string, value: unknown): void {
-  if (error instanceof Error) Object.defineProperty(error, key, { value, configurable: true });
-}
-
-/** Returns the error of a call that its caller aborted. */
-export function callAborted(slot: Slot, cause: unknown): CallAbortedError {
-  return new CallAbortedError(`the call on ${describeSlot(slot)} was aborted by its caller`, {
-    cause,
-  });
 }

@@ -153,7 +153,7 @@ export interface EventTypes {
     readonly error: string;
   };
   readonly overflow_recovery: { readonly recovered: boolean };
-  /** Tool calls wait for their results from outside; the call ends with `tool_suspended`. */
+  /** Tool calls wait for their results from outside, or for answers to their questions; the call ends with `tool_suspended`. */
   readonly tool_suspended: { readonly pending: readonly PendingCall[] };
   readonly permission_ask: { readonly pending: readonly PendingCall[] };
   readonly state_saved: {

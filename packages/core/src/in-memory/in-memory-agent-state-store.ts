@@ -1,7 +1,7 @@
-import * as z from "zod";
 import type { JsonObject } from "../json/json.js";
 import type { Message } from "../message/message.js";
 import { parseOptions } from "../plugin-kit/parse-options.js";
+import * as s from "../plugin-kit/schema/index.js";
 import type {
   AgentStateStore,
   CallRecord,
@@ -55,12 +55,12 @@ export interface InMemoryStoreOptions {
   readonly ttlMs?: number | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  fused: z.boolean().optional(),
-  clock: z
+const optionsSchema = s.strictObject({
+  fused: s.boolean().optional(),
+  clock: s
     .custom<() => Date>((value) => typeof value === "function", "a function that returns a Date")
     .optional(),
-  ttlMs: z.int().positive().optional(),
+  ttlMs: s.int().positive().optional(),
 });
 
 /** When something came, in the order of all saves and by the clock. */

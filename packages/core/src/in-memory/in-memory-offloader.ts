@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import * as z from "zod";
 import type { RuntimeContext } from "../context/runtime-context.js";
 import type { DataBlock, Message, TextBlock, ToolResultBlock } from "../message/message.js";
 import { cutIndex } from "../plugin-kit/cut-text.js";
+import * as s from "../plugin-kit/schema/index.js";
 import type { Offloader, OffloadReference } from "../ports/offloader.js";
 import { checkSlot, type Slot, slotText, userTag } from "../slot/slot.js";
 import { type Tool, tool, toolResult } from "../tool/tool.js";
@@ -11,10 +11,10 @@ import { type Tool, tool, toolResult } from "../tool/tool.js";
 const PAGE_CHARS = 16_000;
 const MAX_PAGE_CHARS = 64_000;
 
-const input = z.object({
-  reference: z.string().describe("The reference, as it was given"),
-  offset: z.int().min(0).optional().describe("First character to read; 0 by default"),
-  limit: z
+const input = s.object({
+  reference: s.string().describe("The reference, as it was given"),
+  offset: s.int().min(0).optional().describe("First character to read; 0 by default"),
+  limit: s
     .int()
     .min(2)
     .max(MAX_PAGE_CHARS)
@@ -75,7 +75,7 @@ export class InMemoryOffloader implements Offloader {
     return { reference, readBack: `Read it with read_offloaded, reference "${reference}".` };
   }
 
-  #readBack(request: z.infer<typeof input>, ctx: RuntimeContext): unknown {
+  #readBack(request: s.Infer<typeof input>, ctx: RuntimeContext): unknown {
     const { sessionId, userId } = ctx.agentState ?? ctx;
     const content =
       sessionId === undefined
@@ -97,7 +97,7 @@ function contentKey(owner: Pick<Slot, "userId" | "sessionId">, reference: string
 }
 
 /** Returns one page as a block of its own, so that the pages joined are the content; a second block names the next offset. */
-function page(text: string, request: z.infer<typeof input>): TextBlock[] {
+function page(text: string, request: s.Infer<typeof input>): TextBlock[] {
   const { offset = 0, limit = PAGE_CHARS } = request;
   const start = cutIndex(text, offset);
   const end = cutIndex(text, start + limit);

@@ -1,8 +1,8 @@
-import * as z from "zod";
 import { InvalidInputError } from "../errors/errors.js";
 import type { Message } from "../message/message.js";
 import { toolCallsOf, toolResultsOf } from "../message/read-message.js";
 import { parseOptions } from "../plugin-kit/parse-options.js";
+import * as s from "../plugin-kit/schema/index.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { CompactionRequest, Compactor } from "../ports/compactor.js";
 import type { AgentState } from "../state/agent-state.js";
@@ -13,8 +13,8 @@ export interface KeepLastOptions {
   readonly keepMessages: number;
 }
 
-const optionsSchema: z.ZodType<KeepLastOptions> = z.strictObject({
-  keepMessages: z.int().min(1),
+const optionsSchema: s.Schema<KeepLastOptions> = s.strictObject({
+  keepMessages: s.int().min(1),
 });
 
 /**

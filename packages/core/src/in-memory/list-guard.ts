@@ -1,5 +1,5 @@
-import * as z from "zod";
 import { parseOptions } from "../plugin-kit/parse-options.js";
+import * as s from "../plugin-kit/schema/index.js";
 import type { ToolGuard } from "../ports/tool-guard.js";
 import type { SuggestedRule } from "../state/sections.js";
 
@@ -11,8 +11,8 @@ export interface ListGuardOptions {
   readonly ask?: readonly string[] | undefined;
 }
 
-const names = z.array(z.string().min(1)).optional();
-const optionsSchema = z.strictObject({ deny: names, ask: names });
+const names = s.array(s.string().min(1)).optional();
+const optionsSchema = s.strictObject({ deny: names, ask: names });
 
 /**
  * Decides by tool name alone: the reference {@link ToolGuard}. A tool in neither list may run.

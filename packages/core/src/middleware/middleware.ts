@@ -60,6 +60,8 @@ export interface IncomingStep extends Pick<Step, "slot" | "ctx" | "signal" | "em
    * - `results`: one of `{ results }`, in the same form
    * - `confirm`: of `{ confirm }`, an edited input as an assistant message with one `tool_call` block, or the reason of a
    *   denial as a tool message with one `tool_result` block of state `denied`
+   * - `answers`: what a person filled in to answer the question of a tool call, as an assistant message with one `tool_call`
+   *   block that has it as its input
    * - `update`: a message that an edit by `updateAgentState` adds
    */
   readonly origin:
@@ -69,6 +71,7 @@ export interface IncomingStep extends Pick<Step, "slot" | "ctx" | "signal" | "em
     | "tool_result"
     | "results"
     | "confirm"
+    | "answers"
     | "update";
   /** Tool call that the message answers or edits, if the session has it. */
   readonly call?: ToolCallBlock | undefined;

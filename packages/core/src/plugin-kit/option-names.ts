@@ -1,38 +1,31 @@
-import type * as z from "zod";
-
-/** Returns the keys of the object that a schema has at a path; none where it has no object there. */
-export function optionNames(
-  schema: z.core.$ZodType,
-  path: readonly PropertyKey[],
-): readonly string[] {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  const [key, ...rest] = path;
-  switch (def.type) {
-    case "object": {
-      if (key === undefined) return Object.keys(def.shape);
-      const inner = def.shape[String(key)];
-      return inner ? optionNames(inner, rest) : [];
-    }
-    case "array":
-      return key === undefined ? [] : optionNames(def.element, rest);
-    case "record":
-      return key === undefined ? [] : optionNames(def.valueType, rest);
-    case "union":
-      return [...new Set(def.options.flatMap((option) => optionNames(option, path)))];
-    case "pipe":
-      return [def.in, def.out].map((side) => optionNames(side, path)).find(isFilled) ?? [];
-    case "optional":
-    case "nullable":
-    case "default":
-    case "prefault":
-    case "readonly":
-    case "catch":
-      return optionNames(def.innerType, path);
-    default:
-      return [];
-  }
+/** Parts of a schema's definition that lead to the schemas it is made of, in zod's words and in those of our own. */
+export interface SchemaParts {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly element?: unknown;
+  readonly valueType?: unknown;
+  readonly options?: readonly unknown[];
+  readonly innerType?: unknown;
+  readonly in?: unknown;
+  readonly out?: unknown;
 }
 
-function isFilled(names: readonly string[]): boolean {
-  return names.length > 0;
+/** Returns the keys of the object that a schema has at a path; none where it has no object there. */
+export function optionNames(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  const parts = partsOf(schema);
+  const [key, ...rest] = path;
+  if (parts.shape) {
+    if (key === undefined) return Object.keys(parts.shape);
+    const inner = parts.shape[String(key)];
+    return inner ? optionNames(inner, rest) : [];
+  }
+  const items = parts.element ?? parts.valueType;
+  if (items) return key === undefined ? [] : optionNames(items, rest);
+  if (parts.options)
+    return [...new Set(parts.options.flatMap((option) => optionNames(option, path)))];
+  const inner = [parts.innerType, parts.in, parts.out].filter((part) => part !== undefined);
+  return inner.map((part) => optionNames(part, path)).find((names) => names.length > 0) ?? [];
+}
+
+function partsOf(schema: unknown): SchemaParts {
+  return (schema as { readonly def?: SchemaParts }).def ?? {};
 }

@@ -1,8 +1,26 @@
-import type * as z from "zod";
 import { ConfigurationError } from "../errors/errors.js";
 import { optionNames } from "./option-names.js";
 import { showValue } from "./show-value.js";
 import { unknownNames } from "./unknown-names.js";
+
+/** Issue that {@link parseOptions} writes a sentence about. */
+export interface OptionsIssue {
+  readonly code?: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly input?: unknown;
+  readonly keys?: readonly string[] | undefined;
+}
+
+/** Schema of options: one of `@holdfast/core/plugin-kit/schema`, or of zod. */
+export interface OptionsSchema<T> {
+  safeParse(
+    value: unknown,
+    settings?: { readonly reportInput?: boolean },
+  ):
+    | { readonly success: true; readonly data: T }
+    | { readonly success: false; readonly error: { readonly issues: readonly OptionsIssue[] } };
+}
 
 /**
  * Checks options against a schema and fills in its defaults.
@@ -10,7 +28,7 @@ import { unknownNames } from "./unknown-names.js";
  * @param where - owner of the options, named in the error, for example `keepLastCompactor`
  * @throws ConfigurationError that names every wrong option, its value and the accepted ones; of an unknown one, the nearest
  */
-export function parseOptions<T>(schema: z.ZodType<T>, options: unknown, where: string): T {
+export function parseOptions<T>(schema: OptionsSchema<T>, options: unknown, where: string): T {
   const parsed = schema.safeParse(options, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw new ConfigurationError(
@@ -20,10 +38,10 @@ export function parseOptions<T>(schema: z.ZodType<T>, options: unknown, where: s
   );
 }
 
-function problemsOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType): readonly string[] {
-  const path = issue.path.join(".");
+function problemsOf(issue: OptionsIssue, schema: unknown): readonly string[] {
+  const path = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
-    const unknown = Object.fromEntries(issue.keys.map((key) => [key, true]));
+    const unknown = Object.fromEntries((issue.keys ?? []).map((key) => [key, true]));
     const problems = unknownNames(unknown, optionNames(schema, issue.path), "option");
     return problems.map((problem) => (path === "" ? problem : `${path}: ${problem}`));
   }

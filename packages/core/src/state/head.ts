@@ -1,5 +1,11 @@
 import { InvalidInputError, StateCorruptError } from "../errors/index.js";
-import { isDeeperThan, type JsonObject, MAX_JSON_DEPTH, toJsonValue } from "../json/json.js";
+import {
+  isDeeperThan,
+  isRecord,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+  toJsonValue,
+} from "../json/json.js";
 import { checkId } from "../slot/slot.js";
 import { migrateDocument, STATE_FORMAT, STATE_SCHEMA_VERSION } from "./migrate-document.js";
 import {
@@ -12,6 +18,7 @@ import {
 import type {
   Extensions,
   OpenCalls,
+  OpenQuestions,
   PermissionContext,
   PlanModeContext,
   RunRecord,
@@ -30,6 +37,8 @@ export interface StateHead {
   toolContext: ToolContext;
   extensions: Extensions;
   openCalls: OpenCalls;
+  /** Questions of open calls; stored when there are any. */
+  questions: OpenQuestions;
   shutdownInterrupted: boolean;
   /** Records of calls, newest last, where the store keeps none beside the head. */
   finishedCalls: readonly RunRecord[];
@@ -62,6 +71,7 @@ export function emptyHead(sessionId: string, userId: string | null): StateHead {
     toolContext: { activatedGroups: null },
     extensions: {},
     openCalls: {},
+    questions: {},
     shutdownInterrupted: false,
     finishedCalls: [],
     unfinishedRun: null,
@@ -88,9 +98,18 @@ const maxSectionDepth = MAX_JSON_DEPTH + 2;
 export function writeSections(head: StateHead): JsonObject {
   const open: Partial<Record<SectionName, unknown>> = {};
   for (const name of openSections) open[name] = head[name];
+  open.questions = questionsOf(head);
+  if (open.questions === undefined) delete open.questions;
   const written = toJsonValue(open, "state", maxHeadDepth) as JsonObject;
-  for (const name of openSections) refuseBad(name, written[name]);
+  for (const name of Object.keys(open)) refuseBad(name as SectionName, written[name]);
   return written;
+}
+
+/** Returns the questions of calls that are still open; undefined when there are none, as in a state of an earlier release. */
+function questionsOf({ openCalls, questions }: StateHead): unknown {
+  if (!isRecord(questions) || !isRecord(openCalls)) return questions;
+  const open = Object.entries(questions).filter(([id]) => Object.hasOwn(openCalls, id));
+  return open.length === 0 ? undefined : Object.fromEntries(open);
 }
 
 /**
@@ -193,6 +212,7 @@ export function savedHead(head: StateHead, text: string): StateHead {
   const saved = JSON.parse(text) as StateHead;
   const next = { ...head };
   for (const name of sectionNames) Object.assign(next, { [name]: saved[name] });
+  next.questions ??= {};
   return next;
 }
 
@@ -230,5 +250,6 @@ function structuredHead(head: StateHead): StateHead {
     toolContext: { ...head.toolContext },
     extensions: { ...head.extensions },
     openCalls: { ...head.openCalls },
+    questions: { ...head.questions },
   };
 }

@@ -14,21 +14,12 @@ import {
   type MessageMeasure,
   TrackedContext,
 } from "./context-editor.js";
-import {
-  checkedSection,
-  emptyHead,
-  readHead,
-  type Salvage,
-  type StateHead,
-  savedHead,
-  writeHead,
-  writeSections,
-} from "./head.js";
+import { emptyHead, readHead, type Salvage, type StateHead, savedHead } from "./head.js";
 import { type InterruptControl, InterruptTrigger } from "./interrupt-control.js";
 import { copyDocument, parseDocument } from "./read-document.js";
-import { restoreBadSections, restoreExtensions } from "./restore-sections.js";
-import { kindOf, openSections, sectionProblem } from "./section-checks.js";
+import { kindOf, sectionProblem } from "./section-checks.js";
 import type { RunRecord } from "./sections.js";
+import { StateSections } from "./state-sections.js";
 import { soundMessages, storedMessage, storedMessages } from "./stored-messages.js";
 import { summaryBlock, summaryMessage } from "./summary-message.js";
 
@@ -39,8 +30,7 @@ export type StoredParts = Pick<LoadedState, "head" | "messages" | "callRecords" 
  * The state of a session as the engine works on it: an {@link AgentState} that also knows which part of its context the
  * store holds, what the conversation log has not seen, and which runs it remembers.
  */
-export class LiveState implements AgentState {
-  readonly #head: StateHead;
+export class LiveState extends StateSections implements AgentState {
   #tracked: TrackedContext;
   /** True once the context went to a {@link successor} and must not be changed from here any more. */
   #handedOver = false;
@@ -59,7 +49,7 @@ export class LiveState implements AgentState {
     context: TrackedContext,
     records: readonly RunRecord[] = [],
   ) {
-    this.#head = head;
+    super(head);
     this.#tracked = context;
     this.#records = records;
   }
@@ -166,20 +156,6 @@ export class LiveState implements AgentState {
     return new LiveState(readHead(head), new TrackedContext(storedMessages(context), 0));
   }
 
-  get sessionId(): string {
-    return this.#head.sessionId;
-  }
-
-  /** `null` for an anonymous session. */
-  get userId(): string | null {
-    return this.#head.userId;
-  }
-
-  /** Fields of a newer release, kept as they are. */
-  get unknownFields(): JsonObject {
-    return this.#head.unknown;
-  }
-
   /** Problems found when the state was read as far as it went; empty for a sound one. */
   get damage(): readonly string[] {
     return this.#damage;
@@ -217,69 +193,9 @@ export class LiveState implements AgentState {
     else this.#context.splice(0, present ? 1 : 0, ...replacement);
   }
 
-  get permissionContext(): StateHead["permissionContext"] {
-    return this.#head.permissionContext;
-  }
-  set permissionContext(value: StateHead["permissionContext"]) {
-    this.#head.permissionContext = checkedSection("permissionContext", value);
-  }
-
-  get planModeContext(): StateHead["planModeContext"] {
-    return this.#head.planModeContext;
-  }
-  set planModeContext(value: StateHead["planModeContext"]) {
-    this.#head.planModeContext = checkedSection("planModeContext", value);
-  }
-
-  get tasksContext(): StateHead["tasksContext"] {
-    return this.#head.tasksContext;
-  }
-  set tasksContext(value: StateHead["tasksContext"]) {
-    this.#head.tasksContext = checkedSection("tasksContext", value);
-  }
-
-  get toolContext(): StateHead["toolContext"] {
-    return this.#head.toolContext;
-  }
-  set toolContext(value: StateHead["toolContext"]) {
-    this.#head.toolContext = checkedSection("toolContext", value);
-  }
-
-  /** Plugin state by plugin name; plugins reach theirs through `host.state`. */
-  get extensions(): StateHead["extensions"] {
-    return this.#head.extensions;
-  }
-  set extensions(value: StateHead["extensions"]) {
-    this.#head.extensions = checkedSection("extensions", value);
-  }
-
-  /** Unanswered tool calls of the last assistant message. */
-  get openCalls(): StateHead["openCalls"] {
-    return this.#head.openCalls;
-  }
-  set openCalls(value: StateHead["openCalls"]) {
-    this.#head.openCalls = checkedSection("openCalls", value);
-  }
-
-  /** True when a graceful shutdown cut the last call short; the next call resumes it. */
-  get shutdownInterrupted(): boolean {
-    return this.#head.shutdownInterrupted;
-  }
-  set shutdownInterrupted(value: boolean) {
-    this.#head.shutdownInterrupted = checkedSection("shutdownInterrupted", value);
-  }
-
-  /** Records of calls in the head, newest last. Kept by the engine where the store keeps none beside it. */
-  get finishedCalls(): StateHead["finishedCalls"] {
-    return this.#head.finishedCalls;
-  }
-  set finishedCalls(value: StateHead["finishedCalls"]) {
-    this.#head.finishedCalls = value;
-  }
-
   /** Records of calls: those in the head, then those that the store keeps beside it, each newest first. */
   get callRecords(): readonly RunRecord[] {
-    return [...this.#head.finishedCalls.toReversed(), ...this.#records];
+    return [...this.ownHead.finishedCalls.toReversed(), ...this.#records];
   }
 
   /** True when the store keeps records of this session's calls beside the head. */
@@ -293,80 +209,6 @@ export class LiveState implements AgentState {
     for (const { inputIds = [], callId } of this.#records)
       chars += 300 + callId.length + 40 * inputIds.length;
     return chars;
-  }
-
-  /** The run whose step saves these are, until it ends. Kept by the engine. */
-  get unfinishedRun(): StateHead["unfinishedRun"] {
-    return this.#head.unfinishedRun;
-  }
-  set unfinishedRun(value: StateHead["unfinishedRun"]) {
-    this.#head.unfinishedRun = value;
-  }
-
-  /** Revisions that ends in the log named and that this state goes back to. Kept by the engine. */
-  get lastEnds(): StateHead["lastEnds"] {
-    return this.#head.lastEnds;
-  }
-  set lastEnds(value: StateHead["lastEnds"]) {
-    this.#head.lastEnds = value;
-  }
-
-  /** The last run, when it ended without a reply and may be continued. Kept by the engine. */
-  get resumableRun(): StateHead["resumableRun"] {
-    return this.#head.resumableRun;
-  }
-  set resumableRun(value: StateHead["resumableRun"]) {
-    this.#head.resumableRun = value;
-  }
-
-  /**
-   * The document without its messages, as a store keeps it: a frozen copy.
-   *
-   * @param sections - what {@link sections} returned, to be put in as it was then
-   * @throws InvalidInputError when something in it cannot be kept as JSON
-   */
-  head(sections?: JsonObject): JsonObject {
-    return writeHead(this.#head, sections);
-  }
-
-  /**
-   * Frozen copies of the sections that tools, hooks, guards and programs write. Used by the engine.
-   *
-   * @throws InvalidInputError when one of them cannot be stored
-   */
-  sections(): JsonObject {
-    return writeSections(this.#head);
-  }
-
-  /** Puts the head back to what {@link head} returned earlier; messages stay. Used by the engine to take a call back. */
-  restoreHead(head: JsonObject): void {
-    Object.assign(this.#head, readHead(JSON.parse(JSON.stringify(head))));
-  }
-
-  /**
-   * Puts sections that cannot be stored back to what they were in `base`.
-   *
-   * @param base - what {@link head} returned earlier
-   * @returns names of what was put back
-   */
-  restoreBadSections(base: JsonObject): string[] {
-    return restoreBadSections(this.#head, readHead(JSON.parse(JSON.stringify(base))));
-  }
-
-  /** Puts the sections that tools, hooks and plugins write back to `base`; all, or only the states of some plugins. */
-  restoreSections(base: JsonObject, plugins?: readonly string[]): void {
-    const before = readHead(JSON.parse(JSON.stringify(base)));
-    if (plugins) restoreExtensions(this.#head, before, plugins);
-    else for (const name of openSections) Object.assign(this.#head, { [name]: before[name] });
-  }
-
-  /** Returns the problem of a section that does not have its form, or null. Costs less than {@link head}. */
-  sectionProblem(): string | null {
-    for (const name of openSections) {
-      const problem = sectionProblem(name, this.#head[name]);
-      if (problem !== null) return `state.${problem}`;
-    }
-    return null;
   }
 
   /** Returns what a save has to carry about the messages. */
@@ -440,7 +282,7 @@ export class LiveState implements AgentState {
     saved: string = JSON.stringify(this.head()),
     added?: { readonly record: RunRecord; readonly keep: number },
   ): LiveState {
-    const head = savedHead(this.#head, saved);
+    const head = savedHead(this.ownHead, saved);
     const records = added
       ? [added.record, ...this.#records.filter(({ callId }) => callId !== added.record.callId)]
       : this.#records;

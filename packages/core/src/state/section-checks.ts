@@ -17,6 +17,17 @@ const openState: Check = accepts(
     value === "pending" || value === "asking" || value === "allowed" || value === "started",
 );
 
+const question: Check = withFields({
+  message: text,
+  schema: absentOr(object),
+  url: absentOr(text),
+});
+const openQuestion: Check = withFields({
+  asked: absentOr(question),
+  reason: absentOr(text),
+  answers: listOf(withFields({ question, action: text, content: absentOr(object) })),
+});
+
 const rule: Check = withFields({ tool: text, pattern: absentOr(text), source: absentOr(text) });
 const task: Check = withFields({ content: text, status: text });
 const runRecord: Check = withFields({
@@ -52,6 +63,7 @@ const sections: { readonly [S in SectionName]: Check } = {
   toolContext: withFields({ activatedGroups: nullOr(listOf(text)) }),
   extensions: object,
   openCalls: valuesOf(openState),
+  questions: valuesOf(openQuestion),
   shutdownInterrupted: flag,
   finishedCalls: listOf(runRecord),
   unfinishedRun: nullOr(
@@ -78,6 +90,7 @@ export const openSections: readonly SectionName[] = [
   "toolContext",
   "extensions",
   "openCalls",
+  "questions",
   "shutdownInterrupted",
 ];
 

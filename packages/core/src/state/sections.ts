@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../json/json.js";
+import type { ToolAnswer, ToolQuestion } from "../tool/question.js";
 
 /** Freedom of tools to act without asking. */
 export type PermissionMode = "default" | "accept_edits" | "explore" | "bypass" | "dont_ask";
@@ -78,6 +79,19 @@ export type OpenCallState = "pending" | "asking" | "allowed" | "started";
 
 /** Unanswered calls of the last assistant message, by call id. */
 export type OpenCalls = { [toolCallId: string]: OpenCallState };
+
+/** Questions of an open tool call to a person. */
+export interface OpenQuestion {
+  /** Question that waits for an answer; absent while the tool runs with the answers. */
+  readonly asked?: ToolQuestion | undefined;
+  /** The tool's own words about the question that waits. */
+  readonly reason?: string | undefined;
+  /** Answers so far, in order. */
+  readonly answers: readonly ToolAnswer[];
+}
+
+/** Questions of open tool calls, by call id. */
+export type OpenQuestions = { [toolCallId: string]: OpenQuestion };
 
 /** State of one plugin, by plugin name. */
 export type Extensions = { [plugin: string]: JsonValue };

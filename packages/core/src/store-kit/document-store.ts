@@ -1,6 +1,6 @@
-import * as z from "zod";
 import { StoreUnavailableError } from "../errors/store-errors.js";
 import { parseOptions } from "../plugin-kit/parse-options.js";
+import * as s from "../plugin-kit/schema/index.js";
 import type {
   AgentStateStore,
   LoadedState,
@@ -48,20 +48,20 @@ export interface DocumentStoreOptions {
   readonly searchMs?: number | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  kind: z.string().min(1).default("document"),
-  reach: z
+const optionsSchema = s.strictObject({
+  kind: s.string().min(1).default("document"),
+  reach: s
     .enum(["process", "host", "distributed"], 'must be "process", "host" or "distributed"')
     .default("process"),
-  keyPrefix: z.string().default(""),
-  commandTimeoutMs: z.int().min(1).default(5_000),
-  clock: z
+  keyPrefix: s.string().default(""),
+  commandTimeoutMs: s.int().min(1).default(5_000),
+  clock: s
     .custom<() => Date>((value) => typeof value === "function", "a function that returns a Date")
     .default(() => () => new Date()),
-  leaseMs: z.int().min(100).default(30_000),
-  nodeTimeoutMs: z.int().min(100).optional(),
-  pollMs: z.int().min(1).default(250),
-  searchMs: z.int().min(0).default(2_500),
+  leaseMs: s.int().min(100).default(30_000),
+  nodeTimeoutMs: s.int().min(100).optional(),
+  pollMs: s.int().min(1).default(250),
+  searchMs: s.int().min(0).default(2_500),
 });
 
 /** Attempts of a save whose compare-and-set fails although its revision is still the stored one. */
@@ -106,10 +106,10 @@ class DocumentStore implements AgentStateStore {
   /** Absent for a store of one process: the in-memory parts serve it better. */
   readonly companions?: () => DistributedStore;
   readonly #client: DocumentClient;
-  readonly #options: z.infer<typeof optionsSchema>;
+  readonly #options: s.Infer<typeof optionsSchema>;
   readonly #companions: DocumentCompanions | undefined;
 
-  constructor(client: DocumentClient, options: z.infer<typeof optionsSchema>) {
+  constructor(client: DocumentClient, options: s.Infer<typeof optionsSchema>) {
     const { kind, reach, keyPrefix, commandTimeoutMs } = options;
     this.kind = kind;
     this.reach = reach;

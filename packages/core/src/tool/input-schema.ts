@@ -1,5 +1,5 @@
+import { createRequire } from "node:module";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import * as z from "zod";
 import { ConfigurationError } from "../errors/errors.js";
 import { isRecord, type JsonObject, toJsonValue } from "../json/json.js";
 
@@ -104,7 +104,20 @@ function describe(schema: StandardSchemaV1): Record<string, unknown> | undefined
   const own = props["jsonSchema"];
   if (isRecord(own) && typeof own["input"] === "function")
     return own["input"]({ target: "draft-2020-12" }) as Record<string, unknown>;
-  if (props["vendor"] === "zod")
-    return z.toJSONSchema(schema as unknown as z.ZodType, { io: "input" });
-  return undefined;
+  return props["vendor"] === "zod" ? describeByZod(schema) : undefined;
+}
+
+/**
+ * Describes a schema of zod that does not do it by itself: of `zod/mini`, or of a release before 4.2. Only such a schema loads
+ * zod here, and on demand: a bundler does not see it, and there may be no packages beside a bundle.
+ */
+function describeByZod(schema: StandardSchemaV1): Record<string, unknown> | undefined {
+  // There is none in zod 3.
+  let zod: { toJSONSchema?(schema: unknown, options: object): Record<string, unknown> };
+  try {
+    zod = createRequire(import.meta.url)("zod");
+  } catch {
+    return undefined;
+  }
+  return zod.toJSONSchema?.(schema, { io: "input" });
 }

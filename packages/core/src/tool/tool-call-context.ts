@@ -1,6 +1,7 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
 import type { JsonValue } from "../json/json.js";
 import type { Slot } from "../slot/slot.js";
+import type { ToolAnswer } from "./question.js";
 
 /** Context of a running tool: that of its call, with the session and the id of the tool call. */
 export interface ToolCallContext extends RuntimeContext {
@@ -15,6 +16,8 @@ export interface ToolCallContext extends RuntimeContext {
    * once more, that is another call with another id.
    */
   readonly toolCallId: string;
+  /** Answers of a person to what this call has asked with `suspend(reason, { question })` so far, in order. */
+  readonly answers: readonly ToolAnswer[];
   /**
    * Reports how far the tool is, as the event `tool_progress`: a number, a text, or anything JSON can hold. Listeners get the
    * first value at once and from then on the latest, at most every 100 ms; what is longer than 16,384 characters is cut. It

@@ -1,5 +1,5 @@
 import type { RuntimeContext } from "../context/runtime-context.js";
-import type { Confirmation } from "../engine/call-input.js";
+import type { Confirmation, QuestionAnswer } from "../engine/call-input.js";
 import type { PendingCall } from "../events/agent-reply.js";
 import type { Slot } from "../slot/slot.js";
 import type { ToolCallContext } from "./tool-call-context.js";
@@ -16,7 +16,7 @@ export interface DelegatingCall {
  *
  * Contract:
  * - A call that ended with {@link suspend} waits for what `pending` lists. The reply, `agent.pending` and `permission_ask` show
- *   these calls as the session's own, and `{ confirm }` about them is passed to `answer`.
+ *   these calls as the session's own, and `{ confirm }` about them is passed to `answer`, `{ answers }` to `answerQuestions`.
  * - Both find the other agent by the tool call alone: the process that gets the answers may be another one.
  * - A suspended call for which `pending` lists nothing any more, because it was answered elsewhere, runs again with the
  *   session's next call.
@@ -26,4 +26,6 @@ export interface ToolDelegation<Input = never> {
   pending(input: Input, call: DelegatingCall): Promise<readonly PendingCall[]>;
   /** Passes answers on and goes on with the call; returns what `execute` would. Rules to remember are not among them. */
   answer(answers: readonly Confirmation[], input: Input, ctx: ToolCallContext): unknown;
+  /** As `answer`, with answers to questions among what `pending` lists. @default such questions cannot be answered */
+  answerQuestions?(answers: readonly QuestionAnswer[], input: Input, ctx: ToolCallContext): unknown;
 }

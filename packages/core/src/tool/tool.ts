@@ -1,9 +1,10 @@
-import * as z from "zod";
 import { ConfigurationError } from "../errors/errors.js";
 import { isRecord, type JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";
+import * as s from "../plugin-kit/schema/index.js";
 import { nearestName } from "../plugin-kit/unknown-names.js";
 import { type InferInput, jsonSchemaOf, type ToolInputSchema } from "./input-schema.js";
+import { checkedQuestion, type ToolQuestion } from "./question.js";
 import type { ToolCallContext } from "./tool-call-context.js";
 import type { ToolDelegation } from "./tool-delegation.js";
 import type { ApprovalCheck, ToolPermission } from "./tool-permission.js";
@@ -68,26 +69,26 @@ export interface Tool<Input = never, Output = unknown> {
   execute?(input: Input, ctx: ToolCallContext): Output;
 }
 
-const definition = z.object({
-  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "letters, digits, _ and -, at most 64 of them"),
-  description: z.string().min(1),
-  readOnly: z.boolean().optional(),
-  group: z.string().min(1).optional(),
-  timeoutMs: z.number().int().positive().optional(),
-  needsApproval: z
+const definition = s.object({
+  name: s.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "letters, digits, _ and -, at most 64 of them"),
+  description: s.string().min(1),
+  readOnly: s.boolean().optional(),
+  group: s.string().min(1).optional(),
+  timeoutMs: s.number().int().positive().optional(),
+  needsApproval: s
     .custom(
       (value) => ["boolean", "function"].includes(typeof value),
       "must be true, false or a function",
     )
     .optional(),
-  permission: z
+  permission: s
     .custom(
       (value) => isRecord(value) && typeof value["subject"] === "function",
       "must be an object with a function subject",
     )
     .optional(),
-  runsFirst: z.boolean().optional(),
-  delegation: z
+  runsFirst: s.boolean().optional(),
+  delegation: s
     .custom(
       (value) =>
         isRecord(value) &&
@@ -96,7 +97,7 @@ const definition = z.object({
       "must be an object with functions pending and answer",
     )
     .optional(),
-  execute: z.custom((value) => typeof value === "function", "must be a function").optional(),
+  execute: s.custom((value) => typeof value === "function", "must be a function").optional(),
 });
 
 /**
@@ -106,7 +107,7 @@ const definition = z.object({
  * @example
  * const add = tool({
  *   name: "add", description: "Adds two numbers.",
- *   input: z.object({ a: z.number(), b: z.number() }),
+ *   input: s.object({ a: s.number(), b: s.number() }),
  *   execute: ({ a, b }) => a + b,
  * });
  */
@@ -165,17 +166,33 @@ const resultBrand: unique symbol = Symbol.for("holdfast.tool_result");
 export interface Suspended {
   readonly [suspendedBrand]: true;
   readonly reason: string | undefined;
+  /** Question to a person. */
+  readonly question?: ToolQuestion | undefined;
 }
 
 /**
  * Leaves a tool call open: return it from a tool whose result comes later, from outside. The call is resumed with
  * `{ results }`.
  *
+ * With a `question` a person is asked in the middle of the call: it goes on with `{ answers }`, and then the tool runs again,
+ * from its beginning, with the answers so far in `ctx.answers`. A tool therefore asks before it acts. It may ask 20 times.
+ *
+ * @throws InvalidInputError for a question that cannot be asked
  * @example
  * execute: ({ question }) => suspend(`waits for an answer to: ${question}`)
+ * @example
+ * execute: ({ city }, { answers }) => {
+ *   const [answer] = answers;
+ *   if (!answer) return suspend("asks for the date", { question: { message: `Which day in ${city}?`, schema } });
+ *   return answer.action === "accept" ? book(city, answer.content) : "The user did not say when.";
+ * }
  */
-export function suspend(reason?: string): Suspended {
-  return Object.freeze({ [suspendedBrand]: true as const, reason });
+export function suspend(
+  reason?: string,
+  options: { readonly question?: ToolQuestion | undefined } = {},
+): Suspended {
+  const question = options.question && checkedQuestion(options.question);
+  return Object.freeze({ [suspendedBrand]: true as const, reason, ...(question && { question }) });
 }
 
 /** Tells whether a tool returned {@link suspend}. */

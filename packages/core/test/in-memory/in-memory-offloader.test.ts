@@ -22,7 +22,7 @@ beforeEach(() => {
 
 function toolContext(fields: Partial<Slot>): ToolCallContext {
   const { agentId } = slot;
-  const about = { slot, agentId, toolCallId: "c", progress: () => undefined };
+  const about = { slot, agentId, toolCallId: "c", progress: () => undefined, answers: [] };
   return Object.assign(RuntimeContext.of(fields), about);
 }
 

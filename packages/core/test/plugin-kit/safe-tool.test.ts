@@ -17,7 +17,7 @@ function toolThat(run: (signal: AbortSignal) => unknown): Tool {
 
 function use(tool: Tool, signal?: AbortSignal): Promise<unknown> {
   const slot = { agentId: "a", userId: "ada", sessionId: "one" };
-  const about = { slot, agentId: "a", toolCallId: "c", progress: () => undefined };
+  const about = { slot, agentId: "a", toolCallId: "c", progress: () => undefined, answers: [] };
   const ctx = Object.assign(RuntimeContext.of({ userId: "ada", sessionId: "one", signal }), about);
   return Promise.resolve(tool.execute?.({ path: "a.md" } as never, ctx));
 }

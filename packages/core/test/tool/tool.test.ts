@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
+import * as mini from "zod/mini";
 import {
   ConfigurationError,
   type InferInput,
@@ -31,6 +32,7 @@ const toolCtx: ToolCallContext = Object.assign(RuntimeContext.empty(), {
   agentId: "a",
   toolCallId: "c",
   progress: () => undefined,
+  answers: [],
 });
 
 function problemsOf(make: () => unknown): readonly string[] {
@@ -83,6 +85,15 @@ describe("tool", () => {
     const { inputSchema } = tool({ name: "t", description: "d", input: older as typeof schema });
     expect(inputSchema).toMatchObject({ type: "object", properties: { limit: { default: 10 } } });
     expect(inputSchema).not.toHaveProperty("required");
+  });
+
+  test("describes a schema of zod/mini", () => {
+    const schema = mini.object({ limit: mini.number().check(mini.minimum(1)) });
+    const { inputSchema } = tool({ name: "t", description: "d", input: schema });
+    expect(inputSchema).toMatchObject({
+      properties: { limit: { minimum: 1 } },
+      required: ["limit"],
+    });
   });
 
   test.each(["parameters", "inputs", "inputSchema"])("says that %s is named input", (key) => {

@@ -1,9 +1,9 @@
-import * as z from "zod";
 import type { RuntimeContext } from "../../context/runtime-context.js";
 import { ConfigurationError } from "../../errors/errors.js";
 import type { AgentEvent } from "../../events/agent-event.js";
 import type { Middleware } from "../../middleware/middleware.js";
 import type { Plugin, PortName, Ports } from "../../middleware/plugin.js";
+import * as s from "../../plugin-kit/schema/index.js";
 import { showValue } from "../../plugin-kit/show-value.js";
 import { unknownNames } from "../../plugin-kit/unknown-names.js";
 import type { DistributedStore } from "../../ports/distributed-store.js";
@@ -169,67 +169,68 @@ export interface AgentSettings {
   readonly stateCache: Required<{ [K in keyof StateCacheOptions]: number }>;
 }
 
-const count = z.number().int().min(1);
+const count = s.number().int().min(1);
 
 /** Options that are objects of options themselves. */
 const groups = {
-  modelRetry: z.object({
+  modelRetry: s.object({
     attempts: count.default(3),
-    baseDelayMs: z.number().min(0).default(500),
-    maxDelayMs: z.number().min(0).default(30_000),
+    baseDelayMs: s.number().min(0).default(500),
+    maxDelayMs: s.number().min(0).default(30_000),
   }),
-  limits: z.object({
+  limits: s.object({
     messageBytes: count.default(1_048_576),
     headBytes: count.default(262_144),
     stateBytes: count.default(8_388_608),
   }),
-  rememberCalls: z.object({
-    max: z.number().int().min(0).max(10_000).default(100),
-    forMs: z.number().min(0).default(604_800_000),
+  rememberCalls: s.object({
+    max: s.number().int().min(0).max(10_000).default(100),
+    forMs: s.number().min(0).default(604_800_000),
   }),
-  stateCache: z.object({
-    maxSessions: z.number().int().min(0).default(1_000),
-    maxBytes: z.number().int().min(0).default(67_108_864),
+  stateCache: s.object({
+    maxSessions: s.number().int().min(0).default(1_000),
+    maxBytes: s.number().int().min(0).default(67_108_864),
   }),
 };
 
-const integrity = z.strictObject({
-  key: z
-    .union([z.string(), z.instanceof(Uint8Array)], "must be a text or bytes")
+const integrity = s.strictObject({
+  key: s
+    .union([s.string(), s.instanceOf(Uint8Array)], "must be a text or bytes")
     .refine((key) => Buffer.from(key).length >= 32, "must have at least 32 bytes"),
-  acceptUnsealed: z.boolean().default(false),
+  acceptUnsealed: s.boolean().default(false),
 });
 
-const recovering = z.strictObject({
+const recovering = s.strictObject({
   maxAttempts: count.default(3),
   concurrency: count.default(4),
 });
 
-const settings = z.object({
-  name: z.string().min(1).max(255),
-  agentId: z.string().min(1).max(255).optional(),
-  systemPrompt: z.string().default(""),
-  resetEquippedTools: z.boolean().default(false),
-  singleNode: z.boolean().default(false),
-  persistence: z.enum(["call", "step"]).default("call"),
-  conflictPolicy: z.enum(["fail", "merge-append", "overwrite"]).default("fail"),
-  onStoreRolledBack: z.enum(["report", "refuse"]).default("report"),
+const settings = s.object({
+  name: s.string().min(1).max(255),
+  agentId: s.string().min(1).max(255).optional(),
+  systemPrompt: s.string().default(""),
+  resetEquippedTools: s.boolean().default(false),
+  singleNode: s.boolean().default(false),
+  persistence: s.enum(["call", "step"]).default("call"),
+  conflictPolicy: s.enum(["fail", "merge-append", "overwrite"]).default("fail"),
+  onStoreRolledBack: s.enum(["report", "refuse"]).default("report"),
   maxIterations: count.default(10),
-  defaultSessionId: z.string().min(1).max(255).default("default"),
-  requireSession: z
-    .union([z.boolean(), z.literal("user")], 'must be true, false or "user"')
+  defaultSessionId: s.string().min(1).max(255).default("default"),
+  requireSession: s
+    .union([s.boolean(), s.literal("user")], 'must be true, false or "user"')
     .default(false),
-  maxQueue: z.number().int().min(0).default(100),
+  maxQueue: s.number().int().min(0).default(100),
   toolTimeoutMs: count.default(300_000),
   saveDeadlineMs: count.default(30_000),
   modelRetry: groups.modelRetry.prefault({}),
-  overflowPatterns: z.array(z.instanceof(RegExp)).default([]),
+  overflowPatterns: s.array(s.instanceOf(RegExp)).default([]),
   limits: groups.limits.prefault({}),
   rememberCalls: groups.rememberCalls.prefault({}),
-  recover: z
-    .union([z.boolean().transform((on) => on && recovering.parse({})), recovering], {
-      error: "must be true, false or { maxAttempts?, concurrency? }, each at least 1",
-    })
+  recover: s
+    .union(
+      [s.boolean().transform((on) => on && recovering.parse({})), recovering],
+      "must be true, false or { maxAttempts?, concurrency? }, each at least 1",
+    )
     .default(false),
   stateCache: groups.stateCache.prefault({}),
   integrity: integrity.optional(),
@@ -271,7 +272,7 @@ export function readSettings(
   options: ReActAgentOptions,
   problems: string[],
 ): AgentSettings | undefined {
-  const parsed = settings.safeParse(options, { reportInput: true });
+  const parsed = settings.safeParse(options);
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       const path = issue.path.join(".");

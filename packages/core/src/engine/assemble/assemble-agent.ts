@@ -1,8 +1,6 @@
 import type { AgentEvent } from "../../events/agent-event.js";
 import { checkEvent } from "../../events/check-event.js";
-import { InMemoryAgentStateStore } from "../../in-memory/in-memory-agent-state-store.js";
 import { isRecord, type JsonValue } from "../../json/json.js";
-import type { Middleware } from "../../middleware/middleware.js";
 import {
   type Plugin,
   type PluginHost,
@@ -11,26 +9,22 @@ import {
   type Ports,
   pluginProblem,
 } from "../../middleware/plugin.js";
-import { contractProblem } from "../../plugin-kit/contract-problem.js";
 import { misspellingOf } from "../../plugin-kit/unknown-names.js";
 import type { AgentStateStore } from "../../ports/agent-state-store.js";
 import type { ConversationLog } from "../../ports/conversation-log.js";
 import { storeParts } from "../../ports/distributed-store.js";
 import type { KeyValueStore } from "../../ports/key-value-store.js";
 import type { SessionGate } from "../../ports/session-gate.js";
-import type { ToolGuard } from "../../ports/tool-guard.js";
 import type { Slot } from "../../slot/slot.js";
 import type { Tool } from "../../tool/tool.js";
-import type { ToolGroup } from "../../tool/tool-group.js";
 import { CallFeeds } from "../feed/call-feeds.js";
-import { OUTPUT_TOOL } from "../loop/structured-output.js";
 import { RunMarks } from "../recovery/run-marks.js";
 import { StateSeal } from "../save/state-seal.js";
 import { Arrivals } from "../session/enter-session.js";
 import { Lifecycle } from "../session/lifecycle.js";
 import { StateCache } from "../session/state-cache.js";
-import { strictestGuard } from "../tools/strictest-guard.js";
 import { resetEquippedTools, ToolBox } from "../tools/tool-box.js";
+import { AddedTools } from "./added-tools.js";
 import {
   type AgentSettings,
   agentOptionNames,
@@ -45,16 +39,10 @@ import { collectHooks, type Hooks } from "./compose.js";
 import { type DerivedAgent, deriveParts } from "./derive-agent.js";
 import { checkPrompt } from "./hook-results.js";
 import { localPartProblems } from "./local-part-problems.js";
-import { isListOfNames, orderMiddleware } from "./order-middleware.js";
-import {
-  middlewareProblem,
-  type PartName,
-  partProblem,
-  toolGroupProblem,
-  toolProblem,
-} from "./part-problems.js";
-import { forwardTo, pluginState } from "./plugin-state.js";
-import { provideProblem } from "./provide-problem.js";
+import { orderMiddleware } from "./order-middleware.js";
+import { type PartName, partProblem } from "./part-problems.js";
+import { pluginState } from "./plugin-state.js";
+import { PortBoard } from "./port-board.js";
 import { piped } from "./run-hook.js";
 import { slotNaming } from "./slot-naming.js";
 import { soundOptions } from "./sound-options.js";
@@ -89,8 +77,6 @@ export function assembleAgent(
     (readSettings({ name: "unnamed", model: options.model }, []) as AgentSettings);
   const assembly = new Assembly(options, settings, problems, agentOf);
   for (const plugin of options.plugins ?? []) assembly.install(plugin);
-  assembly.fillPorts();
-  assembly.checkRequired();
   const parts = assembly.parts();
   throwProblems(problems);
   return parts;
@@ -108,19 +94,9 @@ class Assembly {
   readonly #settings: AgentSettings;
   readonly #problems: string[];
   readonly #agentOf: (parts: AgentParts) => DerivedAgent;
-  readonly #ports = new Map<PortName, Ports[PortName]>();
-  readonly #providers = new Map<PortName, string>();
-  readonly #required: {
-    readonly plugin: string;
-    readonly port: PortName;
-    readonly advice: string | undefined;
-  }[] = [];
-  readonly #guards: ToolGuard[] = [];
-  readonly #guard = strictestGuard(this.#guards);
-  readonly #tools = new Map<string, Tool>();
+  readonly #ports: PortBoard;
+  readonly #added: AddedTools;
   readonly #toolSources: (() => readonly Tool[])[] = [];
-  readonly #groups = new Map<string, ToolGroup>();
-  readonly #middleware: Middleware[] = [];
   /** Known once all plugins are set up. */
   #hooks: Hooks | undefined;
   #parts: AgentParts | undefined;
@@ -154,15 +130,11 @@ class Assembly {
     this.#problems = problems;
     this.#now = options.clock ?? (() => new Date());
     if (options.onEvent) this.#listeners.push(options.onEvent);
-    for (const name of storeParts) {
-      const port = options[name] ?? options.distributedStore?.[name];
-      if (port) this.#bring(name, port);
-    }
-    for (const name of ["filesystem", "offloader", "tokenCounter", "model"] as const)
-      if (options[name]) this.#bring(name, options[name]);
-    for (const middleware of options.middleware ?? []) this.#use(middleware);
-    for (const tool of options.tools ?? []) this.#addTool(tool);
-    for (const group of options.toolGroups ?? []) this.#addGroup(group);
+    this.#ports = new PortBoard(options, problems);
+    this.#added = new AddedTools(problems);
+    for (const middleware of options.middleware ?? []) this.#added.use(middleware);
+    for (const tool of options.tools ?? []) this.#added.tool(tool);
+    for (const group of options.toolGroups ?? []) this.#added.group(group);
   }
 
   install(plugin: Plugin): void {
@@ -191,29 +163,6 @@ class Assembly {
     }
   }
 
-  /** Parts of the store that neither the user nor a plugin brought: the state store's companions, else in memory. */
-  fillPorts(): void {
-    const stateStore =
-      (this.#ports.get("stateStore") as AgentStateStore | undefined) ??
-      new InMemoryAgentStateStore();
-    const companions =
-      stateStore.companions?.() ?? new InMemoryAgentStateStore({ fused: false }).companions();
-    for (const name of storeParts) {
-      const port = this.#ports.get(name) ?? (name === "stateStore" ? stateStore : companions[name]);
-      this.#bring(name, port);
-      const problem = contractProblem((port as AgentStateStore).contract);
-      if (problem !== null) this.#problems.push(`${name}: it ${problem}`);
-    }
-  }
-
-  checkRequired(): void {
-    for (const { plugin, port, advice } of this.#required)
-      if (!this.#ports.has(port))
-        this.#problems.push(
-          `plugin "${plugin}" needs ${port === "offloader" ? "an" : "a"} ${port} and nothing provides one${advice === undefined ? "" : `; ${advice}`}`,
-        );
-  }
-
   #checkExpiry(stateStore: AgentStateStore, gate: SessionGate, log: ConversationLog): void {
     const { expiry } = stateStore;
     if (!expiry) return;
@@ -227,7 +176,7 @@ class Assembly {
 
   /** Asks the plugins what they find wrong with the whole. */
   #checkBuilt(): void {
-    const tools = [...this.#tools.values()];
+    const tools = [...this.#added.tools.values()];
     const mayGrow = this.#toolSources.length > 0;
     for (const { plugin, check } of this.#onBuild)
       for (const problem of check({ tools, mayGrow }))
@@ -256,11 +205,14 @@ class Assembly {
   parts(): AgentParts {
     const options = this.#options;
     const settings = this.#settings;
+    const { tools, groups, middleware } = this.#added;
+    this.#ports.fill();
+    this.#ports.checkRequired();
     const port = <P extends PortName>(name: P): Ports[P] => this.#ports.get(name) as Ports[P];
-    const readBackTool = this.#ports.has("offloader") && port("offloader").readBackTool;
-    if (readBackTool) this.#addTool(readBackTool);
-    if (settings.resetEquippedTools) this.#addTool(resetEquippedTools([...this.#groups.values()]));
-    this.#hooks = collectHooks(orderMiddleware(this.#middleware, this.#problems));
+    const readBackTool = this.#ports.get("offloader")?.readBackTool;
+    if (readBackTool) this.#added.tool(readBackTool);
+    if (settings.resetEquippedTools) this.#added.tool(resetEquippedTools([...groups.values()]));
+    this.#hooks = collectHooks(orderMiddleware(middleware, this.#problems));
     const stateStore = port("stateStore");
     const gate = port("gate");
     const log = port("log");
@@ -281,11 +233,11 @@ class Assembly {
       signals: port("signals"),
       model: options.model,
       fallbackModel: options.fallbackModel,
-      compactor: this.#ports.get("compactor") as Ports["compactor"] | undefined,
+      compactor: this.#ports.get("compactor"),
       seal: settings.integrity && new StateSeal(settings.integrity),
-      guard: this.#guard,
-      tools: new ToolBox(this.#tools, this.#toolSources),
-      toolGroups: this.#groups,
+      guard: this.#ports.guard,
+      tools: new ToolBox(tools, this.#toolSources),
+      toolGroups: groups,
       hooks: this.#hooks,
       promptSections: this.#promptSections,
       prefetches: this.#prefetches,
@@ -316,21 +268,18 @@ class Assembly {
       this.#observe(backgroundEvent(slot, callId, checkEvent(event, `plugin "${plugin}"`)));
     return {
       agent: { name, agentId },
-      use: (middleware) => this.#use(middleware),
-      tool: (tool) => this.#addTool(tool),
+      use: (middleware) => this.#added.use(middleware),
+      tool: (tool) => this.#added.tool(tool),
       toolSource: (source) => void this.#toolSources.push(source),
-      toolGroup: (group) => this.#addGroup({ ...group, tools: [] }),
+      toolGroup: (group) => this.#added.group({ ...group, tools: [] }),
       promptSection: (run, prefetch) => {
         const section = { middleware: plugin, name: "promptSection", run } as const;
         this.#promptSections.push(piped(section, checkPrompt));
         if (prefetch) this.#prefetches.push(prefetch);
       },
-      provide: (port, implementation) => this.#provide(plugin, port, implementation),
-      require: (port, advice) => {
-        this.#required.push({ plugin, port, advice });
-        return forwardTo(() => this.#ports.get(port), port) as Ports[typeof port];
-      },
-      optional: (port) => () => this.#ports.get(port) as Ports[typeof port] | undefined,
+      provide: (port, implementation) => this.#ports.provide(plugin, port, implementation),
+      require: (port, advice) => this.#ports.require(plugin, port, advice),
+      optional: (port) => () => this.#ports.get(port),
       state: (stateOptions) => {
         if (this.#pluginStates.has(plugin))
           this.#problems.push(`plugin "${plugin}" calls host.state twice`);
@@ -357,73 +306,5 @@ class Assembly {
       observe: (listener) => void this.#listeners.push(listener),
       now: () => this.#now(),
     };
-  }
-
-  #provide(plugin: string, port: PortName, implementation: Ports[PortName]): void {
-    const refused = provideProblem(port, implementation);
-    if (refused !== null) {
-      this.#problems.push(`plugin "${plugin}" ${refused}`);
-      return;
-    }
-    if (port === "toolGuard") {
-      this.#guards.push(implementation as ToolGuard);
-      this.#bring("toolGuard", this.#guard);
-      return;
-    }
-    const other = this.#providers.get(port);
-    if (other !== undefined)
-      this.#problems.push(`plugins "${other}" and "${plugin}" both provide a ${port}`);
-    this.#providers.set(port, plugin);
-    // What the user passed wins over what a plugin offers.
-    if (!this.#ports.has(port)) this.#bring(port, implementation);
-  }
-
-  #bring(port: PortName, implementation: Ports[PortName]): void {
-    this.#ports.set(port, implementation);
-  }
-
-  #use(middleware: Middleware): void {
-    const problem = middlewareProblem(middleware);
-    if (problem !== null) {
-      this.#problems.push(problem);
-      return;
-    }
-    if (this.#middleware.some(({ name }) => name === middleware.name))
-      this.#problems.push(`two middleware are named "${middleware.name}"`);
-    for (const field of ["before", "after"] as const)
-      if (!isListOfNames(middleware[field])) {
-        this.#problems.push(
-          `middleware "${middleware.name}": ${field} must be a name or a list of names`,
-        );
-        return;
-      }
-    this.#middleware.push(middleware);
-  }
-
-  #addTool(tool: Tool): void {
-    const problem = toolProblem(tool);
-    if (problem !== null) {
-      this.#problems.push(problem);
-      return;
-    }
-    if (tool.name === OUTPUT_TOOL)
-      this.#problems.push(`tool "${OUTPUT_TOOL}" is the engine's own, for structured output`);
-    if (this.#tools.has(tool.name)) this.#problems.push(`two tools are named "${tool.name}"`);
-    this.#tools.set(tool.name, tool);
-    if (tool.group !== undefined && !this.#groups.has(tool.group))
-      this.#groups.set(tool.group, { name: tool.group, tools: [] });
-  }
-
-  #addGroup(group: ToolGroup): void {
-    const problem = toolGroupProblem(group);
-    if (problem !== null) {
-      this.#problems.push(problem);
-      return;
-    }
-    const known = this.#groups.get(group.name);
-    if (known && known.tools.length > 0)
-      this.#problems.push(`two tool groups are named "${group.name}"`);
-    this.#groups.set(group.name, group);
-    for (const tool of group.tools) this.#addTool(Object.freeze({ ...tool, group: group.name }));
   }
 }

@@ -106,10 +106,12 @@ function schemaProblem<T extends JsonValue>(
     return { problem: "has a schema that validates asynchronously, which is not supported" };
   }
   if (!result.issues) return { value: result.value };
-  // Zod's words name what is accepted; those of other libraries may quote the value.
+  // The words of zod and of our own schemas name what is accepted; those of other libraries may quote the value.
   const words = result.issues.slice(0, 3).map(({ path = [], message }) => {
     const place = path.map((part) => String(isRecord(part) ? part["key"] : part)).join(".");
-    return [place, ...(vendor === "zod" ? [message] : [])].filter((word) => word !== "").join(": ");
+    return [place, ...(["zod", "holdfast"].includes(vendor) ? [message] : [])]
+      .filter((word) => word !== "")
+      .join(": ");
   });
   return { problem: `does not fit its schema (${words.join("; ") || "as a whole"})` };
 }

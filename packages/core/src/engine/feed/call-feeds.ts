@@ -1,10 +1,11 @@
-import { InvalidInputError, ShuttingDownError } from "../../errors/errors.js";
+import { ConfigurationError, InvalidInputError, ShuttingDownError } from "../../errors/errors.js";
 import { showValue } from "../../plugin-kit/show-value.js";
 import { checkOptions } from "../../plugin-kit/unknown-names.js";
 import type { EventFeed } from "../../ports/event-feed.js";
 import { checkId, type Slot, slotText } from "../../slot/slot.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
-import { unfinishedCall } from "../session/run-records.js";
+import { replyReason, unfinishedCall } from "../session/run-records.js";
+import type { NamedSession } from "../session/session-arguments.js";
 import { AttachedRun } from "./attached-run.js";
 import { CallFollower, type Whereabouts } from "./call-follower.js";
 import { BEHIND_ALL, type FedRun, FeedWriter, type SharedFeed } from "./feed-writer.js";
@@ -20,8 +21,8 @@ export interface AttachOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Checks the options of `attach`. @throws InvalidInputError | InvalidIdError */
-export function attachOptions(given: unknown): AttachOptions {
+/** @throws InvalidInputError | InvalidIdError */
+function attachOptions(given: unknown): AttachOptions {
   const options = checkOptions<AttachOptions>(given, ["callId", "afterSeq", "signal"], "attach");
   const { callId, afterSeq } = options;
   if (callId !== undefined) checkId(callId, "callId");
@@ -32,6 +33,20 @@ export function attachOptions(given: unknown): AttachOptions {
   return options;
 }
 
+/** Returns the events of a call of a session; see `attach` of `ReActAgent`. */
+export async function attachRun(
+  parts: AgentParts,
+  { slot, rest }: NamedSession,
+): Promise<AttachedRun | null> {
+  const options = attachOptions(rest[0]);
+  const { feeds, settings } = parts;
+  if (!feeds)
+    throw new ConfigurationError(
+      `attach has nothing to read: agent "${settings.name}" keeps no events; build it with eventFeed: true`,
+    );
+  return feeds.attach(parts, slot, options);
+}
+
 /** The feeds of the calls of one agent: what its runs write and its readers follow. */
 export class CallFeeds {
   readonly #shared: SharedFeed;
@@ -39,7 +54,22 @@ export class CallFeeds {
   readonly #settling = new Set<Promise<void>>();
 
   constructor(feed: EventFeed) {
-    this.#shared = { feed, awayUntil: 0 };
+    this.#shared = { feed, awayUntil: 0, failures: new Map() };
+  }
+
+  get kind(): string {
+    return this.#shared.feed.kind;
+  }
+
+  /**
+   * Reaches the feed.
+   *
+   * @throws what it answers, also to runs of this process whose events wait for it
+   */
+  async probe(slot: Slot, callId: string): Promise<void> {
+    const { feed, failures } = this.#shared;
+    await feed.read(slot, callId, BEHIND_ALL);
+    for (const failure of failures.values()) throw failure;
   }
 
   writer(run: FedRun): FeedWriter {
@@ -108,5 +138,7 @@ export class CallFeeds {
 
 async function whereaboutsOf(parts: AgentParts, slot: Slot, callId: string): Promise<Whereabouts> {
   if ((await parts.gate.calls(slot)).includes(callId)) return "running";
-  return (await unfinishedCall(parts, slot)) === callId ? "lost" : "missing";
+  if ((await unfinishedCall(parts, slot)) === callId) return "lost";
+  const reason = await replyReason(parts, slot, callId);
+  return reason === null ? "missing" : { replied: reason };
 }

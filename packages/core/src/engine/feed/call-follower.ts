@@ -24,14 +24,15 @@ export interface EventsOfBatch {
   readonly events: readonly AgentEvent[];
 }
 
-/** What comes next for a reader: events, the loss of a run, or the end. */
+/** Next piece for a reader: events, the loss of a run, or the end, also one that the feed does not have. */
 export type NextInFeed =
   | { readonly batches: readonly EventsOfBatch[] }
   | { readonly lost: string }
+  | { readonly replied: string; readonly runId: string }
   | "end";
 
-/** Whereabouts of a call whose feed is silent. */
-export type Whereabouts = "running" | "lost" | "missing";
+/** Whereabouts of a call whose feed is silent: `replied` is the reason with which it ended. */
+export type Whereabouts = "running" | "lost" | "missing" | { readonly replied: string };
 
 /** Dependencies of a {@link CallFollower}. */
 export interface FollowedCall {
@@ -58,6 +59,8 @@ export class CallFollower {
   /** The run that the feed belongs to lost its process. */
   #lostRunId: string | undefined;
   #missingSince: number | undefined;
+  /** Reason with which the call ended, as seen by the last look. */
+  #replied: string | undefined;
   /** Reads under way of readers that are behind the window, by position. */
   readonly #reads = new Map<number, Promise<readonly EventsOfBatch[] | null>>();
   readonly #stop = new AbortController();
@@ -114,7 +117,8 @@ export class CallFollower {
       }
       const batches = this.#window.filter(({ last }) => last > after);
       if (batches.length > 0) return { batches };
-      if (this.#ended) return "end";
+      if (this.#ended)
+        return this.#replied === undefined ? "end" : { replied: this.#replied, runId: this.#runId };
       if (this.#lostRunId !== undefined && this.#lostRunId !== told)
         return { lost: this.#lostRunId };
       await orSignal(news.promise, signal);
@@ -160,6 +164,7 @@ export class CallFollower {
       const patience = this.#lostRunId === undefined ? QUIET_MS.running : QUIET_MS.lost;
       if (performance.now() - quietSince >= patience) {
         await this.#lookForCall();
+        if (this.#ended) break;
         quietSince = performance.now();
       }
       await sleep(pauseMs, this.#wake.signal);
@@ -186,12 +191,20 @@ export class CallFollower {
     this.#ended = ended && this.#last >= last;
     this.#lostRunId = undefined;
     this.#missingSince = undefined;
+    this.#replied = undefined;
     this.#tellNews();
   }
 
   async #lookForCall(): Promise<void> {
     const found = await this.#call.whereabouts().catch(() => "running" as const);
     if (found !== "missing") this.#missingSince = undefined;
+    if (typeof found === "object") {
+      // Its process may be about to append the last events: not before it was seen twice is it taken for dead.
+      this.#ended = this.#replied !== undefined;
+      this.#replied = found.replied;
+      return;
+    }
+    this.#replied = undefined;
     if (found === "running") this.#lostRunId = undefined;
     if (found === "lost" && this.#lostRunId === undefined) {
       this.#lostRunId = this.#runId;

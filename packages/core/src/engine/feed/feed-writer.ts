@@ -33,6 +33,8 @@ export interface SharedFeed {
   readonly feed: EventFeed;
   /** Time until which it counts as away, on the clock of `performance.now()`. */
   awayUntil: number;
+  /** Runs whose events wait because the feed does not take them, and why. */
+  readonly failures: Map<string, unknown>;
 }
 
 /** Run whose events are appended to the feed of its call. */
@@ -58,7 +60,7 @@ export class FeedWriter {
   #next = 0;
   #waiting = new EventBatch();
   #hasEnded = false;
-  /** What waits goes as soon as the command under way has ended. */
+  /** Batches that wait go as soon as the command under way has ended. */
   #isDue = false;
   /** Batch that is being appended, or is to be tried again. */
   #sending: (FeedBatch & { readonly first: number }) | undefined;
@@ -180,7 +182,9 @@ export class FeedWriter {
     try {
       first = await inTime(COMMAND_MS, () => this.#shared.feed.append(slot, callId, sent));
       this.#shared.awayUntil = 0;
-    } catch {
+      this.#shared.failures.delete(this.#run.runId);
+    } catch (error) {
+      this.#shared.failures.set(this.#run.runId, error);
       return false;
     }
     if (first !== null) {
@@ -208,6 +212,7 @@ export class FeedWriter {
 
   #end(): void {
     this.#mode = "over";
+    this.#shared.failures.delete(this.#run.runId);
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#waiting = new EventBatch();

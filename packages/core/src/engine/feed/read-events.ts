@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../../events/agent-event.js";
+import { noUsage } from "../../plugin-kit/ask-model.js";
 import type { Slot } from "../../slot/slot.js";
 import type { CallFollower } from "./call-follower.js";
 
@@ -12,7 +13,10 @@ export interface FeedReader {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads the events of a call behind a position, and says what is missing of them. */
+/**
+ * Reads the events of a call behind a position, and says what is missing of them: the end too, when the process of the call died
+ * between its last save and its last events.
+ */
 export async function* readEvents(
   follower: CallFollower,
   { slot, callId, after, signal }: FeedReader,
@@ -39,6 +43,13 @@ export async function* readEvents(
       if ("lost" in next) {
         yield lost(next.lost);
         continue;
+      }
+      if ("replied" in next) {
+        const { replied: reason, runId } = next;
+        const envelope = { slot, callId, runId, seq };
+        yield { type: "events_dropped", count: 1, ...envelope };
+        yield { type: "call_end", reason, usage: noUsage, durationMs: 0, ...envelope };
+        return;
       }
       for (const { runId, first, last, events } of next.batches) {
         if (last <= seq) continue;

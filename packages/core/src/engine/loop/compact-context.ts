@@ -5,7 +5,7 @@ import type { JsonObject } from "../../json/json.js";
 import type { CompactionCause, CompactionResult, RequestPrompt } from "../../ports/compactor.js";
 import { compose } from "../assemble/compose.js";
 import { type CallScope, stepOf } from "../call-scope.js";
-import { writeAhead } from "../save/save-run.js";
+import { writeAhead } from "../save/write-log.js";
 
 /** Request to the Compactor. */
 export interface CompactionOrder {

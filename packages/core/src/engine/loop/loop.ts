@@ -4,15 +4,17 @@ import type { HintBlock, Message } from "../../message/message.js";
 import { textOf, toolCallsOf } from "../../message/read-message.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
-import { saveStep, sayInput, writeAhead } from "../save/save-run.js";
+import { sayInput } from "../save/save-opening.js";
+import { saveStep } from "../save/save-session.js";
+import { writeAhead } from "../save/write-log.js";
 import { CallStopped } from "../session/stop-switch.js";
 import { takeDeferred, takeSteered } from "../session/take-steered.js";
 import { type Acted, act } from "../tools/acting.js";
 import { endToolCalls, openCallsOf } from "../tools/close-calls.js";
-import { ENDED_BY_DENIAL, type Resumption } from "../tools/resume.js";
 import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
+import { ENDED_BY_DENIAL, type Resumption } from "../turn-input.js";
+import { discardAttempt } from "./ask-models.js";
 import { fitReply } from "./fit-reply.js";
-import { discardAttempt } from "./model-call.js";
 import { type Reasoned, reason } from "./reasoning.js";
 import { StructuredOutput, type StructuredReply } from "./structured-output.js";
 
@@ -46,12 +48,12 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
   }
   if (resumption.ends) return { reason: "interrupted", message: lastAssistant(scope) };
   if (openCallsOf(session.state).length > 0) return waitingEnd(scope);
-  await takeDeferred(scope);
+  if (session.deferred.length > 0) await takeDeferred(scope);
   sayInput(scope);
   let output = structuredOutput(scope);
   for (let iteration = 0; ; iteration++) {
     scope.checkpoint();
-    await takeSteered(scope);
+    if (scope.steering.isTold) await takeSteered(scope);
     if (session.log.holdsMore) await writeAhead(scope);
     const reasoned = await think(scope, iteration, output);
     const { message, stopRequested } = reasoned;
@@ -91,7 +93,7 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
 /** Tells whether the model is asked again although it has answered: the call was steered meanwhile. */
 async function goesOn(scope: CallScope, iteration: number): Promise<boolean> {
   if (iteration + 1 >= scope.parts.settings.maxIterations) return false;
-  return takeSteered(scope);
+  return scope.steering.isTold && takeSteered(scope);
 }
 
 function structuredOutput({ ctx, parts, slot }: CallScope): StructuredOutput | null {

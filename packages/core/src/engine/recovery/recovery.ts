@@ -8,7 +8,7 @@ import { Heartbeat } from "../../store-kit/lease/heartbeat.js";
 import { elapsedMs, type Moment, presentMoment } from "../../store-kit/lease/moment.js";
 import { type AgentParts, backgroundEvent } from "../assemble/agent-parts.js";
 import { Call, RESUME } from "../call.js";
-import { NothingToResume } from "../serve-request.js";
+import { NothingToResume } from "../turn.js";
 import type { RunMark, RunMarks, StoredMark } from "./run-marks.js";
 
 /** Time between two looks at the records of other nodes. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import * as z from "zod";
 import { StateConflictError } from "../../errors/store-errors.js";
 import type { JsonValue } from "../../json/json.js";
+import * as s from "../../plugin-kit/schema/index.js";
 import type { KeyValueStore } from "../../ports/key-value-store.js";
 import { Heartbeat } from "../../store-kit/lease/heartbeat.js";
 import { elapsedMs, type Moment, presentMoment } from "../../store-kit/lease/moment.js";
@@ -33,12 +33,12 @@ export interface StoredMark {
   readonly version: string;
 }
 
-const runMark: z.ZodType<RunMark> = z.object({
-  userId: z.string().nullable(),
-  sessionId: z.string(),
-  callId: z.string(),
-  attempts: z.number().int().min(0),
-  notBefore: z.string().optional(),
+const runMark: s.Schema<RunMark> = s.object({
+  userId: s.string().nullable(),
+  sessionId: s.string(),
+  callId: s.string(),
+  attempts: s.number().int().min(0),
+  notBefore: s.string().optional(),
 });
 
 /**

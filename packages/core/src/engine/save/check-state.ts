@@ -122,7 +122,10 @@ function textOf(extensions: JsonObject, plugin: string): string | undefined {
  * Returns the bytes of a head without the engine's own records: they are bounded by themselves, and no state that was accepted
  * may be too large because of them.
  */
-function sectionBytes(state: LiveState, { openCalls: _, ...sections }: CheckedSections): number {
+function sectionBytes(
+  state: LiveState,
+  { openCalls: _calls, questions: _questions, ...sections }: CheckedSections,
+): number {
   const { sessionId, userId, unknownFields } = state;
   return Buffer.byteLength(JSON.stringify({ ...unknownFields, sessionId, userId, ...sections }));
 }

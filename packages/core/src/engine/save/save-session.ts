@@ -10,8 +10,7 @@ import type { CallOutcome, LogDraft } from "../../ports/conversation-log.js";
 import { slotText } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
 import { STATE_SCHEMA_VERSION } from "../../state/migrate-document.js";
-import { nextRevision } from "../../store-kit/revision.js";
-import { retryWrite, saveWithRetry } from "../../store-kit/save-with-retry.js";
+import { saveWithRetry } from "../../store-kit/save-with-retry.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import type { OpenSession } from "../session/open-session.js";
@@ -19,6 +18,7 @@ import { factsOf } from "../session/session-facts.js";
 import { type CheckedSections, checkState } from "./check-state.js";
 import { type Resolution, resolveConflict } from "./resolve-conflict.js";
 import { saveFailure } from "./save-failure.js";
+import { appendLog, recordUnsaved, storeTimeMs, writeEnds } from "./write-log.js";
 
 /** Settings of a save. */
 export interface SaveOptions {
@@ -40,9 +40,6 @@ export interface SaveOptions {
 
 /** The part of a call's scope that a save needs. */
 export type SavedScope = Pick<CallScope, "parts" | "session" | "emit" | "feed">;
-
-/** Time for which a failed call tries to say so in the log. */
-const maxRecordMs = 5_000;
 
 /**
  * Writes what changed: log records first or with the state, then the state, compare-and-set on the revision.
@@ -92,6 +89,41 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
   }
 }
 
+/** Saves the steps so far, with `persistence: "step"`. */
+export async function saveStep(scope: CallScope): Promise<void> {
+  if (scope.parts.settings.persistence === "step") await saveNow(scope);
+}
+
+/** Saves the steps so far, whatever the persistence. */
+export async function saveNow(scope: CallScope): Promise<void> {
+  beginUnfinished(scope);
+  await saveSession(scope, { final: false });
+}
+
+/** Notes in the state which run its saves belong to, until that run ends. */
+export function beginUnfinished({
+  session,
+  newInput,
+  inputIds,
+  inputHash,
+  run,
+  named,
+}: CallScope): void {
+  const { input } = session.state.unfinishedRun ?? {};
+  const isSaid = newInput.every(({ id }) => session.said.has(id));
+  session.gather();
+  session.state.unfinishedRun = {
+    ...run,
+    named,
+    inputHash,
+    inputIds,
+    messageIds: session.log.messageIds,
+    ...(session.steered.size > 0 && { lastId: session.lastId }),
+    before: session.baseHead,
+    ...(!isSaid && { inputUnsaid: true, ...(input && { input }) }),
+  };
+}
+
 /** The conflict that a save ended with, also where the store has forgotten whether an earlier attempt was applied. */
 function conflictIn(error: unknown): StateConflictError | undefined {
   const found = UnknownOutcomeError.is(error) ? error.cause : error;
@@ -106,7 +138,7 @@ async function writeAll(
 ): Promise<void> {
   const { parts, session } = scope;
   const { log } = session;
-  const to = writeEnds(scope, options, how === "merge");
+  const to = writeEnds(scope, options.outcome, how === "merge");
   const drafts = [...log.drafts];
   if (!parts.fused.log) await appendLog(parts, session, drafts);
   await commit(scope, options, { drafts, to, rewrite: how === "overwrite" });
@@ -116,30 +148,6 @@ async function writeAll(
   // The marks that name this revision name those before it.
   session.knownEnds.clear();
   session.knownEnds.add(to);
-}
-
-/**
- * Adds the marks that say how runs ended. Where the log is written before the state, they name the revision that this save
- * will produce: readers believe them once that revision is stored.
- *
- * @returns that revision
- */
-function writeEnds(
-  { parts, session }: SavedScope,
-  { outcome }: SaveOptions,
-  isMerged: boolean,
-): Revision | undefined {
-  const { log, startedFrom: from, knownEnds } = session;
-  if (parts.fused.log) {
-    if (outcome) log.callEnd(outcome, undefined, isMerged);
-    return undefined;
-  }
-  if (!outcome && !log.endsOthers) return undefined;
-  const over = [...knownEnds].filter((revision) => revision !== from);
-  const lineage = { from, over, to: nextRevision(session.revision) };
-  log.nameSave(lineage);
-  if (outcome) log.callEnd(outcome, lineage, isMerged);
-  return lineage.to;
 }
 
 function callRecordOf(
@@ -227,36 +235,4 @@ async function emptyInbox({ stateStore }: AgentParts, session: OpenSession): Pro
   } catch {
     // The next save tries again.
   }
-}
-
-async function appendLog(
-  parts: AgentParts,
-  session: OpenSession,
-  drafts: readonly LogDraft[],
-): Promise<void> {
-  if (drafts.length === 0) return;
-  await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
-    deadlineMs: storeTimeMs(parts),
-  });
-  session.log.written(drafts);
-}
-
-/** Time for which a write is repeated: less when the agent is shutting down. */
-function storeTimeMs({ settings, lifecycle }: AgentParts): number {
-  return Math.min(settings.saveDeadlineMs, Math.max(lifecycle.leftMs(), 1));
-}
-
-/** Records in the log what happened although it was not committed; best effort. */
-export async function recordUnsaved(
-  { parts, session }: SavedScope,
-  outcome: CallOutcome,
-): Promise<void> {
-  session.gather();
-  // What was saved before the conflict stays in the session, unless its next holder takes it back and says so.
-  const isKept = outcome === "conflict" && session.hasSavedSteps;
-  session.log.unsavedEnd(isKept ? "error" : outcome, session.savedMessages);
-  const drafts = session.log.saidDrafts;
-  await retryWrite(session.slot, () => parts.log.append(session.slot, drafts), {
-    deadlineMs: Math.min(storeTimeMs(parts), maxRecordMs),
-  }).catch(() => undefined);
 }

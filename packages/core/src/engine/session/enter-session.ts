@@ -15,10 +15,10 @@ import {
   openLoaded,
   reportRollback,
   stateBytes,
-  tidied,
 } from "./open-stored.js";
 import type { CachedState } from "./state-cache.js";
 import { orAborted } from "./stop-switch.js";
+import { tidySession } from "./tidy-session.js";
 
 /** Settings of one entry into a session. */
 export interface EntryOptions extends RunName, OpeningOptions {
@@ -144,7 +144,7 @@ export function withSession<T>(
     if (advanced) {
       parts.cache.take(key);
       entry.emit(timer.loaded(advanced.opened, "delta", advanced.bytes));
-      return use(tidied(parts, new OpenSession(held, advanced.opened), entry));
+      return use(tidySession(parts, new OpenSession(held, advanced.opened), entry));
     }
     const found =
       answer === null || isWhole(answer) ? answer : await loadWhole(parts.stateStore, slot);

@@ -19,9 +19,9 @@ export interface HealthReport {
     /** Those that wait for it, or for the agent's start. */
     readonly waiting: number;
   };
-  /** The parts of the store, then the start of the plugins, then the plugins that have a check. */
+  /** The parts of the store, with the event feed if there is one, then the start of the plugins, then the plugins that have a check. */
   readonly parts: readonly {
-    /** `stateStore`, `log`, `keyValue`, `gate`, `signals`, `start`, or `plugin "name"`. */
+    /** `stateStore`, `log`, `keyValue`, `gate`, `signals`, `eventFeed`, `start`, or `plugin "name"`. */
     readonly part: string;
     readonly ok: boolean;
     /** Kind of a store's part, for example `redis`. */
@@ -53,6 +53,7 @@ export class HealthCheck {
     const { lifecycle, onHealth } = this.#parts;
     const parts = await Promise.all([
       ...this.#probeStore(timeoutMs).map(async (checked) => healthOf(await checked, inReady)),
+      ...this.#probeFeed(timeoutMs),
       this.#start(),
       ...onHealth.map(async ({ plugin, run }) =>
         healthOf(await check(`plugin "${plugin}"`, timeoutMs, run), inPlugin),
@@ -99,6 +100,19 @@ export class HealthCheck {
     });
   }
 
+  /** Reads a feed that is not there. No call waits for its feed, so that `ready` does not ask for it. */
+  #probeFeed(timeoutMs: number): Promise<PartHealth>[] {
+    const { feeds, settings } = this.#parts;
+    if (!feeds) return [];
+    const { kind } = feeds;
+    const slot = { agentId: settings.agentId, userId: null, sessionId: PROBE };
+    const probe = async (): Promise<PartHealth> => {
+      const checked = await check("eventFeed", timeoutMs, () => feeds.probe(slot, PROBE));
+      return healthOf({ ...checked, kind }, inFeed);
+    };
+    return [probe()];
+  }
+
   /** State of the plugins' start; a start that nothing asked for yet is no problem. */
   async #start(): Promise<PartHealth> {
     const { startState: start, startFailure } = this.#parts.lifecycle;
@@ -118,6 +132,7 @@ interface CheckedPart extends Pick<PartHealth, "part" | "kind" | "durationMs"> {
 
 /** Places where the message of a foreign error can be read. */
 const inReady = "and is in error.cause of agent.ready()";
+const inFeed = "and is the feed's own to log";
 const inPlugin = "and is the plugin's own to log";
 
 /** Runs one check; what it throws is its result. */

@@ -1,12 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { RuntimeContext } from "../../context/runtime-context.js";
-import type { Message } from "../../message/message.js";
+import { AmbiguousInterruptError, InvalidIdError } from "../../errors/errors.js";
+import { checkOptions } from "../../plugin-kit/unknown-names.js";
 import type { Inbox } from "../../ports/inbox.js";
-import type { Slot } from "../../slot/slot.js";
+import { checkId, type Slot } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
-import { isCallId, type Maintenance } from "./maintenance.js";
+import { Call } from "../call.js";
+import { wordsOf } from "../method-options.js";
+import type { Maintenance } from "./maintenance.js";
 import { receiveWords } from "./receive-words.js";
+import type { NamedSession } from "./session-arguments.js";
+import { isCallId } from "./visit-session.js";
 
 /**
  * Result of an interrupt.
@@ -24,23 +28,50 @@ export interface InterruptOptions {
   readonly callId?: string | undefined;
 }
 
+/** Reads the options of `interrupt` and `steer`. @throws InvalidInputError | InvalidIdError */
+export function addressee(options: unknown, method: "interrupt" | "steer"): InterruptOptions {
+  const { callId } = checkOptions<InterruptOptions>(options, ["callId"], method);
+  if (callId !== undefined) checkId(callId, "callId");
+  return { callId };
+}
+
+/**
+ * Stops the one call in flight of this process.
+ *
+ * @throws AmbiguousInterruptError when there are several
+ * @throws InvalidIdError when the agent wants sessions to be named
+ */
+export async function interruptOnlyCall({
+  settings,
+  lifecycle,
+}: AgentParts): Promise<Interruption> {
+  if (settings.requireSession !== false)
+    throw new InvalidIdError(
+      "interrupt() names no session, and this agent has requireSession: use interrupt(userId, sessionId)",
+    );
+  // Calls of agents that work for this one are stopped with the call that waits for them.
+  const calls = lifecycle.active.filter(
+    (one): one is Call => one instanceof Call && one.slot.agentId === settings.agentId,
+  );
+  if (calls.length > 1)
+    throw new AmbiguousInterruptError(
+      `${calls.length} calls are in flight; name the session: interrupt(userId, sessionId)`,
+    );
+  for (const call of calls) call.stop.stop("interrupt");
+  return calls.length === 1 ? "stopped" : false;
+}
+
 /** Longest wait for a call to stop. The message is stored before it; only the answer depends on it. */
 const maxStopMs = 5_000;
-
-/** An interrupt of a session. */
-export interface InterruptRequest extends InterruptOptions {
-  readonly slot: Slot;
-  /** Context that names the session. */
-  readonly ctx: RuntimeContext;
-  readonly message: Message | undefined;
-}
 
 /** Stops a call of the session and keeps the message, whatever becomes of that call. */
 export async function interruptSession(
   parts: AgentParts,
   maintenance: Maintenance,
-  { slot, ctx, message: given, callId }: InterruptRequest,
+  { slot, ctx, rest }: NamedSession,
 ): Promise<Interruption> {
+  const { callId } = addressee(rest[1], "interrupt");
+  const given = rest[0] === undefined ? undefined : wordsOf(parts, rest[0], "interrupt");
   // An update or a compaction may hold the slot, which cannot be interrupted; then it is the first waiting call.
   const calls = (await parts.gate.calls(slot)).filter(isCallId);
   const target = callId === undefined ? calls[0] : calls.find((id) => id === callId);

@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../../errors/errors.js";
-import { LeaseLostError, StateCorruptError } from "../../errors/store-errors.js";
+import { LeaseLostError } from "../../errors/store-errors.js";
 import type { EventBody } from "../../events/agent-event.js";
 import { isRecord, type JsonObject, toJsonValue } from "../../json/json.js";
 import type { Message } from "../../message/message.js";
@@ -8,11 +8,11 @@ import type { LogMark } from "../../ports/conversation-log.js";
 import type { InboxEntry } from "../../ports/inbox.js";
 import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot, type Slot } from "../../slot/slot.js";
-import { LiveState, type StoredParts } from "../../state/live-state.js";
-import type { OpenCallState, RunRecord, UnfinishedRun } from "../../state/sections.js";
+import type { LiveState } from "../../state/live-state.js";
+import type { RunRecord } from "../../state/sections.js";
 import { LogBatch, type RunName } from "../save/log-batch.js";
 import { savedSteps } from "../save/save-failure.js";
-import { closeCalls, openCallsOf, UNKNOWN_OUTCOME_TEXT } from "../tools/close-calls.js";
+import { closeCalls, UNKNOWN_OUTCOME_TEXT } from "../tools/close-calls.js";
 
 /** A session's state and where in the store it comes from. */
 export interface OpenedState {
@@ -35,15 +35,11 @@ export interface HeldSlot {
   now(): Date;
 }
 
-/** Settings of {@link OpenSession.tidy}. */
-export interface TidyOptions {
+/** Settings of a call that finds runs which had begun and never ended. */
+export interface TakeoverOptions {
   /** Take back the step saves of a run that died, instead of going on from them. */
   readonly takeBackUnfinished?: boolean | undefined;
   emit(event: EventBody): void;
-  /** Keeps the record of a named call that died. */
-  remember(record: RunRecord): void;
-  /** Takes in the input of a run that died before its context had it. */
-  takeInput(session: OpenSession, run: UnfinishedRun): void;
 }
 
 /** A slot while this process holds its lease: the state, where it came from, and what the log has not seen yet. */
@@ -143,11 +139,14 @@ export class OpenSession {
     return !lost.aborted && !(Date.now() >= validUntil && confirm === undefined);
   }
 
-  /** Waits while the lease is in doubt: in that time nothing may begin. Resolves when it holds or is lost. */
-  async settleLease(): Promise<void> {
-    const { lease } = this;
-    if (Date.now() >= lease.validUntil && !lease.lost.aborted)
-      await lease.confirm?.().catch(() => undefined);
+  /** Tells whether the lease has to be confirmed: until then nothing may begin. */
+  isLeaseInDoubt(): boolean {
+    return Date.now() >= this.lease.validUntil && !this.lease.lost.aborted;
+  }
+
+  /** Waits while the lease is in doubt; resolves when it holds or is lost. */
+  async confirmLease(): Promise<void> {
+    await this.lease.confirm?.().catch(() => undefined);
   }
 
   /** Adds something newly said to the context; `original` is what the log keeps of it. */
@@ -198,14 +197,14 @@ export class OpenSession {
   /** Takes back everything said since the session was opened; a compaction made meanwhile stays. */
   takeBack(): void {
     this.gather();
-    this.#remove(new Set(this.said.keys()));
+    this.remove(new Set(this.said.keys()));
     this.state.restoreHead(this.baseHead);
     this.said.clear();
   }
 
   /** Takes the words that the run was steered with out of the context; the log keeps them. */
   dropSteered(): void {
-    this.#remove(this.steered);
+    this.remove(this.steered);
   }
 
   /** Id of the last message of the run, or of the last that it was steered with. */
@@ -219,10 +218,7 @@ export class OpenSession {
   /** Reports a run that had begun and never ended, once, however often the session has to be opened. */
   reportTakeover(
     { callId, runId }: { readonly callId: string; readonly runId?: string | undefined },
-    {
-      takeBackUnfinished: rolledBack = false,
-      emit,
-    }: Pick<TidyOptions, "takeBackUnfinished" | "emit">,
+    { takeBackUnfinished: rolledBack = false, emit }: TakeoverOptions,
   ): void {
     const key = runId ?? callId;
     if (this.takenOver.has(key)) return;
@@ -239,106 +235,8 @@ export class OpenSession {
     );
   }
 
-  #remove(ids: ReadonlySet<string>): void {
+  /** Takes messages out of the context. */
+  remove(ids: ReadonlySet<string>): void {
     this.state.contextMutable().replaceAll(this.state.messages.filter(({ id }) => !ids.has(id)));
   }
-
-  /** Puts right what a crash left. None of it is part of the call that finds it. */
-  tidy(entry: TidyOptions): void {
-    const run = this.state.unfinishedRun;
-    if (run) this.#settle(run, entry);
-    this.#repair(run ?? this.run, entry.emit);
-    this.rebase();
-  }
-
-  /** The step saves of a run that died are taken back, or kept like those of a call that failed. */
-  #settle(run: UnfinishedRun, entry: TidyOptions): void {
-    const { state } = this;
-    const { messageIds } = run;
-    this.reportTakeover(run, entry);
-    if (entry.takeBackUnfinished) {
-      this.#remove(new Set(messageIds));
-      state.restoreHead(run.before);
-      this.log.endOf(run, "rolled_back", messageIds.length);
-    } else {
-      // Nothing was asked about them yet, so that no answer will come. What a person approved, only the same call runs.
-      const isRepeated = run.callId === this.run.callId;
-      const closing = this.#close(run, (state) => !isRepeated || state !== "allowed");
-      this.goesOn = Object.keys(state.openCalls).length > 0;
-      this.log.endOf(run, "error", messageIds.length);
-      if (!run.inputUnsaid) {
-        const record = recordOfDead(run, closing.at(-1)?.id, this.log.now());
-        state.resumableRun = record;
-        if (run.named ?? true) entry.remember(record);
-      }
-    }
-    state.unfinishedRun = null;
-    if (run.input) entry.takeInput(this, run);
-  }
-
-  /** Answers open calls of an earlier run, and returns the answers; the log has them under that run. */
-  #close(
-    run: RunName | UnfinishedRun,
-    which: (state: OpenCallState) => boolean,
-  ): readonly Message[] {
-    this.gather();
-    // Its process may have gone on after its last save.
-    closeCalls(this, { which, text: UNKNOWN_OUTCOME_TEXT });
-    const answers = this.state.takePushed();
-    this.log.addRepairs(run, answers);
-    return answers;
-  }
-
-  /** Calls that were running have an unknown outcome; everything else unpaired that is not listed is repaired. */
-  #repair(run: RunName | UnfinishedRun, emit: TidyOptions["emit"]): void {
-    const { state } = this;
-    this.#close(run, (callState) => callState === "started");
-    const open = new Set(openCallsOf(state).map(({ call }) => call.id));
-    for (const id of Object.keys(state.openCalls)) if (!open.has(id)) delete state.openCalls[id];
-    const { messages, repairs } = state.pairedMessages(open);
-    if (repairs.length === 0) return;
-    state.contextMutable().replaceAll(messages);
-    emit({ type: "repaired", repairs });
-  }
-}
-
-function recordOfDead(run: UnfinishedRun, closingId: string | undefined, now: Date): RunRecord {
-  const { runId, callId, inputHash, inputIds, messageIds } = run;
-  const lastId = closingId ?? run.lastId ?? messageIds.at(-1);
-  return {
-    ...{ callId, messageId: "", reason: "error", at: now.toISOString() },
-    ...(runId !== undefined && { runId }),
-    ...(inputHash !== undefined && { inputHash }),
-    // A run of an earlier release named no input: what it said begins with it.
-    inputIds: inputIds ?? messageIds.slice(0, 1),
-    ...(lastId !== undefined && { lastId }),
-  };
-}
-
-/**
- * The state in what a store returned.
- *
- * @param salvage - leaves out what cannot be read, instead of throwing
- * @throws StateCorruptError also when it is another session's
- */
-export function stateOf(slot: Slot, loaded: StoredParts, salvage = false): LiveState {
-  const { sessionId, userId } = slot;
-  if (salvage) return LiveState.salvage(loaded, { sessionId, userId });
-  let state: LiveState;
-  try {
-    state = LiveState.fromParts(loaded);
-  } catch (error) {
-    if (!StateCorruptError.is(error)) throw error;
-    throw damaged(slot, error.message, error);
-  }
-  if (state.sessionId !== sessionId || state.userId !== userId)
-    throw damaged(slot, "the store returned the state of another session");
-  return state;
-}
-
-function damaged(slot: Slot, problem: string, cause?: unknown): StateCorruptError {
-  return new StateCorruptError(
-    `${describeSlot(slot)} is damaged: ${problem}. Read what is left of it with getAgentState(…, { salvage: true }), repair it with updateAgentState(…, edit, { salvage: true }), keep a copy with "holdfast sessions export", or remove it with deleteSession`,
-    { cause },
-  );
 }

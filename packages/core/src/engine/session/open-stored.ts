@@ -1,6 +1,5 @@
 import { HoldfastError } from "../../errors/holdfast-error.js";
 import { StateConflictError } from "../../errors/store-errors.js";
-import type { EventBody } from "../../events/agent-event.js";
 import { messageBytes } from "../../message/read-message.js";
 import type { LoadAnswer, LoadedState } from "../../ports/agent-state-store.js";
 import { describeSlot, type Slot } from "../../slot/slot.js";
@@ -8,20 +7,22 @@ import { LiveState } from "../../state/live-state.js";
 import { isWhole } from "../../store-kit/load-whole.js";
 import { isRolledBack, revisionSeq } from "../../store-kit/revision.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
-import { type HeldSlot, type OpenedState, OpenSession, stateOf } from "./open-session.js";
-import { remember } from "./run-records.js";
+import {
+  type HeldSlot,
+  type OpenedState,
+  OpenSession,
+  type TakeoverOptions,
+} from "./open-session.js";
 import type { CachedState } from "./state-cache.js";
-import { takeDeadInput } from "./take-in.js";
+import { stateOf } from "./stored-state.js";
+import { tidySession } from "./tidy-session.js";
 
 /** Settings of opening what a store returned. */
-export interface OpeningOptions {
-  /** Take back the step saves of a run that died, instead of going on from them. */
-  readonly takeBackUnfinished?: boolean | undefined;
+export interface OpeningOptions extends TakeoverOptions {
   /** Reads a damaged state as far as it goes, instead of failing. */
   readonly salvage?: boolean | undefined;
   /** Goes on with what a store holds that was rolled back, whatever `onStoreRolledBack` says. */
   readonly acceptsRollback?: boolean | undefined;
-  emit(event: EventBody): void;
 }
 
 /** Brings the cached state up to what is stored; null when the answer does not tell how, and the whole has to be loaded. */
@@ -95,22 +96,7 @@ export function openLoaded(
     : { state: LiveState.create(slot), revision: null };
   onOpen(opened);
   const session = new OpenSession(held, opened);
-  return found ? tidied(parts, session, entry) : session;
-}
-
-/** Puts right what the last holder may have left. */
-export function tidied(
-  parts: AgentParts,
-  session: OpenSession,
-  entry: OpeningOptions,
-): OpenSession {
-  session.tidy({
-    takeBackUnfinished: entry.takeBackUnfinished,
-    emit: (event) => entry.emit(event),
-    remember: (record) => remember(parts, session, record),
-    takeInput: (open, run) => takeDeadInput(parts, open, run, entry),
-  });
-  return session;
+  return found ? tidySession(parts, session, entry) : session;
 }
 
 /** A call on a session that cannot be read is refused, and leaves nothing behind. */

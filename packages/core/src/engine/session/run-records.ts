@@ -10,7 +10,8 @@ import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import { outputOf } from "../loop/structured-output.js";
 import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
-import { type OpenSession, stateOf } from "./open-session.js";
+import type { OpenSession } from "./open-session.js";
+import { stateOf } from "./stored-state.js";
 
 /** Records kept in the head, for stores that keep none beside it. */
 const MAX_HEAD_RECORDS = 16;
@@ -45,6 +46,17 @@ export async function unfinishedCall(
   return (unfinishedRun ?? resumableRun)?.callId ?? null;
 }
 
+/** Returns the reason with which a named call ended that has its reply; null when it has none, or is not known. */
+export async function replyReason(
+  { stateStore }: AgentParts,
+  slot: Slot,
+  callId: string,
+): Promise<string | null> {
+  const loaded = await loadWhole(stateStore, slot);
+  const record = loaded && stateOf(slot, loaded).callRecords.find((kept) => kept.callId === callId);
+  return record && !isUnfinished(record) ? record.reason : null;
+}
+
 /** Tells whether a run has no reply: it failed, died, or was cut short by a shutdown. */
 export function isUnfinished({ reason }: RunRecord): boolean {
   return reason === "shutdown" || reason === "error";
@@ -65,6 +77,20 @@ export function remember(parts: AgentParts, session: OpenSession, record: RunRec
   const isSecond = earlier !== undefined && earlier.callId !== record.callId;
   state.finishedCalls = isSecond ? inHead(earlier) : others;
   session.record = record;
+}
+
+/** Returns the record of the present run; without a message it has no reply. */
+export function recordOfRun(scope: CallScope, messageId: string, reason: string): RunRecord {
+  const { run, inputHash, inputIds, session, parts } = scope;
+  session.gather();
+  const lastId = session.lastId ?? inputIds.at(-1);
+  const isFinished = messageId !== "";
+  return {
+    ...run,
+    ...{ messageId, reason, at: parts.now().toISOString() },
+    ...(inputHash !== undefined && { inputHash }),
+    ...(!isFinished && { inputIds, ...(lastId !== undefined && { lastId }) }),
+  };
 }
 
 /** Three-way merges keep the records of both sides. */

@@ -1,19 +1,11 @@
-import type { RuntimeContext } from "../../context/runtime-context.js";
-import type { Message } from "../../message/message.js";
-import type { Slot } from "../../slot/slot.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
-import type { InterruptOptions } from "./interrupt-session.js";
-import { isCallId, type Maintenance } from "./maintenance.js";
+import { wordsOf } from "../method-options.js";
+import { addressee } from "./interrupt-session.js";
+import type { Maintenance } from "./maintenance.js";
 import { receiveWords } from "./receive-words.js";
+import type { NamedSession } from "./session-arguments.js";
 import { steerEntry } from "./take-steered.js";
-
-/** A message for a call of a session. */
-export interface SteerRequest extends InterruptOptions {
-  readonly slot: Slot;
-  /** Context that names the session. */
-  readonly ctx: RuntimeContext;
-  readonly message: Message;
-}
+import { isCallId } from "./visit-session.js";
 
 /**
  * Stores a message for a call of the session, then tells the call to look for it.
@@ -24,13 +16,15 @@ export interface SteerRequest extends InterruptOptions {
 export async function steerSession(
   parts: AgentParts,
   maintenance: Maintenance,
-  { slot, ctx, message: given, callId: wanted }: SteerRequest,
+  { slot, ctx, rest }: NamedSession,
 ): Promise<false | "steered" | "queued"> {
-  const addressee = async (): Promise<string | undefined> => {
+  const { callId: wanted } = addressee(rest[1], "steer");
+  const given = wordsOf(parts, rest[0], "steer");
+  const target = async (): Promise<string | undefined> => {
     const calls = (await parts.gate.calls(slot)).filter(isCallId);
     return wanted === undefined ? calls[0] : calls.find((id) => id === wanted);
   };
-  const callId = await addressee();
+  const callId = await target();
   if (callId === undefined) return false;
   const message = await receiveWords(parts, given, { slot, ctx, callId, origin: "steer" });
   const { inbox } = parts.stateStore;
@@ -41,7 +35,7 @@ export async function steerSession(
   }
   await inbox.put(slot, steerEntry(message, callId, parts.now().toISOString()));
   // Asked again: a call that began meanwhile may have looked into the inbox before the message was there.
-  const running = await addressee();
+  const running = await target();
   const isTold =
     running !== undefined && (await parts.signals.send(slot, running, { kind: "steer" }));
   return isTold ? "steered" : "queued";

@@ -1,6 +1,8 @@
 import { setMaxListeners } from "node:events";
+import { CallAbortedError } from "../../errors/errors.js";
 import type { Message } from "../../message/message.js";
 import type { StopKind } from "../../plugin-kit/stop-kind.js";
+import { describeSlot, type Slot } from "../../slot/slot.js";
 import type { InterruptControl } from "../../state/interrupt-control.js";
 
 export type { StopKind } from "../../plugin-kit/stop-kind.js";
@@ -92,5 +94,12 @@ export function orAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise
     if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted, { once: true });
     work.then(resolve, reject).then(() => signal.removeEventListener("abort", aborted));
+  });
+}
+
+/** Returns the error of a call that its caller aborted. */
+export function callAborted(slot: Slot, cause: unknown): CallAbortedError {
+  return new CallAbortedError(`the call on ${describeSlot(slot)} was aborted by its caller`, {
+    cause,
   });
 }

@@ -2,7 +2,7 @@ import type { Message } from "../../message/message.js";
 import type { InboxEntry } from "../../ports/inbox.js";
 import { withFreshIds } from "../call-input.js";
 import type { CallScope } from "../call-scope.js";
-import { saveNow, saveStep } from "../save/save-run.js";
+import { saveNow, saveStep } from "../save/save-session.js";
 import { takeMessage } from "./take-in.js";
 
 /** Notes that a message for the call waits in the inbox; until then, looking for one costs nothing. */
@@ -27,7 +27,6 @@ export class Steering {
  */
 export async function takeSteered(scope: CallScope): Promise<boolean> {
   const { steering, stop } = scope;
-  if (!steering.isTold) return false;
   const waiting = await stop.race(look(scope)).catch((error) => {
     // Stopped meanwhile: what it would have found is still to be taken in.
     steering.isTold = true;

@@ -1,25 +1,21 @@
 import type { PendingCall } from "../../events/agent-reply.js";
 import type { ToolCallBlock, ToolResultBlock } from "../../message/message.js";
-import type { ActingStep, ToolCallStep } from "../../middleware/middleware.js";
-import type { Tool } from "../../tool/tool.js";
+import type { ActingStep } from "../../middleware/middleware.js";
 import { compose } from "../assemble/compose.js";
-import type { Confirmation } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
-import { receiveResult } from "../receive.js";
 import { badState } from "../save/check-state.js";
-import { saveNow, saveStep } from "../save/save-run.js";
+import { saveNow, saveStep } from "../save/save-session.js";
 import { judgeCall, type Verdict } from "./judge-call.js";
 import { KeptResults } from "./kept-results.js";
-import { CallSuspended, runTool } from "./run-tool.js";
 import {
-  addResults,
-  emitResult,
-  failureAs,
-  failureOf,
-  type ToolFailure,
-  textResult,
-} from "./tool-results.js";
-import { suspendedCalls } from "./waiting-calls.js";
+  type DelegatedAnswers,
+  type Runnable,
+  received,
+  runCall,
+  type SuspendedCall,
+} from "./run-tool.js";
+import { addResults, emitResult, textResult } from "./tool-results.js";
+import { asksPerson, suspendedCalls } from "./waiting-calls.js";
 
 /** Result of running tool calls. */
 export interface Acted {
@@ -29,20 +25,12 @@ export interface Acted {
   readonly stopRequested: boolean;
 }
 
-/** A call that may run now. */
-interface Runnable {
-  readonly call: ToolCallBlock;
-  readonly tool: Tool;
-  readonly input: unknown;
-  readonly answers?: readonly Confirmation[] | undefined;
-}
-
 /** Answers of people to calls that waited for them. */
 export interface Answers {
   /** Calls that a person has approved: they ask no more, but a guard may still deny them. */
   readonly approved: ReadonlySet<string>;
   /** Answers for the agents that calls run, by tool call. */
-  readonly delegated: ReadonlyMap<string, readonly Confirmation[]>;
+  readonly delegated: ReadonlyMap<string, DelegatedAnswers>;
 }
 
 const noAnswers: Answers = { approved: new Set(), delegated: new Map() };
@@ -94,7 +82,7 @@ async function actTogether(
     } else if (verdict.kind === "ask") asking.push(verdict.pending);
     else {
       const { tool, input } = verdict;
-      runnable.push({ call, tool, input, answers: delegated.get(call.id) });
+      runnable.push({ call, tool, input, delegated: delegated.get(call.id) });
     }
   }
   const { openCalls } = scope.session.state;
@@ -130,7 +118,7 @@ async function runAll(
   const { openCalls } = scope.session.state;
   for (const { call } of runnable) openCalls[call.id] = "started";
   if (runnable.length > 0) await begin(scope);
-  const kept = new KeptResults(scope, runnable.length);
+  const kept = KeptResults.of(scope, runnable.length);
   const step: ActingStep = Object.assign(stepOf(scope), {
     calls: runnable.map(({ call }) => call),
     stop: () => {
@@ -142,8 +130,8 @@ async function runAll(
     const ran = await compose(scope.parts.hooks.onActing, step, async () => {
       const settled = await allSettled(
         runnable.map(async (one) => {
-          const result = await runOne(scope, one, originals, suspended);
-          await kept.finished(one.call.id, result, originals.get(one.call.id));
+          const result = await runCall(scope, one, originals, suspended);
+          await kept?.finished(one.call.id, result, originals.get(one.call.id));
           return result;
         }),
       );
@@ -163,7 +151,7 @@ async function runAll(
     }
   } catch (error) {
     // The call fails; what its tools have done all the same stays known.
-    addResults(scope, inOrder(calls, kept.without(originals)));
+    addResults(scope, inOrder(calls, kept?.without(originals) ?? originals));
     throw error;
   }
   const waiting = suspended.filter(({ call }) => !results.has(call.id));
@@ -171,8 +159,8 @@ async function runAll(
   for (const { call } of runnable)
     if (!results.has(call.id) && openCalls[call.id] !== "pending")
       results.set(call.id, textResult(call, "A middleware left the result out.", "error"));
-  kept.amend(results);
-  const added = inOrder(calls, kept.without(results));
+  kept?.amend(results);
+  const added = inOrder(calls, kept?.without(results) ?? results);
   addResults(
     scope,
     added,
@@ -186,22 +174,11 @@ async function runAll(
   if (waiting.some(({ tool }, index) => tool.delegation && !lists[index]?.some(asksPerson)))
     scope.checkpoint();
   const pending = lists.flat();
-  const asking = pending.filter(asksPerson);
-  const outside = pending.filter((one) => !asksPerson(one));
+  const asking = pending.filter(({ state }) => state === "asking");
+  const outside = pending.filter(({ state }) => state !== "asking");
   if (asking.length > 0) scope.emit({ type: "permission_ask", pending: asking });
   if (outside.length > 0) scope.emit({ type: "tool_suspended", pending: outside });
   return { pending, stopRequested };
-}
-
-/** A call that has run and waits, for a result from outside or for answers that another agent needs. */
-interface SuspendedCall {
-  readonly call: ToolCallBlock;
-  readonly tool: Tool;
-  readonly reason: string | undefined;
-}
-
-function asksPerson({ state }: PendingCall): boolean {
-  return state === "asking";
 }
 
 /**
@@ -220,79 +197,6 @@ function checkSections({ session }: CallScope, ran: readonly Runnable[]): void {
 async function allSettled<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(work);
   return Promise.all(work);
-}
-
-/** Runs one call inside its hooks; null when it is suspended. */
-async function runOne(
-  scope: CallScope,
-  { call, tool, input, answers }: Runnable,
-  originals: Map<string, ToolResultBlock>,
-  suspended: SuspendedCall[],
-): Promise<ToolResultBlock | null> {
-  const began = performance.now();
-  const step = Object.assign(stepOf(scope), { call, tool });
-  let result: ToolResultBlock;
-  let thrown: ToolFailure | undefined;
-  try {
-    result = await compose(scope.parts.hooks.onToolCall, step, async () => {
-      const ran = await runTool({
-        tool,
-        call,
-        input,
-        answers,
-        ctx: scope.ctx,
-        slot: scope.slot,
-        stop: scope.stop,
-        failed: (error) => {
-          thrown = failureOf(error);
-        },
-        progressed: (progress) =>
-          scope.emit({ type: "tool_progress", toolCallId: call.id, name: call.name, progress }),
-        checkLease: async () => {
-          await scope.stop.race(scope.session.settleLease()).catch(() => undefined);
-          if (!scope.session.holdsLease()) scope.stop.stop("lease_lost");
-        },
-        timeoutMs: tool.timeoutMs ?? scope.parts.settings.toolTimeoutMs,
-      });
-      const original = await received(scope, ran, step, originals);
-      thrown &&= failureAs(original, ran, thrown);
-      return original;
-    });
-    // A hook's own result, in place of the tool's, comes from outside as well.
-    if (!originals.has(call.id)) result = await received(scope, result, step, originals);
-    result = await refineResult(scope, step, result);
-  } catch (error) {
-    if (!(error instanceof CallSuspended)) throw error;
-    suspended.push({ call, tool, reason: error.reason });
-    return null;
-  }
-  emitResult(scope, result, performance.now() - began, thrown);
-  return result;
-}
-
-/** Returns a result as the `onIncoming` hooks leave it, which is what the log keeps; of one that they fail on, nothing. */
-async function received(
-  scope: CallScope,
-  result: ToolResultBlock,
-  { call, tool }: ToolCallStep,
-  originals: Map<string, ToolResultBlock>,
-): Promise<ToolResultBlock> {
-  const text = `The result of ${call.name} was withheld: a middleware failed on it.`;
-  originals.set(call.id, textResult(call, text, "error"));
-  const original = await receiveResult(scope, result, { call, tool });
-  originals.set(call.id, original);
-  return original;
-}
-
-/** Runs a result through the `onToolResult` hooks. */
-export async function refineResult(
-  scope: CallScope,
-  step: ToolCallStep,
-  result: ToolResultBlock,
-): Promise<ToolResultBlock> {
-  let refined = result;
-  for (const hook of scope.parts.hooks.onToolResult) refined = await hook(refined, step);
-  return refined;
 }
 
 function inOrder(

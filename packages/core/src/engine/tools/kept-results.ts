@@ -1,26 +1,33 @@
 import { createMessage } from "../../message/create-message.js";
 import type { Message, ToolResultBlock } from "../../message/message.js";
 import type { CallScope } from "../call-scope.js";
-import { saveStep } from "../save/save-run.js";
+import { saveStep } from "../save/save-session.js";
 import { addResults } from "./tool-results.js";
 
 /**
  * Keeps the result of each tool as soon as it has finished, with `persistence: "step"`: when the process dies while others
- * still run, the outcome of this one is known. Otherwise the results of a step are added together.
+ * still run, the outcome of this one is known.
  */
 export class KeptResults {
   readonly #scope: CallScope;
-  readonly #isOn: boolean;
   #running: number;
   readonly #kept = new Map<string, ToolResultBlock>();
   #isSaved = true;
   #saving: Promise<void> = Promise.resolve();
 
-  /** @param running - number of tools that run */
-  constructor(scope: CallScope, running: number) {
+  private constructor(scope: CallScope, running: number) {
     this.#scope = scope;
     this.#running = running;
-    this.#isOn = scope.parts.settings.persistence === "step" && running > 1;
+  }
+
+  /**
+   * Returns nothing where the results of a step are added together: without `persistence: "step"`, and for one tool.
+   *
+   * @param running - number of tools that run
+   */
+  static of(scope: CallScope, running: number): KeptResults | undefined {
+    const isKept = scope.parts.settings.persistence === "step" && running > 1;
+    return isKept ? new KeptResults(scope, running) : undefined;
   }
 
   /** Notes that a tool has ended: with its result, or with null when the answer comes from outside. */
@@ -31,7 +38,7 @@ export class KeptResults {
   ): Promise<void> {
     this.#running--;
     // The last one is saved with the whole step.
-    if (!this.#isOn || !result || this.#running === 0) return;
+    if (!result || this.#running === 0) return;
     addResults(this.#scope, [result], [original ?? result]);
     this.#kept.set(toolCallId, result);
     this.#isSaved = false;

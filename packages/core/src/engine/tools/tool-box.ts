@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as s from "../../plugin-kit/schema/index.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { type Tool, tool, toolResult } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
@@ -72,7 +72,7 @@ export function resetEquippedTools(groups: readonly ToolGroup[]): Tool {
   return tool({
     name: "reset_equipped_tools",
     description: `Switches on exactly the named groups of tools and switches off the others. Groups:\n${list.join("\n")}`,
-    input: z.object({ groups: z.array(z.string()) }),
+    input: s.object({ groups: s.array(s.string()) }),
     execute({ groups: wanted }, ctx) {
       const unknown = wanted.filter((name) => !names.includes(name));
       if (unknown.length > 0)

@@ -1,6 +1,16 @@
 import type { EventBody } from "../../events/agent-event.js";
-import { createMessage } from "../../message/create-message.js";
-import type { ToolCallBlock, ToolResultBlock, ToolResultState } from "../../message/message.js";
+import { type JsonValue, toJsonValue } from "../../json/json.js";
+import { readableJson } from "../../json/readable-json.js";
+import { createMessage, toolResultMessage } from "../../message/create-message.js";
+import type {
+  DataBlock,
+  TextBlock,
+  ToolCallBlock,
+  ToolResultBlock,
+  ToolResultState,
+} from "../../message/message.js";
+import { outputProblem } from "../../message/message-problem.js";
+import { isExplicitToolResult } from "../../tool/tool.js";
 import type { CallScope } from "../call-scope.js";
 import { fitResults } from "./fit-results.js";
 import { shownOutput } from "./shown-output.js";
@@ -18,6 +28,46 @@ export function textResult(
     output: [{ type: "text", text }],
     state,
   };
+}
+
+/** Turns what a tool returned into a result that a message can hold. What it did is done, whatever it returned. */
+export function toResult(call: ToolCallBlock, value: unknown): ToolResultBlock {
+  const explicit = isExplicitToolResult(value);
+  try {
+    const message = toolResultMessage({
+      type: "tool_result",
+      toolCallId: call.id,
+      name: call.name,
+      output: explicit ? toOutput(value.output, call.name) : readableOutput(value),
+      state: explicit ? value.state : "success",
+      metadata: explicit ? value.metadata : undefined,
+    });
+    return message.content[0] as ToolResultBlock;
+  } catch (error) {
+    const text = `${call.name} has run, but its result cannot be shown: ${messageOf(error)}`;
+    return textResult(call, text, "error");
+  }
+}
+
+/** As {@link toOutput}, with words for what JSON cannot hold. */
+function readableOutput(value: unknown): readonly (TextBlock | DataBlock)[] {
+  if (typeof value === "string" || value === undefined) return toOutput(value, "");
+  const json = readableJson(value);
+  // Words in place of a value, such as the digits of a bigint, need no quotes.
+  return typeof json === "string" ? toOutput(json, "") : outputOf(json);
+}
+
+/** Text as it is, blocks as they are, anything else as JSON text. @throws InvalidInputError */
+export function toOutput(value: unknown, name: string): readonly (TextBlock | DataBlock)[] {
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  if (value === undefined) return [{ type: "text", text: "(no output)" }];
+  return outputOf(toJsonValue(value, `the output of ${name}`));
+}
+
+function outputOf(json: JsonValue): readonly (TextBlock | DataBlock)[] {
+  if (Array.isArray(json) && json.length > 0 && outputProblem(json) === null)
+    return json as unknown as readonly (TextBlock | DataBlock)[];
+  return [{ type: "text", text: JSON.stringify(json) }];
 }
 
 /** Error that a tool threw, for events only: the model and the conversation get no stack. */

@@ -2,14 +2,13 @@ import type { PendingCall } from "../../events/agent-reply.js";
 import type { ToolCallBlock } from "../../message/message.js";
 import { validateInput } from "../../tool/input-schema.js";
 import type { Tool } from "../../tool/tool.js";
+import { questionOf } from "./call-questions.js";
 import { openCallsOf } from "./close-calls.js";
-import { askingCall, type GuardedScope, guardedCall } from "./judge-call.js";
+import { askAgain, askingCall, type GuardedScope } from "./judge-call.js";
 
 /**
  * Returns the tool calls that wait for an answer, as replies list them, in the order of the model: those that ask, and those
  * whose result comes from outside.
- *
- * The guard is asked again for its reason and its suggestions, which the state does not keep.
  *
  * @param known - calls whose reason is known
  */
@@ -33,16 +32,23 @@ export async function waitingCalls(
 
 /** Returns what a suspended call waits for: the answers that another agent needs, or its own result. */
 export async function suspendedCalls(
-  scope: Pick<GuardedScope, "parts" | "slot" | "ctx">,
+  scope: GuardedScope,
   call: ToolCallBlock,
-  reason?: string,
+  words?: string,
 ): Promise<readonly PendingCall[]> {
   const tool = scope.parts.tools.get(call.name);
   const asked = tool?.delegation ? await delegatedAsks(scope, call, tool) : [];
   if (asked.length > 0) return asked;
   const { id: toolCallId, name, input } = call;
-  const about = { toolCallId, name, input, state: "suspended" } as const;
-  return [{ ...about, ...(reason !== undefined && { reason }) }];
+  const entry = questionOf(scope.session.state, call);
+  const { asked: question, reason = words, answers = [] } = entry ?? {};
+  return [
+    {
+      ...{ toolCallId, name, input, state: "suspended" },
+      ...(reason !== undefined && { reason }),
+      ...(question && { question, questionNumber: answers.length + 1 }),
+    },
+  ];
 }
 
 /** Returns the calls of another agent that ask a person through a tool call that runs it. */
@@ -56,6 +62,11 @@ export async function delegatedAsks(
   return delegation.pending(checked.value as never, { slot, toolCallId: call.id, ctx });
 }
 
+/** Tells whether only a person can answer a call: it asks for an approval, or has a question. */
+export function asksPerson({ state, question }: PendingCall): boolean {
+  return state === "asking" || question !== undefined;
+}
+
 /** Returns the calls that one input can answer: those that ask, or else those whose result comes from outside. */
 export function answerableTogether(waiting: readonly PendingCall[]): readonly PendingCall[] {
   const asking = waiting.filter(({ state }) => state === "asking");
@@ -63,10 +74,6 @@ export function answerableTogether(waiting: readonly PendingCall[]): readonly Pe
 }
 
 async function asksAgain(scope: GuardedScope, call: ToolCallBlock): Promise<PendingCall> {
-  const { guard, tools } = scope.parts;
-  const tool = tools.get(call.name);
-  if (!tool) return askingCall(call, undefined);
-  const checked = await validateInput(tool.input, call.input);
-  const value = checked.problem === undefined ? checked.value : call.input;
-  return askingCall(call, await guard.check(guardedCall(scope, call, tool, value)));
+  const tool = scope.parts.tools.get(call.name);
+  return askingCall(call, tool && (await askAgain(scope, call, tool)));
 }

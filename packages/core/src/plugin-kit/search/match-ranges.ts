@@ -1,4 +1,4 @@
-import { isUnspaced, pairsOf, placedWords } from "./words.js";
+import { charactersOf, isUnspaced, pairsOf, placedWords } from "./words.js";
 
 /** Range of a text, in UTF-16 units. */
 export interface TextRange {
@@ -25,9 +25,10 @@ export function matchRanges(text: string, isMatch: (word: string) => boolean): T
       if (isMatch(word)) add(start, end);
       continue;
     }
-    const characters = [...text.slice(start, end)];
+    const run = text.slice(start, end);
+    const characters = charactersOf(run);
     let at = start;
-    for (const [index, pair] of pairsOf(characters.join("")).entries()) {
+    for (const [index, pair] of pairsOf(run).entries()) {
       if (isMatch(pair)) add(at, at + pair.length);
       at += characters[index]?.length ?? 1;
     }

@@ -4,7 +4,7 @@ import { functionWords, type Language, languageOf } from "./languages.js";
 import { nearestWords } from "./nearest-words.js";
 import { type QueryDate, queryDates } from "./query-dates.js";
 import type { Vocabulary } from "./vocabulary.js";
-import { isUnspaced, pairsOf, placedWords, wordsOf } from "./words.js";
+import { charactersOf, isUnspaced, pairsOf, placedWords, wordsOf } from "./words.js";
 
 /** A word of a query, or a time that it names. */
 export interface QueryTerm {
@@ -162,7 +162,7 @@ async function addBeginnings(
   const least = isAnyKnown ? MIN_BEGINNING_CHARS.others : MIN_BEGINNING_CHARS.none;
   const fits = (text: string, word: string): boolean => {
     // A character is a word of its own in scripts without spaces.
-    if (isUnspaced(text)) return [...text].length === 1 && word.includes(text);
+    if (isUnspaced(text)) return charactersOf(text).length === 1 && word.includes(text);
     if (text.length < word.length) return text.length >= least && word.startsWith(text);
     return word.length >= MIN_SHORTER_CHARS && text.startsWith(word);
   };

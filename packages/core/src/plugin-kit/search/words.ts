@@ -106,9 +106,14 @@ export function isUnspaced(word: string): boolean {
   return word.charCodeAt(0) > 0x7f && patterns().unspaced.test(word);
 }
 
+/** Returns the characters of a word, each with the marks that belong to it: a mark alone is no word, and could not be searched. */
+export function charactersOf(word: string): string[] {
+  return word.match(/.\p{M}*/gsu) ?? [];
+}
+
 /** Returns the pairs of neighbouring characters of a word, or its only character. */
 export function pairsOf(word: string): string[] {
-  const characters = [...word];
+  const characters = charactersOf(word);
   if (characters.length < 2) return characters;
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }

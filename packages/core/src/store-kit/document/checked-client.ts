@@ -26,7 +26,7 @@ export function checkedClient(client: DocumentClient): DocumentClient {
   };
 }
 
-/** What each command resolves to, for errors. */
+/** Result of each command, in words for errors. */
 const answers: { readonly [C in keyof DocumentClient]: string } = {
   get: "null, or { value, version }, both strings",
   compareAndSet: "true if it wrote, or false",

@@ -1,5 +1,5 @@
-import * as z from "zod";
 import { parseOptions } from "../../plugin-kit/parse-options.js";
+import * as s from "../../plugin-kit/schema/index.js";
 import type { FeedBatch, StoredBatch } from "../../ports/event-feed.js";
 
 /** Bounds of the feeds of calls. */
@@ -15,10 +15,10 @@ export interface FeedLimits {
 /** Characters of the batches of one page, approximately. */
 export const FEED_PAGE_CHARS = 262_144;
 
-const limitsSchema = z.strictObject({
-  keepMs: z.int().positive().default(300_000),
-  openMs: z.int().positive().default(86_400_000),
-  maxChars: z.int().positive().default(4_194_304),
+const limitsSchema = s.strictObject({
+  keepMs: s.int().positive().default(300_000),
+  openMs: s.int().positive().default(86_400_000),
+  maxChars: s.int().positive().default(4_194_304),
 });
 
 /** Fills in the defaults of limits. @throws ConfigurationError */

@@ -30,6 +30,9 @@ test("scripts without spaces are told apart and compared by pairs", () => {
   expect(pairsOf("東京都")).toEqual(["東京", "京都"]);
   expect(pairsOf("𠮷野家")).toEqual(["𠮷野", "野家"]);
   expect(pairsOf("茶")).toEqual(["茶"]);
+  // Marks belong to the character before them.
+  expect(pairsOf("茶\u0f71\u0f80")).toEqual(["茶\u0f71\u0f80"]);
+  expect(pairsOf("น้ำชา")).toEqual(["น้ำ", "ำช", "ชา"]);
 });
 
 test("folding twice is folding once, words of words are the same words, and places are where the words are", () => {

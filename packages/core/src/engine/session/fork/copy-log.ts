@@ -17,7 +17,7 @@ const SAVE_RECORDS = 2_000;
 /** Records read before other work may run. */
 const YIELD_EVERY = 25;
 
-/** What a fork begins with. */
+/** Beginning of a fork. */
 export interface ForkCopy {
   readonly records: readonly KeptRecord[];
   readonly context: readonly Message[];
@@ -38,7 +38,7 @@ export async function copyLog(
   const { slot, run } = session;
   const append = async (drafts: readonly LogDraft[]): Promise<void> => {
     stop.check();
-    await session.settleLease();
+    if (session.isLeaseInDoubt()) await session.confirmLease();
     if (!session.holdsLease()) throw session.leaseLost();
     const { saveDeadlineMs: deadlineMs } = parts.settings;
     await retryWrite(slot, () => parts.log.append(slot, drafts), { deadlineMs });

@@ -9,7 +9,7 @@ import { CallOutcomes, isDiscarded } from "../../../store-kit/log/call-outcomes.
 import { sliceLog } from "../../../store-kit/log/log-range.js";
 import { runIdOf } from "../../../store-kit/log/outcome-signs.js";
 import type { AgentParts } from "../../assemble/agent-parts.js";
-import { stateOf } from "../open-session.js";
+import { stateOf } from "../stored-state.js";
 
 /** Reads of a session that changes meanwhile, before the fork gives up. */
 const MAX_READS = 10;

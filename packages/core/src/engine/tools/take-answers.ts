@@ -1,155 +1,34 @@
-import { InvalidInputError, PendingConfirmationError } from "../../errors/errors.js";
+import { InvalidInputError } from "../../errors/errors.js";
 import type { PendingCall } from "../../events/agent-reply.js";
 import type { JsonValue } from "../../json/json.js";
 import { adoptMessage } from "../../message/create-message.js";
 import type { Block, Message, ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import { describeSlot } from "../../slot/slot.js";
 import type { PermissionRule } from "../../state/sections.js";
-import { validateInput } from "../../tool/input-schema.js";
-import type { Confirmation, ExternalResult, ReadInput } from "../call-input.js";
+import type { Confirmation, ExternalResult } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
 import type { RunName } from "../save/log-batch.js";
 import { RememberedRules } from "../session/remembered-rules.js";
-import { type Answers, refineResult } from "./acting.js";
-import { endToolCalls, openCallsOf } from "./close-calls.js";
-import { guardedCall } from "./judge-call.js";
-import { toOutput } from "./run-tool.js";
-import { addResults, emitResult, textResult } from "./tool-results.js";
-import { delegatedAsks } from "./waiting-calls.js";
+import type { Answers } from "./acting.js";
+import { openCallsOf } from "./close-calls.js";
+import { askAgain } from "./judge-call.js";
+import { refineResult } from "./run-tool.js";
+import { addResults, emitResult, textResult, toOutput } from "./tool-results.js";
 
-/** Text of calls that do not run because a person denied another one and stopped. */
-export const ENDED_BY_DENIAL = "Not run: the user denied a call and stopped.";
-
-/** Calls of an earlier message that run before the model is asked again. */
-export interface Resumption extends Answers {
-  readonly calls: readonly ToolCallBlock[];
-  /** True when this call goes on from where another one paused. */
-  readonly resumed: boolean;
-  /** True when a denial ends the turn: only agents that were answered are told, and the model is not asked. */
-  readonly ends: boolean;
-}
-
-/** Settings of {@link resume}. */
-export interface ResumptionOptions {
-  /** Open calls run although the input says nothing about them: an earlier call was to answer them and died. */
-  readonly goesOn: boolean;
-  /** Run whose input it is. @default the present one */
-  readonly run?: RunName | undefined;
-}
-
-/**
- * Takes in what the input says about open tool calls.
- *
- * @throws PendingConfirmationError for plain input while a tool call waits for an answer
- * @throws InvalidInputError for answers about calls that do not wait for them
- */
-export async function resume(
-  scope: CallScope,
-  input: ReadInput,
-  { goesOn, run: answering = scope.run }: ResumptionOptions,
-): Promise<Resumption> {
-  const { state } = scope.session;
-  const asks = await openAsks(scope);
-  const delegated =
-    input.kind === "confirm"
-      ? await takeConfirmations(scope, answering, input.confirm, asks)
-      : noAnswers;
-  if (input.kind === "results") await takeResults(scope, answering, input.results);
-  if (input.kind === "messages" && input.messages.length > 0) denyPending(scope);
-  const open = openCallsOf(state);
-  const interrupted = state.shutdownInterrupted || goesOn;
-  state.shutdownInterrupted = false;
-  // The agent that they run was answered elsewhere, and waits no more.
-  const answered = (id: string) => asks.get(id)?.length === 0;
-  const waiting = open.filter(({ call, state }) => state !== "pending" || !answered(call.id));
-  const isAsking = waiting.some(({ call, state }) => state === "asking" || asks.has(call.id));
-  if (input.kind === "messages" && waiting.length > 0 && (isAsking || !interrupted))
-    throw pendingError(scope, waiting, asks);
-  const ends = input.kind === "confirm" && input.confirm.some(({ interrupt }) => interrupt);
-  if (ends)
-    endToolCalls(scope, {
-      which: (_, { id }) => !delegated.has(id),
-      text: ENDED_BY_DENIAL,
-    });
-  const run = open.filter(({ call, state }) =>
-    ends
-      ? delegated.has(call.id)
-      : state === "allowed" || (state === "pending" && (interrupted || answered(call.id))),
-  );
-  return {
-    calls: run.map(({ call }) => call),
-    approved: new Set(run.filter((one) => one.state === "allowed").map(({ call }) => call.id)),
-    delegated,
-    resumed: input.kind !== "messages" || interrupted || run.length > 0,
-    ends,
-  };
-}
-
-/** Answers for the agents that tool calls run, by tool call. */
-type DelegatedAnswers = ReadonlyMap<string, readonly Confirmation[]>;
-
-const noAnswers: DelegatedAnswers = new Map();
-
-/** Returns what the agents that suspended calls run ask a person, by tool call. */
-async function openAsks(scope: CallScope): Promise<ReadonlyMap<string, readonly PendingCall[]>> {
-  const asks = new Map<string, readonly PendingCall[]>();
-  for (const { call, state } of openCallsOf(scope.session.state)) {
-    const tool = scope.parts.tools.get(call.name);
-    if (state === "pending" && tool?.delegation)
-      asks.set(call.id, await delegatedAsks(scope, call, tool));
-  }
-  return asks;
-}
-
-/** Answers what waits with a denial, where the caller of a new message wants that. */
-function denyPending(scope: CallScope): void {
-  const { ctx, session } = scope;
-  if (ctx.onPending !== "deny" || session.goesOn || session.state.shutdownInterrupted) return;
-  endToolCalls(scope, {
-    text: "Not run: the user answered with a new message instead.",
-    resultState: "denied",
-  });
-}
-
-/** Names the calls that can be answered; those that were allowed only wait for the others. */
-function pendingError(
-  { slot }: CallScope,
-  open: ReturnType<typeof openCallsOf>,
-  asks: ReadonlyMap<string, readonly PendingCall[]>,
-): PendingConfirmationError {
-  const own = (wanted: "asking" | "pending") =>
-    open
-      .filter(({ call, state }) => state === wanted && !asks.has(call.id))
-      .map(({ call: { name, id } }) => ({ name, toolCallId: id }));
-  const asking = [...own("asking"), ...[...asks.values()].flat()];
-  const suspended = own("pending");
-  const named = (calls: readonly { readonly name: string; readonly toolCallId: string }[]) =>
-    calls.map(({ name, toolCallId }) => `${name} (${toolCallId})`).join(", ");
-  const waits = [
-    ...(asking.length === 0
-      ? []
-      : [`an approval of ${named(asking)}: { confirm: [{ toolCallId, approve }] }`]),
-    ...(suspended.length === 0
-      ? []
-      : [`the result of ${named(suspended)}: { results: [{ toolCallId, output }] }`]),
-  ];
-  return new PendingConfirmationError(
-    `${describeSlot(slot)} takes no new message: it waits for ${waits.join(", and for ") || "tool calls that were allowed and have not run"}. Answer with agent.call, or give up on what waits with agent.interrupt`,
-    [...asking, ...suspended].map(({ toolCallId }) => toolCallId),
-  );
-}
+/** Calls of the agents that suspended tool calls run, which ask a person, by tool call. */
+export type OpenAsks = ReadonlyMap<string, readonly PendingCall[]>;
 
 /**
  * Applies a person's answers to the session's own calls.
  *
  * @returns the answers for the agents that calls run
  */
-async function takeConfirmations(
+export async function takeConfirmations(
   scope: CallScope,
   run: RunName,
   confirmations: readonly Confirmation[],
-  asks: ReadonlyMap<string, readonly PendingCall[]>,
-): Promise<DelegatedAnswers> {
+  asks: OpenAsks,
+): Promise<Answers["delegated"]> {
   const { session } = scope;
   const asked = new Map(
     [...asks].flatMap(([id, pending]) => pending.map((call) => [call.toolCallId, { id, call }])),
@@ -202,10 +81,11 @@ async function takeConfirmations(
     name: "confirm",
     details: { approved: answered(true), denied: answered(false), edited },
   });
-  return delegated;
+  return new Map([...delegated].map(([id, confirm]) => [id, { confirm }]));
 }
 
-async function takeResults(
+/** Takes in results from outside. */
+export async function takeResults(
   scope: CallScope,
   run: RunName,
   results: readonly ExternalResult[],
@@ -325,8 +205,6 @@ async function suggestedRules(
 ): Promise<readonly PermissionRule[]> {
   const tool = scope.parts.tools.get(call.name);
   if (!tool) return [];
-  const checked = await validateInput(tool.input, call.input);
-  const value = checked.problem === undefined ? checked.value : call.input;
-  const decision = await scope.parts.guard.check(guardedCall(scope, call, tool, value));
+  const decision = await askAgain(scope, call, tool);
   return decision.decision === "ask" ? (decision.suggestions ?? []) : [];
 }
