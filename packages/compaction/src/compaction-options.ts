@@ -1,6 +1,6 @@
 import type { JsonObject, Model, ToolInputSchema } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /** Clips long string arguments of old tool calls; no model call. */
 export interface TruncateArgsOptions {
@@ -97,41 +97,40 @@ export interface CompactionSettings
 /** Messages at which a compaction fires if no trigger is given. */
 export const DEFAULT_TRIGGER_MESSAGES = 50;
 
-const count = z.int().min(1);
-const ratio = z.number().gt(0).max(0.9);
+const count = s.int().min(1);
+const ratio = s.number().gt(0).max(0.9);
 
-const truncateArgs = z
+const truncateArgs = s
   .strictObject({
     triggerMessages: count.default(25),
     triggerTokens: count.default(40_000),
-    keepMessages: z.int().min(0).default(20),
+    keepMessages: s.int().min(0).default(20),
     maxArgLength: count.default(2_000),
-    truncationText: z.string().default("... [truncated] ..."),
+    truncationText: s.string().default("... [truncated] ..."),
   })
   // Otherwise a clipped string would be too long again.
   .superRefine(({ maxArgLength, truncationText }, context) => {
     if (truncationText.length > maxArgLength)
       context.addIssue({
-        code: "custom",
         path: ["truncationText"],
         input: truncationText,
         message: `must not be longer than maxArgLength (${maxArgLength})`,
       });
   });
 
-const prune = z.strictObject({
-  protectTokens: z.int().min(0).default(40_000),
-  minimumTokens: z.int().min(0).default(20_000),
-  maxResultChars: z.int().min(200).default(2_000),
-  exclude: z.array(z.string()).readonly().default([]),
+const prune = s.strictObject({
+  protectTokens: s.int().min(0).default(40_000),
+  minimumTokens: s.int().min(0).default(20_000),
+  maxResultChars: s.int().min(200).default(2_000),
+  exclude: s.array(s.string()).default([]),
 });
 
 /** Reads `true` as the step with its defaults, `false` and undefined as no step. */
-function step<T>(schema: z.ZodType<T>): z.ZodType<T | null> {
-  return z.preprocess(
+function step<T>(schema: s.Schema<T>): s.Schema<T | null> {
+  return s.preprocess(
     (value) => (value === true ? {} : value === false || value === undefined ? null : value),
     schema.nullable(),
-  ) as z.ZodType<T | null>;
+  ) as s.Schema<T | null>;
 }
 
 const isModel = (value: unknown): boolean =>
@@ -139,26 +138,26 @@ const isModel = (value: unknown): boolean =>
 const isSchema = (value: unknown): boolean =>
   (typeof value === "object" && value !== null) || typeof value === "function";
 
-const optionsSchema = z
+const optionsSchema = s
   .strictObject({
-    triggerMessages: z.int().min(0).optional(),
+    triggerMessages: s.int().min(0).optional(),
     triggerTokens: count.optional(),
     triggerRatio: ratio.optional(),
-    reservedTokens: z.int().min(0).default(20_000),
+    reservedTokens: s.int().min(0).default(20_000),
     keepMessages: count.optional(),
     keepTokens: count.optional(),
     reserveRatio: ratio.optional(),
-    summarize: z.boolean().default(true),
-    summaryPrompt: z.string().min(1).optional(),
-    summaryTemplate: z.string().min(1).optional(),
-    summarySchema: z
+    summarize: s.boolean().default(true),
+    summaryPrompt: s.string().min(1).optional(),
+    summaryTemplate: s.string().min(1).optional(),
+    summarySchema: s
       .custom<NonNullable<SummaryFormat["summarySchema"]>>(isSchema, "must be a schema")
       .optional(),
-    model: z.custom<Model>(isModel, "must have a stream function").optional(),
+    model: s.custom<Model>(isModel, "must have a stream function").optional(),
     timeoutMs: count.default(120_000),
-    instructions: z.string().optional(),
-    flushBeforeCompact: z.boolean().default(true),
-    offloadBeforeCompact: z.boolean().default(true),
+    instructions: s.string().optional(),
+    flushBeforeCompact: s.boolean().default(true),
+    offloadBeforeCompact: s.boolean().default(true),
     truncateArgs: step(truncateArgs),
     prune: step(prune),
   })
@@ -173,7 +172,6 @@ const optionsSchema = z
     ) => {
       if (small !== undefined && large && small >= large)
         context.addIssue({
-          code: "custom",
           path: [path],
           input: small,
           message: `must be less than ${of} (${large})`,
@@ -189,14 +187,12 @@ const optionsSchema = z
     const place = summarySchema === undefined ? /\{summary\}/ : /\{\w+\}/;
     if (summaryTemplate !== undefined && !place.test(summaryTemplate))
       context.addIssue({
-        code: "custom",
         path: ["summaryTemplate"],
         input: summaryTemplate,
         message: "must say where the summary goes: {summary}, or with a schema the name of a field",
       });
     if (triggerTokens !== undefined && triggerRatio !== undefined)
       context.addIssue({
-        code: "custom",
         message: "set triggerRatio or triggerTokens, not both",
       });
   });
@@ -210,7 +206,7 @@ export function readCompactionOptions(
   options: CompactionOptions,
   where = "compaction",
 ): CompactionSettings {
-  return parseOptions(optionsSchema as unknown as z.ZodType<CompactionSettings>, options, where);
+  return parseOptions(optionsSchema as unknown as s.Schema<CompactionSettings>, options, where);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /**
  * Tools whose results stay as they are.
@@ -41,32 +41,32 @@ export interface EvictionSettings {
 /** Room for the notice of a preview; a text that is not longer than this is not worth moving. */
 export const NOTICE_CHARS = 500;
 
-const excludedTools: z.ZodType<ExcludedTools> = z.union(
+const excludedTools: s.Schema<ExcludedTools> = s.union(
   [
-    z.array(
-      z
+    s.array(
+      s
         .string()
         .regex(
           /^[a-zA-Z0-9_*-]+$/,
           "must be the name of a tool, in which * matches any characters",
         ),
     ),
-    z.custom<Exclude<ExcludedTools, readonly string[]>>((value) => typeof value === "function"),
+    s.custom<Exclude<ExcludedTools, readonly string[]>>((value) => typeof value === "function"),
   ],
   "must be a list of tool names, in which * matches any characters, or a function",
 );
 
-const optionsSchema = z.strictObject({
-  maxResultChars: z.int().min(1).default(80_000),
-  maxResultTokens: z.int().min(1).optional(),
-  previewChars: z.int().min(0).optional(),
-  directory: z
+const optionsSchema = s.strictObject({
+  maxResultChars: s.int().min(1).default(80_000),
+  maxResultTokens: s.int().min(1).optional(),
+  previewChars: s.int().min(0).optional(),
+  directory: s
     .string()
     .regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be one name of letters, digits, _ and -")
     .default("large_tool_results"),
   exclude: excludedTools.default([]),
-  onMissingOffloader: z.enum(["error", "truncate"]).default("error"),
-  timeoutMs: z.int().min(1).default(30_000),
+  onMissingOffloader: s.enum(["error", "truncate"]).default("error"),
+  timeoutMs: s.int().min(1).default(30_000),
 });
 
 /**

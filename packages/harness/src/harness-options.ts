@@ -2,8 +2,8 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { FilesystemSpec, ReActAgentOptions, SignalHandlerOptions } from "@holdfast/core";
 import { agentOptionNames, showValue } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { Skill, WorkspaceOptions } from "@holdfast/workspace";
-import * as z from "zod";
 
 /** Options of the workspace plugin that the harness adds by itself. */
 export type HarnessWorkspaceOptions = Pick<
@@ -48,14 +48,14 @@ export interface HarnessSettings {
 
 const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
 
-const filled = z.string().refine((value) => value.trim() !== "", "must not be blank");
+const filled = s.string().refine((value) => value.trim() !== "", "must not be blank");
 
-const schema = z.object({
+const schema = s.object({
   workspace: filled.default("./.holdfast/workspace"),
-  sessionTools: z.boolean().default(true),
-  skills: z
+  sessionTools: s.boolean().default(true),
+  skills: s
     .array(
-      z.object({
+      s.object({
         name: filled,
         description: filled,
         instructions: filled,
@@ -64,17 +64,17 @@ const schema = z.object({
     )
     .default([]),
   // The engine says when it is wrong.
-  singleNode: z.boolean().default(false).catch(false),
-  signalHandlers: z
+  singleNode: s.boolean().default(false).catch(false),
+  signalHandlers: s
     .union(
       [
-        z.boolean().transform((on) => (on ? {} : (false as const))),
-        z.strictObject({
-          signals: z.array(z.enum(signalNames)).min(1).optional(),
-          timeoutMs: z.number().min(0).optional(),
+        s.boolean().transform((on) => (on ? {} : (false as const))),
+        s.strictObject({
+          signals: s.array(s.enum(signalNames)).min(1).optional(),
+          timeoutMs: s.number().min(0).optional(),
         }),
       ],
-      { error: "must be true, false or { timeoutMs?, signals? }" },
+      "must be true, false or { timeoutMs?, signals? }",
     )
     .default(false),
 });
@@ -102,7 +102,7 @@ export function readHarnessSettings(
   problems: string[],
 ): HarnessSettings {
   const given: Record<string, unknown> = { ...options };
-  const parsed = schema.safeParse(given, { reportInput: true });
+  const parsed = schema.safeParse(given);
   if (!parsed.success)
     for (const { path, message, input } of parsed.error.issues) {
       problems.push(`${path.join(".")}: ${message}, got ${showValue(input)}`);

@@ -1,6 +1,6 @@
 import type { Model } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /** Frequency of flushes after calls: at most once per `throttleMs` and session, after every call, or never. */
 export type FlushTrigger = { readonly throttleMs: number } | "always" | "never";
@@ -60,29 +60,29 @@ export interface MemoryFlushSettings {
 const isModel = (value: unknown): boolean =>
   typeof (value as Model | undefined)?.stream === "function";
 const triggerProblem = 'must be "always", "never" or { throttleMs: <milliseconds, at least 0> }';
-const prompt = z.string().trim().min(1).optional();
+const prompt = s.string().trim().min(1).optional();
 
-const optionsSchema = z.strictObject({
-  model: z.custom<Model>(isModel, "must be a Model: it has a stream function").optional(),
-  flushTrigger: z
+const optionsSchema = s.strictObject({
+  model: s.custom<Model>(isModel, "must be a Model: it has a stream function").optional(),
+  flushTrigger: s
     .union(
-      [z.enum(["always", "never"]), z.strictObject({ throttleMs: z.int().min(0) })],
+      [s.enum(["always", "never"]), s.strictObject({ throttleMs: s.int().min(0) })],
       triggerProblem,
     )
     .default({ throttleMs: 600_000 }),
   flushPrompt: prompt,
-  consolidation: z
+  consolidation: s
     .strictObject({
-      minGapMs: z.int().min(0).default(1_800_000),
-      maxTokens: z.int().min(100).default(4_000),
+      minGapMs: s.int().min(0).default(1_800_000),
+      maxTokens: s.int().min(100).default(4_000),
       prompt,
     })
     .prefault({}),
-  dailyRetentionDays: z.int().min(1).default(90),
-  sessionRetentionDays: z.int().min(1).optional(),
-  timeoutMs: z.int().min(1).default(120_000),
-  finishOnClose: z.boolean().default(false),
-  tools: z.boolean().default(true),
+  dailyRetentionDays: s.int().min(1).default(90),
+  sessionRetentionDays: s.int().min(1).optional(),
+  timeoutMs: s.int().min(1).default(120_000),
+  finishOnClose: s.boolean().default(false),
+  tools: s.boolean().default(true),
 });
 
 /** Parses the options. @throws ConfigurationError */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@holdfast/core";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { AiSdkModel } from "./language-model.js";
 
 /** Sampling settings; a provider's package ignores those that it does not support. */
@@ -63,33 +63,33 @@ export interface AiSdkConfig {
   readonly idleTimeoutMs: number;
 }
 
-const penalty = z.number().min(-2).max(2);
-const timeout = z.number().positive().default(300_000);
+const penalty = s.number().min(-2).max(2);
+const timeout = s.number().positive().default(300_000);
 
-const settings: z.ZodType<AiSdkSettings> = z.strictObject({
-  maxOutputTokens: z.int().positive().optional(),
-  temperature: z.number().min(0).optional(),
-  topP: z.number().min(0).max(1).optional(),
-  topK: z.int().positive().optional(),
+const settings: s.Schema<AiSdkSettings> = s.strictObject({
+  maxOutputTokens: s.int().positive().optional(),
+  temperature: s.number().min(0).optional(),
+  topP: s.number().min(0).max(1).optional(),
+  topK: s.int().positive().optional(),
   presencePenalty: penalty.optional(),
   frequencyPenalty: penalty.optional(),
-  stopSequences: z.array(z.string().min(1)).optional(),
-  seed: z.int().optional(),
-  reasoning: z
+  stopSequences: s.array(s.string().min(1)).optional(),
+  seed: s.int().optional(),
+  reasoning: s
     .enum(["provider-default", "none", "minimal", "low", "medium", "high", "xhigh", "max"])
     .optional(),
 });
 
 /** Schema of {@link AiSdkOptions}. */
-export const aiSdkOptions: z.ZodType<AiSdkConfig> = z.strictObject({
-  id: z.string().min(1).optional(),
-  contextWindow: z.int().positive().optional(),
+export const aiSdkOptions: s.Schema<AiSdkConfig> = s.strictObject({
+  id: s.string().min(1).optional(),
+  contextWindow: s.int().positive().optional(),
   settings: settings.default({}),
-  providerOptions: z.record(z.string(), z.record(z.string(), z.json())).default({}),
-  headers: z.record(z.string(), z.string()).optional(),
-  promptCache: z.enum(["auto", "off"]).default("auto"),
-  overflowPatterns: z.array(z.instanceof(RegExp)).default([]),
-  structuredOutput: z.boolean().default(false),
+  providerOptions: s.record(s.string(), s.record(s.string(), s.json())).default({}),
+  headers: s.record(s.string(), s.string()).optional(),
+  promptCache: s.enum(["auto", "off"]).default("auto"),
+  overflowPatterns: s.array(s.instanceOf(RegExp)).default([]),
+  structuredOutput: s.boolean().default(false),
   firstChunkTimeoutMs: timeout,
   idleTimeoutMs: timeout,
 });

@@ -1,7 +1,7 @@
 import type { RuntimeContext, Slot } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { Attributes, MeterProvider, TracerProvider } from "@opentelemetry/api";
-import * as z from "zod";
 import { type ModelDescription, modelDescription } from "./model-description.js";
 import { quietly } from "./quietly.js";
 
@@ -70,19 +70,19 @@ export interface OtelSettings {
   readonly meterProvider: MeterProvider | undefined;
 }
 
-const having = <T>(method: string): z.ZodType<T> =>
-  z.custom<T>(
+const having = <T>(method: string): s.Schema<T> =>
+  s.custom<T>(
     (value) => typeof (value as Record<string, unknown> | null)?.[method] === "function",
     `must have a method ${method}`,
   );
-const callable = <T>(): z.ZodType<T> =>
-  z.custom<T>((value) => typeof value === "function", "must be a function");
+const callable = <T>(): s.Schema<T> =>
+  s.custom<T>((value) => typeof value === "function", "must be a function");
 
-const optionsSchema = z.strictObject({
-  content: z.boolean().default(false),
-  maxContentChars: z.int().min(256).default(16_384),
-  recordIds: z
-    .strictObject({ session: z.boolean().default(true), user: z.boolean().default(false) })
+const optionsSchema = s.strictObject({
+  content: s.boolean().default(false),
+  maxContentChars: s.int().min(256).default(16_384),
+  recordIds: s
+    .strictObject({ session: s.boolean().default(true), user: s.boolean().default(false) })
     .prefault({}),
   attributes: callable<(info: SpanInfo) => Attributes>().optional(),
   describeModel: callable<(id: string) => Partial<ModelDescription>>().optional(),

@@ -12,7 +12,7 @@ import {
   toolResultsOf,
 } from "@holdfast/core";
 import { type GuardedCall, parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { matchesWildcard, starPattern } from "./wildcard.js";
 
 /** Options of {@link loopGuard}. */
@@ -27,11 +27,11 @@ export interface LoopGuardOptions {
   readonly exclude?: readonly string[] | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  times: z.int().min(2).default(3),
-  denials: z.int().min(2).default(3),
-  decision: z.enum(["ask", "deny"]).default("ask"),
-  exclude: z.array(z.string().min(1)).default([]),
+const optionsSchema = s.strictObject({
+  times: s.int().min(2).default(3),
+  denials: s.int().min(2).default(3),
+  decision: s.enum(["ask", "deny"]).default("ask"),
+  exclude: s.array(s.string().min(1)).default([]),
 });
 
 /**

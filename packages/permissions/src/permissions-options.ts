@@ -1,6 +1,6 @@
 import { ConfigurationError, type PermissionMode, type PermissionRule } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { parseRule } from "./rules/rule.js";
 
 /** Rules by what they decide, each as text: `tool`, `tool(specifier)`; `*` in a tool's name stands for anything. */
@@ -39,12 +39,12 @@ export interface PermissionSettings {
   readonly root: string | undefined;
 }
 
-const texts = z.array(z.string().min(1)).default([]);
-const schema = z.strictObject({
-  mode: z.enum(["default", "accept_edits", "explore", "bypass", "dont_ask"]).default("default"),
-  rules: z.strictObject({ allow: texts, ask: texts, deny: texts }).prefault({}),
-  workingDirectories: z.array(z.string().min(1)).default(["."]),
-  root: z.string().min(1).optional(),
+const texts = s.array(s.string().min(1)).default([]);
+const schema = s.strictObject({
+  mode: s.enum(["default", "accept_edits", "explore", "bypass", "dont_ask"]).default("default"),
+  rules: s.strictObject({ allow: texts, ask: texts, deny: texts }).prefault({}),
+  workingDirectories: s.array(s.string().min(1)).default(["."]),
+  root: s.string().min(1).optional(),
 });
 
 /** @throws ConfigurationError with every wrong option and every rule that cannot be read */

@@ -1,12 +1,12 @@
 import type { AgentState, Filesystem, PluginState, Slot } from "@holdfast/core";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { pathSegment } from "@holdfast/core/store-kit";
-import * as z from "zod";
 
 /** Part of a session's state that holds the plan when there is no filesystem. */
 export type KeptPlan = { readonly plan: string | null };
 
 /** Schema of {@link KeptPlan}. */
-export const keptPlanSchema: z.ZodType<KeptPlan> = z.object({ plan: z.string().nullable() });
+export const keptPlanSchema: s.Schema<KeptPlan> = s.object({ plan: s.string().nullable() });
 
 /** Parts of a {@link PlanKeeper}. */
 export interface PlanKeeperParts {

@@ -1,6 +1,6 @@
 import { type AgentState, InvalidInputError, type Tool } from "@holdfast/core";
 import { cutText, failedResult, isWellFormed, safeTool } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { exitRefusal, type IsUnattended } from "./plan-guard.js";
 import type { PlanKeeper } from "./plan-keeper.js";
 import { CallEvents } from "./planning-events.js";
@@ -21,7 +21,7 @@ export function planTools(
     name: "plan_enter",
     description:
       "Enters plan mode, for a task that should be thought through before anything is changed. Only tools that read run then. Look around, write the plan with plan_write, and call plan_exit to have the user approve it.",
-    input: z.object({}),
+    input: s.object({}),
     readOnly: true,
     runsFirst: true,
     run(_, ctx) {
@@ -36,8 +36,8 @@ export function planTools(
   const write = safeTool({
     name: "plan_write",
     description: "Writes the plan, in plan mode only: replaces the whole of it.",
-    input: z.object({
-      content: z.string().min(1).max(maxPlanChars).describe("The whole plan, as Markdown"),
+    input: s.object({
+      content: s.string().min(1).max(maxPlanChars).describe("The whole plan, as Markdown"),
     }),
     readOnly: true,
     runsFirst: true,
@@ -58,8 +58,8 @@ export function planTools(
     name: "plan_exit",
     description:
       "Shows the plan to the user and asks them to approve it. Once they have, plan mode ends and you carry the plan out.",
-    input: z.object({
-      rationale: z.string().max(2_000).optional().describe("Why this plan, in a sentence or two"),
+    input: s.object({
+      rationale: s.string().max(2_000).optional().describe("Why this plan, in a sentence or two"),
     }),
     readOnly: true,
     async run(_, ctx) {

@@ -1,5 +1,5 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /** Options of {@link planning}. */
 export interface PlanningOptions {
@@ -35,21 +35,21 @@ export const delegationTools: readonly string[] = Object.freeze([
   "task_list",
 ]);
 
-const allow = z.union(
+const allow = s.union(
   [
-    z.array(z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be the name of a tool")),
-    z.custom<(name: string) => boolean>((value) => typeof value === "function"),
+    s.array(s.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be the name of a tool")),
+    s.custom<(name: string) => boolean>((value) => typeof value === "function"),
   ],
   "must be a list of tool names, or a function of a tool's name",
 );
 
-const optionsSchema = z.strictObject({
+const optionsSchema = s.strictObject({
   allow: allow.default([]),
-  planDirectory: z
+  planDirectory: s
     .string()
     .regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be one name of letters, digits, _ and -")
     .default("plans"),
-  maxPlanChars: z.int().min(1).max(100_000).default(20_000),
+  maxPlanChars: s.int().min(1).max(100_000).default(20_000),
 });
 
 /**

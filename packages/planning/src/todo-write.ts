@@ -1,6 +1,6 @@
 import type { Task, Tool } from "@holdfast/core";
 import { failedResult, safeTool } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { stateOf } from "./plan-tools.js";
 import { CallEvents } from "./planning-events.js";
 import {
@@ -12,11 +12,11 @@ import {
   todosProblem,
 } from "./todo-list.js";
 
-const todo = z.object({
-  id: z.string().min(1).max(64).optional().describe("Of an item in the list; new items get one"),
-  content: z.string().trim().min(1).max(MAX_TODO_CHARS),
-  status: z.enum(["pending", "in_progress", "completed"]).optional().describe("Default: pending"),
-  priority: z.enum(["high", "medium", "low"]).optional(),
+const todo = s.object({
+  id: s.string().min(1).max(64).optional().describe("Of an item in the list; new items get one"),
+  content: s.string().trim().min(1).max(MAX_TODO_CHARS),
+  status: s.enum(["pending", "in_progress", "completed"]).optional().describe("Default: pending"),
+  priority: s.enum(["high", "medium", "low"]).optional(),
 });
 
 /** Makes the tool `todo_write`. It counts as reading: the list is part of the session and of nothing else. */
@@ -25,7 +25,7 @@ export function todoWriteTool(): Tool {
     name: "todo_write",
     description:
       "Replaces your todo list, for work of several steps: always send the whole list. Have one item in_progress while you work on it, and mark it completed when it is done. An empty list clears it.",
-    input: z.object({ todos: z.array(todo).max(MAX_TODOS) }),
+    input: s.object({ todos: s.array(todo).max(MAX_TODOS) }),
     readOnly: true,
     run({ todos }, ctx) {
       const state = stateOf(ctx);

@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
 import { isAbsolute } from "node:path";
 import { parseOptions } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { maxFileBytesSchema } from "@holdfast/workspace/filesystem-kit";
-import * as z from "zod";
 import type { SandboxBounds } from "./sandbox-bounds.js";
 
 /** User that a command is outside of the sandbox: the owner of its files, with that user's permissions. */
@@ -76,9 +76,9 @@ export interface SandboxSettings {
 }
 
 const megabyte = 1_048_576;
-const count = z.number().int().positive();
-const id = z.number().int().min(0).max(4_294_967_294);
-const text = z
+const count = s.number().int().positive();
+const id = s.number().int().min(0).max(4_294_967_294);
+const text = s
   .string()
   .refine((value) => !value.includes("\0"), "must not contain a NUL character");
 const path = text.refine(isAbsolute, "must be an absolute path");
@@ -88,15 +88,15 @@ const readOnlyPath = path.refine(
   "is a directory of the sandbox itself",
 );
 
-const listener = z.custom<(bounds: SandboxBounds) => void>(
+const listener = s.custom<(bounds: SandboxBounds) => void>(
   (value) => typeof value === "function",
   "must be a function",
 );
 
-const settingsSchema: z.ZodType<SandboxSettings> = z.strictObject({
+const settingsSchema: s.Schema<SandboxSettings> = s.strictObject({
   bwrap: text.min(1).default("bwrap"),
   scratch: path.default(tmpdir),
-  storage: z.enum(["auto", "memory", "disk"]).default("auto"),
+  storage: s.enum(["auto", "memory", "disk"]).default("auto"),
   memoryBytes: count.min(16 * megabyte).default(1024 * megabyte),
   maxProcesses: count.min(4).default(128),
   cpuSeconds: count.optional(),
@@ -104,11 +104,11 @@ const settingsSchema: z.ZodType<SandboxSettings> = z.strictObject({
   maxFileBytes: maxFileBytesSchema,
   maxTotalBytes: count.default(256 * megabyte),
   maxFiles: count.default(10_000),
-  readOnlyPaths: z.array(readOnlyPath).default([]),
-  environment: z
+  readOnlyPaths: s.array(readOnlyPath).default([]),
+  environment: s
     .record(text.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable"), text)
     .default({}),
-  user: z.strictObject({ uid: id, gid: id }).default({ uid: 65_534, gid: 65_534 }),
+  user: s.strictObject({ uid: id, gid: id }).default({ uid: 65_534, gid: 65_534 }),
   onBounds: listener.optional(),
 });
 

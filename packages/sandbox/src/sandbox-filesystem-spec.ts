@@ -1,7 +1,7 @@
 import type { Filesystem, FilesystemSpec } from "@holdfast/core";
 import { type FilesystemParts, parseOptions } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { RemoteFilesystemSpec } from "@holdfast/workspace";
-import * as z from "zod";
 import { type SandboxOptions, sandboxSettings } from "./options.js";
 import { SandboxFilesystem } from "./sandbox-filesystem.js";
 
@@ -11,7 +11,7 @@ export interface SandboxFilesystemSpecOptions extends SandboxOptions {
   readonly name?: string | undefined;
 }
 
-const nameSchema: z.ZodType<string> = z.string().min(1).max(255).default("workspace");
+const nameSchema: s.Schema<string> = s.string().min(1).max(255).default("workspace");
 
 /**
  * Creates a `SandboxFilesystem` whose files are stored in the agent's key-value store, so that every node has them. The
@@ -28,7 +28,7 @@ export class SandboxFilesystemSpec implements FilesystemSpec {
 
   /** @throws ConfigurationError */
   constructor({ name, ...options }: SandboxFilesystemSpecOptions = {}) {
-    const parsed = parseOptions(z.object({ name: nameSchema }), { name }, "SandboxFilesystemSpec");
+    const parsed = parseOptions(s.object({ name: nameSchema }), { name }, "SandboxFilesystemSpec");
     this.#name = parsed.name;
     this.#options = sandboxSettings(options, "SandboxFilesystemSpec");
   }

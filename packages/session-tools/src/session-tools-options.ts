@@ -1,5 +1,5 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { Embed } from "./ranked/message-vectors.js";
 
 /** Options of {@link sessionTools}. */
@@ -28,18 +28,18 @@ export interface SessionToolsSettings {
   readonly embed?: Embed | undefined;
 }
 
-const optionsSchema = z
+const optionsSchema = s
   .strictObject({
-    maxPageChars: z.int().min(1_000).max(100_000).default(20_000),
-    previewChars: z.int().min(100).optional(),
-    maxDataBytes: z.int().min(0).default(700_000),
-    timeoutMs: z.int().min(1).default(8_000),
-    maxIndexBytes: z.int().min(0).default(67_108_864),
-    embed: z.custom<Embed>((value) => typeof value === "function", "must be a function").optional(),
+    maxPageChars: s.int().min(1_000).max(100_000).default(20_000),
+    previewChars: s.int().min(100).optional(),
+    maxDataBytes: s.int().min(0).default(700_000),
+    timeoutMs: s.int().min(1).default(8_000),
+    maxIndexBytes: s.int().min(0).default(67_108_864),
+    embed: s.custom<Embed>((value) => typeof value === "function", "must be a function").optional(),
   })
   .refine(({ previewChars = 0, maxPageChars }) => previewChars <= maxPageChars / 2, {
     path: ["previewChars"],
-    error: "must be at most half of maxPageChars",
+    message: "must be at most half of maxPageChars",
   });
 
 /** Parses the options. @throws ConfigurationError */

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { nodeTimeout } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import type { MysqlPool } from "./connection/mysql-pool.js";
 
 /** Options of every part of this package. */
@@ -70,15 +70,15 @@ export const leaseOptions: readonly (keyof ResolvedOptions)[] = [
 export const storeOptions: readonly (keyof ResolvedOptions)[] = [...leaseOptions, "ttlMs"];
 
 /** Schema of a table prefix, which must not be able to end a quoted name. */
-export const tablePrefixSchema: z.ZodType<string> = z
+export const tablePrefixSchema: s.Schema<string> = s
   .string()
   .regex(/^[A-Za-z0-9_]{0,32}$/, "at most 32 letters, digits and _")
   .default("holdfast_");
 
-const wholeMs = z.int().positive();
+const wholeMs = s.int().positive();
 
-const schema = z.strictObject({
-  pool: z.custom<MysqlPool>(
+const schema = s.strictObject({
+  pool: s.custom<MysqlPool>(
     (value) =>
       typeof value === "object" &&
       value !== null &&
@@ -87,7 +87,7 @@ const schema = z.strictObject({
     "a pool of mysql2, made with createPool",
   ),
   tablePrefix: tablePrefixSchema,
-  migrate: z.boolean().default(true),
+  migrate: s.boolean().default(true),
   commandTimeoutMs: wholeMs.default(5_000),
   leaseMs: wholeMs.min(100).default(30_000),
   nodeTimeoutMs: wholeMs.min(100).optional(),

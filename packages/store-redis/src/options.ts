@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { nodeTimeout } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import type { RedisClient } from "./connection/redis-client.js";
 
 /** Options of every part of this package. */
@@ -50,20 +50,20 @@ export interface ResolvedOptions {
   readonly nodeTimeoutMs: number | undefined;
 }
 
-const wholeMs = z.int().positive();
+const wholeMs = s.int().positive();
 
-const schema = z.strictObject({
-  client: z.custom<RedisClient>(
+const schema = s.strictObject({
+  client: s.custom<RedisClient>(
     (value) => typeof value === "object" && value !== null,
     "a client of ioredis or redis (node-redis)",
   ),
-  keyPrefix: z
+  keyPrefix: s
     .string()
     .regex(/^[^{}]*$/, "a text without braces")
     .default("holdfast:"),
   commandTimeoutMs: wholeMs.default(5_000),
   ttlMs: wholeMs.optional(),
-  minReplicas: z.int().nonnegative().default(0),
+  minReplicas: s.int().nonnegative().default(0),
   leaseMs: wholeMs.min(100).default(30_000),
   nodeTimeoutMs: wholeMs.min(100).optional(),
 });

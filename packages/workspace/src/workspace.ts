@@ -7,7 +7,7 @@ import {
   type PluginHost,
 } from "@holdfast/core";
 import { type FileVisit, parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { LocalFilesystem } from "./filesystem/index.js";
 import { deleteNamespace, deleteOffloaded } from "./offload/delete-files.js";
 import { WorkspaceOffloader } from "./offload/workspace-offloader.js";
@@ -41,20 +41,20 @@ export interface WorkspaceOptions {
   readonly maxDataBytes?: number | undefined;
 }
 
-const optionsSchema = z
+const optionsSchema = s
   .strictObject({
-    root: z.string().min(1).optional(),
-    shell: z.boolean().default(false),
-    filesystem: z
+    root: s.string().min(1).optional(),
+    shell: s.boolean().default(false),
+    filesystem: s
       .custom<Filesystem>((value) => (value as Filesystem)?.contract === 1, "must be a Filesystem")
       .optional(),
-    tools: z.boolean().default(true),
-    promptTokens: z.int().min(0).default(8_000),
-    skills: z.array(skillSchema).default([]),
-    activeGroups: z.array(z.string().min(1)).default([]),
-    maxReadLines: z.int().min(1).default(2_000),
-    maxReadBytes: z.int().min(1_024).max(1_048_576).default(65_536),
-    maxDataBytes: z.int().min(0).default(700_000),
+    tools: s.boolean().default(true),
+    promptTokens: s.int().min(0).default(8_000),
+    skills: s.array(skillSchema).default([]),
+    activeGroups: s.array(s.string().min(1)).default([]),
+    maxReadLines: s.int().min(1).default(2_000),
+    maxReadBytes: s.int().min(1_024).max(1_048_576).default(65_536),
+    maxDataBytes: s.int().min(0).default(700_000),
   })
   .refine(({ root, filesystem }) => root === undefined || filesystem === undefined, {
     path: ["root"],
@@ -69,7 +69,7 @@ const optionsSchema = z
     message: "two skills have the same name",
   });
 
-type Settings = z.infer<typeof optionsSchema>;
+type Settings = s.Infer<typeof optionsSchema>;
 
 /**
  * Gives an agent files: file tools, sections of the system prompt, and an offloader for content that leaves the context.

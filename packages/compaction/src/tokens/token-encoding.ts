@@ -1,5 +1,5 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /** A vocabulary: `o200k_base` from GPT-4o on, `cl100k_base` for GPT-4 and GPT-3.5. */
 export type TokenEncoding = "o200k_base" | "cl100k_base";
@@ -18,9 +18,9 @@ export function bpeOptions<Encoder>(
   where: string,
   methods: readonly string[],
 ): { readonly encoding: TokenEncoding; readonly encoder: Encoder | undefined } {
-  const schema: z.ZodType<BpeCounterOptions<Encoder>> = z.strictObject({
-    encoding: z.enum(["o200k_base", "cl100k_base"]).optional(),
-    encoder: z
+  const schema: s.Schema<BpeCounterOptions<Encoder>> = s.strictObject({
+    encoding: s.enum(["o200k_base", "cl100k_base"]).optional(),
+    encoder: s
       .custom<Encoder>(
         (value) => methods.every((name) => typeof Object(value)[name] === "function"),
         `must have ${methods.join(" and ")}`,

@@ -8,7 +8,7 @@ import {
   type TokenCounter,
 } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { Reply } from "./answer.js";
 import { paced } from "./paced.js";
 import { replyTo } from "./reply-to.js";
@@ -21,9 +21,9 @@ export interface OfflineModelOptions {
   readonly paceMs?: number | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  contextWindow: z.int().min(1).default(128_000),
-  paceMs: z.number().min(0).max(10_000).default(0),
+const optionsSchema = s.strictObject({
+  contextWindow: s.int().min(1).default(128_000),
+  paceMs: s.number().min(0).max(10_000).default(0),
 });
 
 /** Id of the offline model, in events and at the start of a chat. */

@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compaction } from "@holdfast/compaction";
 import { type AgentEvent, type Model, type Tool, tool } from "@holdfast/core";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { toolResultEviction } from "@holdfast/eviction";
 import { HarnessAgent } from "@holdfast/harness";
 import { memoryFlush } from "@holdfast/memory-flush";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
-import * as z from "zod";
 import { demoSlot, sampleProject } from "../demo-files.js";
 
 /** Options of {@link coderAgent}. */
@@ -56,7 +56,7 @@ export function coderAgent(options: CoderOptions): HarnessAgent {
 const fetchDepartures: Tool = tool({
   name: "fetch_departures",
   description: "Fetches all departures of a year from the records of the line, as CSV.",
-  input: z.object({ year: z.int() }),
+  input: s.object({ year: s.int() }),
   readOnly: true,
   async execute({ year }) {
     return readFile(join(sampleProject(), "records", `departures-${year}.csv`), "utf8").catch(

@@ -1,7 +1,7 @@
 import type { JsonObject, KeyValueStore } from "@holdfast/core";
 import type { FileNamespace } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { slotKey } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import { memorySlot } from "../files/memory-files.js";
 
 const NAMESPACE = ["memory-flush", "users"];
@@ -24,11 +24,11 @@ export interface StoredUserEntry {
   readonly version: string | null;
 }
 
-const entrySchema: z.ZodType<UserEntry> = z.object({
-  consolidatedAt: z.number(),
-  failures: z.number(),
-  tidied: z.record(z.string(), z.number()),
-  consumed: z.record(z.string(), z.number()),
+const entrySchema: s.Schema<UserEntry> = s.object({
+  consolidatedAt: s.number(),
+  failures: s.number(),
+  tidied: s.record(s.string(), s.number()),
+  consumed: s.record(s.string(), s.number()),
 });
 
 const never: UserEntry = { consolidatedAt: 0, failures: 0, tidied: {}, consumed: {} };

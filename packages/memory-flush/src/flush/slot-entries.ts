@@ -1,6 +1,6 @@
 import { type KeyValueStore, type Slot, StateConflictError } from "@holdfast/core";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { slotKey, uuidv7 } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import { plausibleTime, retryBackoffMs } from "../schedule/due-time.js";
 import { entryValue, SlotClaim, type SlotEntry } from "./slot-claim.js";
 
@@ -12,16 +12,16 @@ const ATTEMPTS = 5;
 /** Delay before another attempt while another process flushes. */
 const BUSY_MS = 5_000;
 
-const entrySchema: z.ZodType<SlotEntry> = z.object({
-  seq: z.number(),
-  flushedAt: z.number(),
-  lookedAt: z.number(),
-  failures: z.number(),
-  hasMore: z.boolean().optional(),
-  claim: z
-    .object({ token: z.string(), until: z.number(), holdMs: z.number().optional() })
+const entrySchema: s.Schema<SlotEntry> = s.object({
+  seq: s.number(),
+  flushedAt: s.number(),
+  lookedAt: s.number(),
+  failures: s.number(),
+  hasMore: s.boolean().optional(),
+  claim: s
+    .object({ token: s.string(), until: s.number(), holdMs: s.number().optional() })
     .optional(),
-  pending: z.object({ id: z.string(), path: z.string(), through: z.number() }).optional(),
+  pending: s.object({ id: s.string(), path: s.string(), through: s.number() }).optional(),
 });
 
 /** Clock and limits of the process that claims. */

@@ -6,7 +6,7 @@ import {
   failedResult,
   showPath,
 } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { MEMORY_FILE, type MemoryFiles, NOTES_DIRECTORY } from "../files/memory-files.js";
 import { type MemoryToolParts, memoryTool } from "./memory-tool.js";
 import { type LinePage, pageLines } from "./page-lines.js";
@@ -18,10 +18,10 @@ const PLAIN_NAME = /^[^\\:\p{Cc}]+$/u;
 /** Most files that are named when the requested one does not exist. */
 const SHOWN_FILES = 10;
 
-const input = z.object({
-  path: z.string().describe("MEMORY.md or a file below memory/, as shown by memory_search"),
-  startLine: z.int().min(1).optional().describe("First line, from 1; 1 by default"),
-  endLine: z.int().min(1).optional().describe("Last line; as many as fit by default"),
+const input = s.object({
+  path: s.string().describe("MEMORY.md or a file below memory/, as shown by memory_search"),
+  startLine: s.int().min(1).optional().describe("First line, from 1; 1 by default"),
+  endLine: s.int().min(1).optional().describe("Last line; as many as fit by default"),
 });
 
 /** Creates the tool `memory_get`. */

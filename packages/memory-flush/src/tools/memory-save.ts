@@ -1,7 +1,7 @@
 import type { Tool } from "@holdfast/core";
 import { type FileNamespace, failedResult, KeyedQueue, reasonOf } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { slotKey } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import { dayPath, MAX_DAY_BYTES, MEMORY_FILE, memorySlot } from "../files/memory-files.js";
 import { plainText } from "../quote/plain-text.js";
 import { factKey } from "../search/fact-key.js";
@@ -26,8 +26,8 @@ const NUMBERED = /^\d{1,9}[.)] /;
 /** Beginning of a list item that would make it a heading, a code fence or a rule. */
 const BLOCK_MARK = /^(?:#|`{3}|~{3}|([-_*=])(?: ?\1){2,}$)/;
 
-const input = z.object({
-  content: z.string().describe(`What to remember, at most ${MAX_CHARS} characters`),
+const input = s.object({
+  content: s.string().describe(`What to remember, at most ${MAX_CHARS} characters`),
 });
 
 /** Creates the tool `memory_save`. */

@@ -1,7 +1,7 @@
 import type { Tool } from "@holdfast/core";
 import { failedResult } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { matchRanges } from "@holdfast/core/plugin-kit/search";
-import * as z from "zod";
 import { type MemoryFind, type MemoryFinds, searchMemory } from "../search/search-memory.js";
 import { excerpt } from "./excerpt.js";
 import { type MemoryToolParts, memoryTool } from "./memory-tool.js";
@@ -12,13 +12,13 @@ const MAX_QUERY_CHARS = 1_000;
 const MAX_TEXT_CHARS = 400;
 const MAX_HEADING_CHARS = 80;
 
-const input = z.object({
-  query: z
+const input = s.object({
+  query: s
     .string()
     .min(1)
     .max(MAX_QUERY_CHARS)
     .describe("A question, or words in any form and order"),
-  maxResults: z
+  maxResults: s
     .int()
     .min(1)
     .max(MAX_RESULTS)

@@ -266,7 +266,7 @@ describe("whatever is saved", () => {
         expect((await bench.save(content)).text).toContain("already says so");
         expect(await bench.read(DAY)).toBe(notes);
       }),
-      { numRuns: runs },
+      { numRuns: runs, examples: [["用户喜欢茶\u0f71\u0f80"]] },
     );
   });
 });

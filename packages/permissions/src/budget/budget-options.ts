@@ -1,6 +1,6 @@
 import type { Usage } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { BudgetUse } from "./budget-events.js";
 import { exceededText } from "./exceeded-text.js";
 import type { SpendLimit } from "./spend.js";
@@ -38,28 +38,28 @@ export interface BudgetSettings extends Omit<BudgetOptions, "window"> {
 const hourMs = 3_600_000;
 const windows = { hour: hourMs, day: 24 * hourMs, week: 168 * hourMs };
 
-const limit = z
-  .strictObject({ tokens: z.int().min(1).optional(), money: z.number().positive().optional() })
+const limit = s
+  .strictObject({ tokens: s.int().min(1).optional(), money: s.number().positive().optional() })
   .refine(({ tokens, money }) => tokens !== undefined || money !== undefined, {
     message: "must have tokens, money or both",
   });
 
-const fn = <F>() => z.custom<F>((value) => typeof value === "function", "must be a function");
+const fn = <F>() => s.custom<F>((value) => typeof value === "function", "must be a function");
 
-const optionsSchema = z
+const optionsSchema = s
   .strictObject({
     perCall: limit.optional(),
     perSession: limit.optional(),
     perUser: limit.optional(),
-    window: z.union([z.int().min(1), z.enum(["hour", "day", "week"])]).optional(),
+    window: s.union([s.int().min(1), s.enum(["hour", "day", "week"])]).optional(),
     price: fn<NonNullable<BudgetOptions["price"]>>().optional(),
-    warnAt: z.number().gt(0).lt(1).default(0.8),
+    warnAt: s.number().gt(0).lt(1).default(0.8),
     reply: fn<NonNullable<BudgetOptions["reply"]>>().default(() => exceededText),
-    account: z.string().min(1).max(256).optional(),
+    account: s.string().min(1).max(256).optional(),
   })
   .superRefine((options, context) => {
     const { perCall, perSession, perUser, window, price } = options;
-    const refuse = (message: string) => context.addIssue({ code: "custom", message });
+    const refuse = (message: string) => context.addIssue({ message });
     const limits = [perCall, perSession, perUser].filter((one) => one !== undefined);
     if (limits.length === 0)
       refuse("set perCall, perSession or perUser: there is no limit to keep");

@@ -1,5 +1,5 @@
 import type { PluginHost, PluginState } from "@holdfast/core";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { BudgetScope, BudgetUse } from "./budget-events.js";
 import {
   addSpend,
@@ -24,15 +24,15 @@ export type BudgetState = {
   call: { callId: string; count: StateCount } | null;
 };
 
-const amount = z.number().min(0);
-const stateCount = z.object({
+const amount = s.number().min(0);
+const stateCount = s.object({
   tokens: amount,
   money: amount,
-  warned: z.array(z.enum(["tokens", "money"])),
+  warned: s.array(s.enum(["tokens", "money"])),
 });
-const budgetState: z.ZodType<BudgetState> = z.object({
+const budgetState: s.Schema<BudgetState> = s.object({
   session: stateCount,
-  call: z.object({ callId: z.string(), count: stateCount }).nullable(),
+  call: s.object({ callId: s.string(), count: stateCount }).nullable(),
 });
 
 /** Returns a count of nothing. */

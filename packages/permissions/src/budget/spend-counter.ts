@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KeyValueStore, StateConflictError, StateCorruptError } from "@holdfast/core";
 import { KeyedQueue } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { addSpend, nothingSpent, type Spend } from "./spend.js";
 
 /** Place of a count in the key-value store. */
@@ -17,8 +17,8 @@ const ATTEMPTS = 60;
 /** Longest pause between two attempts. */
 const MAX_PAUSE_MS = 250;
 
-const amount = z.number().min(0);
-const storedCount = z.object({ window: z.int(), tokens: amount, money: amount });
+const amount = s.number().min(0);
+const storedCount = s.object({ window: s.int(), tokens: amount, money: amount });
 
 interface ReadCount {
   readonly spent: Spend;

@@ -1,5 +1,5 @@
 import type { TextBlock, Tool } from "@holdfast/core";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { CallRemarks } from "../call-remarks.js";
 import { requestedSlot } from "../caller.js";
 import { BlobReader } from "../render/blob-reader.js";
@@ -16,31 +16,31 @@ import { messageOrigin } from "./record-head.js";
 const MAX_MESSAGES = 100;
 
 /** Position in a log; the number after it must be exact, too. */
-const position = z
+const position = s
   .int()
   .min(-1)
   .max(Number.MAX_SAFE_INTEGER - 1);
 
-const input = z.object({
-  sessionId: z
+const input = s.object({
+  sessionId: s
     .string()
     .optional()
     .describe("Id of the session, from session_list; this session by default"),
-  agentId: z.string().optional().describe("Another agent of the same user"),
-  lastN: z.int().min(1).max(MAX_MESSAGES).default(DEFAULT_MESSAGES).describe("Number of messages"),
+  agentId: s.string().optional().describe("Another agent of the same user"),
+  lastN: s.int().min(1).max(MAX_MESSAGES).default(DEFAULT_MESSAGES).describe("Number of messages"),
   before: position.optional().describe("Show the last messages before this position"),
   after: position.optional().describe("Show the first messages after this position"),
   around: position
     .optional()
     .describe("Show the messages before and after this position, such as one from session_search"),
   at: position.optional().describe("Show only the message at this position, in full, page by page"),
-  offset: z.int().min(0).optional().describe("With `at`: first character to show; 0 by default"),
-  data: z
+  offset: s.int().min(0).optional().describe("With `at`: first character to show; 0 by default"),
+  data: s
     .int()
     .min(0)
     .optional()
     .describe("With `at`: return the image or file shown as [data <number>: …]"),
-  includeDiscarded: z
+  includeDiscarded: s
     .boolean()
     .optional()
     .describe("Include messages of calls that conflicted or were rolled back; false by default"),

@@ -1,6 +1,6 @@
 import type { SessionInfo, Tool } from "@holdfast/core";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { LogSession } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import { CallRemarks } from "../call-remarks.js";
 import { type Caller, isSameSession, requestedScope } from "../caller.js";
 import { type SessionToolParts, sessionTool } from "../session-tool.js";
@@ -18,20 +18,20 @@ const NONE = "No sessions.";
 /** Characters reserved for the text below the sessions. */
 const AROUND_CHARS = 200;
 
-const input = z.object({
-  agentId: z.string().optional().describe("Another agent of the same user"),
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe("Number of sessions"),
-  text: z
+const input = s.object({
+  agentId: s.string().optional().describe("Another agent of the same user"),
+  limit: s.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe("Number of sessions"),
+  text: s
     .string()
     .optional()
     .describe("Only sessions with all these words in id, title or first words"),
-  since: z.string().optional().describe("Only sessions active since this time, ISO 8601"),
-  until: z.string().optional().describe("Only sessions last active before this time, ISO 8601"),
-  metadata: z
-    .record(z.string(), z.json())
+  since: s.string().optional().describe("Only sessions active since this time, ISO 8601"),
+  until: s.string().optional().describe("Only sessions last active before this time, ISO 8601"),
+  metadata: s
+    .record(s.string(), s.json())
     .optional()
     .describe("Only sessions with all these values in their metadata"),
-  cursor: z
+  cursor: s
     .string()
     .max(MAX_CURSOR_CHARS)
     .optional()

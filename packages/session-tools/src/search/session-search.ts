@@ -1,5 +1,5 @@
 import type { Tool } from "@holdfast/core";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { CallRemarks } from "../call-remarks.js";
 import { type Caller, isSameSession, requestedScope } from "../caller.js";
 import { historyCall } from "../history/reading.js";
@@ -28,39 +28,39 @@ const MAX_QUERY_CHARS = 500;
 /** Characters reserved for the text below the hits, without the arguments in it. */
 const AROUND_CHARS = 200;
 
-const input = z.object({
-  query: z
+const input = s.object({
+  query: s
     .string()
     .min(1)
     .max(MAX_QUERY_CHARS)
     .describe(
       'A question or words, in any form; dates such as "in March" count. In double quotes: this very text',
     ),
-  agentId: z.string().optional().describe("Another agent of the same user"),
-  sessionId: z
+  agentId: s.string().optional().describe("Another agent of the same user"),
+  sessionId: s
     .string()
     .optional()
     .describe("Search only this session; all sessions of the user by default"),
-  maxResults: z.int().min(1).max(MAX_RESULTS).default(DEFAULT_RESULTS),
-  exact: z
+  maxResults: s.int().min(1).max(MAX_RESULTS).default(DEFAULT_RESULTS),
+  exact: s
     .boolean()
     .optional()
     .describe("Find this very text, newest first; case is ignored. Same as a query in quotes"),
-  regex: z
+  regex: s
     .boolean()
     .optional()
     .describe(
       "The query is an RE2 regular expression, matched line by line; begin it with (?i) to ignore case",
     ),
-  includeDiscarded: z
+  includeDiscarded: s
     .boolean()
     .optional()
     .describe("Include messages of calls that conflicted or were rolled back; false by default"),
-  includeContext: z
+  includeContext: s
     .boolean()
     .optional()
     .describe("Include messages that are still in your context; false by default"),
-  cursor: z.string().optional().describe("From the previous answer, to continue"),
+  cursor: s.string().optional().describe("From the previous answer, to continue"),
 });
 
 /** Creates the tool `session_search`. */

@@ -215,7 +215,15 @@ export class FileEventFeed implements EventFeed {
 
 /** Opens a file, which is created if there is none; null when its directory was removed at that moment. */
 async function openToAppend(path: string): Promise<FileHandle | null> {
+  // All but the first batch of a call find the directory.
+  const opened = await openIfThere(path);
+  if (opened !== null) return opened;
   await disk.makeDirectory(dirname(path), dirname(path));
+  return openIfThere(path);
+}
+
+/** @returns null when there is no such directory */
+function openIfThere(path: string): Promise<FileHandle | null> {
   return disk.openForAppend(path, true).catch((error: unknown) => {
     if (isMissing(error)) return null;
     throw error;

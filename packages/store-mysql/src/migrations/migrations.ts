@@ -1,5 +1,5 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { tableNames } from "../keys.js";
 import { tablePrefixSchema } from "../options.js";
 import { tables } from "./0001-tables.js";
@@ -63,7 +63,7 @@ export function recordStatement(table: string, ...applied: readonly Migration[])
  * @throws ConfigurationError
  */
 export function migrationStatements(tablePrefix?: string): readonly string[] {
-  const options = z.strictObject({ tablePrefix: tablePrefixSchema });
+  const options = s.strictObject({ tablePrefix: tablePrefixSchema });
   const t = tableNames(parseOptions(options, { tablePrefix }, "migrationStatements").tablePrefix);
   return [
     migrationsTable(t.migrations),

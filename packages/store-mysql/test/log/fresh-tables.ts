@@ -2,12 +2,10 @@ import { randomBytes } from "node:crypto";
 import { migrate } from "@holdfast/store-mysql";
 import { tcpProxy } from "@holdfast/testing/servers";
 import { createPool, type Pool, type RowDataPacket } from "mysql2/promise";
-import { afterAll, inject, vi } from "vitest";
+import { afterAll, inject } from "vitest";
 
 /** A pool to the run's server, ended with the test file. */
 export function testPool(): Pool {
-  // Making the tables of a test takes seconds where many tests run at once.
-  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
   const pool = createPool({ uri: inject("mysqlUrl"), connectionLimit: 8 });
   afterAll(() => pool.end());
   return pool;

@@ -38,7 +38,7 @@ test("whatever is saved, edited, logged, forked and deleted, on servers with and
   });
   await fc.assert(property, { numRuns: scaled(20, 300) });
   await other.close();
-}, 600_000);
+});
 
 test("the text of a turn is stored once, by saves of one statement and by others", async () => {
   const other = MysqlDistributedStore.from(withoutCompounds(pool), { tablePrefix });

@@ -19,16 +19,27 @@ export class NodeChannel {
   readonly #connection: RedisConnection;
   readonly #receivers = new Map<string, Receiver>();
   #subscription: Promise<ChannelSubscription> | undefined;
+  #isListening = false;
 
   constructor(connection: RedisConnection, keyPrefix: string) {
     this.#connection = connection;
     this.name = `${keyPrefix}v1:node:${randomUUID()}`;
   }
 
-  /** Passes messages to `token` on to `receiver`; resolves once they arrive, before which nobody may learn the token. */
-  async receive(token: string, receiver: Receiver): Promise<void> {
+  /** True once messages arrive, from the first call of this process on. */
+  get isListening(): boolean {
+    return this.#isListening;
+  }
+
+  /** Resolves once messages arrive, before which nobody may learn a token. */
+  async listen(): Promise<void> {
     this.#subscription ??= this.#subscribe();
     await this.#subscription;
+    this.#isListening = true;
+  }
+
+  /** Passes messages to `token` on to `receiver`. */
+  receive(token: string, receiver: Receiver): void {
     this.#receivers.set(token, receiver);
   }
 

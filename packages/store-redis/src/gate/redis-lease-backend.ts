@@ -152,7 +152,8 @@ export class RedisLeaseBackend implements LeaseBackend {
   async watch({ slot, token, callId }: Claim, wake: () => void): Promise<() => void> {
     const hear = (id: string, text: string): void =>
       this.listeners.hear(slot, callId, [{ id, text }]);
-    await this.node.receive(token, { wake, hear });
+    if (!this.node.isListening) await this.node.listen();
+    this.node.receive(token, { wake, hear });
     return () => this.node.forget(token);
   }
 

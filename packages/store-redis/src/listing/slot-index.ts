@@ -63,14 +63,19 @@ export class SlotIndex {
     });
   }
 
+  /** Tells whether this process has not touched a slot within the last minute. */
+  isDue(slot: Slot, at: number): boolean {
+    return !this.#touches.isRecent(slotMember(slot), at);
+  }
+
   /**
-   * Moves a slot to the front; does nothing when this process did so within the last minute.
+   * Moves a slot to the front; does nothing when it is not due.
    *
    * @param isNew - the slot is about to get its first state: another process may have deleted it within that minute
    */
   async touch(slot: Slot, at: number, isNew = false): Promise<void> {
     const member = slotMember(slot);
-    if (!isNew && this.#touches.isRecent(member, at)) return;
+    if (!isNew && !this.isDue(slot, at)) return;
     const touched = this.#keysOf(slot).map((key) => this.#touchIn(key, member, at));
     await Promise.all([...touched, this.#indexAgent(slot)]);
     this.#touches.remember(member, at);

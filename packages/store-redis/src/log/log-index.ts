@@ -38,23 +38,24 @@ export class LogIndex {
   }
 
   /**
-   * Moves a session to the front, before its records are appended; at most once a minute.
+   * Tells whether a session has to be touched before its records are appended: at most once a minute.
    *
    * @param isNew - its log begins: another process may have deleted the previous one within that minute
-   * @returns whether the index was written
    */
-  async touch(slot: Slot, at: number, isNew = false): Promise<boolean> {
-    if (slot.userId === null) return false;
-    const text = slotText(slot);
-    if (!isNew && this.#touches.isRecent(text, at)) return false;
+  isDue(slot: Slot, at: number, isNew: boolean): boolean {
+    return slot.userId !== null && (isNew || !this.#touches.isRecent(slotText(slot), at));
+  }
+
+  /** Moves a session to the front. */
+  async touch(slot: Slot, at: number): Promise<void> {
+    if (slot.userId === null) return;
     const key = this.#key(slot.agentId, slot.userId);
     await this.#index.touch(key, slot.sessionId, at);
     if (this.#ttlMs !== undefined)
       await this.#index.sweep(key, this.#ttlMs, at, (sessionId) =>
         this.#hasLog({ ...slot, sessionId }),
       );
-    this.#touches.remember(text, at);
-    return true;
+    this.#touches.remember(slotText(slot), at);
   }
 
   /** Removes a session, before its log is deleted. */

@@ -115,7 +115,7 @@ export class RedisConversationLog implements ConversationLog {
       [ttlMs, ...args],
       { minReplicas },
     );
-    if (answer === "begun" && !isIndexed) await this.#index.touch(owner, Date.now(), true);
+    if (answer === "begun" && !isIndexed) await this.#index.touch(owner, Date.now());
   }
 
   /**
@@ -182,8 +182,10 @@ export class RedisConversationLog implements ConversationLog {
   ): Promise<{ readonly args: PreparedLog["args"]; readonly isIndexed: boolean }> {
     const { args, blobs } = prepareLog(slot, records, saved);
     if (records.length === 0) return { args, isIndexed: false };
-    const [isIndexed] = await Promise.all([
-      this.#index.touch(slot, Date.now(), isNew),
+    const at = Date.now();
+    const isIndexed = this.#index.isDue(slot, at, isNew);
+    await Promise.all([
+      isIndexed && this.#index.touch(slot, at),
       blobs.size > 0 && writeBlobs(this.#connection, this.#options, slot, blobs),
     ]);
     return { args, isIndexed };

@@ -38,7 +38,8 @@ export class CallRegistration implements Receiver {
   /** Resolves once signals arrive. @throws StoreError */
   async open(): Promise<void> {
     const { node, leaseMs } = this.#origin;
-    await node.receive(this.#token, this);
+    if (!node.isListening) await node.listen();
+    node.receive(this.#token, this);
     await this.#announce();
     this.#heartbeat.schedule(leaseMs / 3);
   }

@@ -15,13 +15,12 @@ import {
   type StateWrite,
 } from "@holdfast/core/store-kit";
 import { connect, type RedisConnection, type RedisReply } from "../connection/redis-connection.js";
-import { isTextOrNull, textIn, tuple } from "../connection/reply-shape.js";
-import { defineScript } from "../connection/script.js";
 import { RedisEventFeed } from "../feed/redis-event-feed.js";
 import { RedisSessionGate } from "../gate/redis-session-gate.js";
+import { CarriedEntries } from "../inbox/carried-entries.js";
 import { RedisInbox } from "../inbox/redis-inbox.js";
 import { RedisKeyValueStore } from "../key-value/redis-key-value-store.js";
-import { loadKeys, partKey } from "../keys.js";
+import { loadKeys, partKey, saveKeys } from "../keys.js";
 import { SlotIndex } from "../listing/slot-index.js";
 import { RedisConversationLog } from "../log/redis-conversation-log.js";
 import {
@@ -31,27 +30,16 @@ import {
   readOptions,
 } from "../options.js";
 import { RedisSignalBus } from "../signals/redis-signal-bus.js";
-import { saveArgs } from "./save-args.js";
-import { savedRevision } from "./save-script.js";
-import { SaveSender } from "./save-sender.js";
-import { loadScript, readStoredState, slotField } from "./stored-state.js";
-
-/**
- * Deletes a state in any condition, and all that is kept beside it. KEYS: state, messages, inbox, call-records. Returns what
- * came of it, and the wait that has ended with it, if any.
- */
-const deleteScript = defineScript(
-  "delete",
-  true,
-  `local wait = redis.pcall('HGET', KEYS[1], 'wait')
-   redis.call('UNLINK', KEYS[3], KEYS[4])
-   local found = redis.call('UNLINK', KEYS[1], KEYS[2])
-   return {found == 0 and 'absent' or 'deleted', type(wait) == 'string' and wait}`,
-  tuple(textIn("deleted", "absent"), isTextOrNull),
-);
+import { type SaveArgs, saveArgs } from "./save-args.js";
+import { savedRevision, saveScript } from "./save-script.js";
+import { SavedHeads } from "./saved-heads.js";
+import { deleteScript, loadScript, readStoredState, slotField } from "./stored-state.js";
 
 /** Options of {@link RedisAgentStateStore}. */
 export interface RedisAgentStateStoreOptions extends RedisStoreOptions, RedisLeaseOptions {}
+
+/** Arguments of a script. */
+type ScriptArgs = readonly (string | number)[];
 
 interface Companions extends DistributedStore {
   readonly keyValue: RedisKeyValueStore;
@@ -88,7 +76,9 @@ export class RedisAgentStateStore implements AgentStateStore {
   readonly #options: ResolvedOptions;
   readonly #connection: RedisConnection;
   readonly #index: SlotIndex;
-  readonly #sender: SaveSender;
+  /** Entries that leases of this process have put into inboxes. */
+  readonly #carried = new CarriedEntries();
+  readonly #heads = new SavedHeads();
   readonly #companions: Companions;
   #closed: Promise<void> | undefined;
 
@@ -108,9 +98,8 @@ export class RedisAgentStateStore implements AgentStateStore {
     const connection = connect(client, resolved);
     const part = { client, keyPrefix, commandTimeoutMs };
     this.#index = new SlotIndex(connection, resolved);
-    this.#sender = new SaveSender(connection, resolved);
-    const { carried, heads } = this.#sender;
-    const store = { ttlMs, minReplicas, index: this.#index, carried, heads };
+    const known = { carried: this.#carried, heads: this.#heads };
+    const store = { ttlMs, minReplicas, index: this.#index, ...known };
     const leases = { leaseMs, nodeTimeoutMs };
     const gate = new RedisSessionGate({ ...part, ...leases }, { connection, store });
     const log = new RedisConversationLog({ ...part, ttlMs, minReplicas }, connection);
@@ -139,7 +128,7 @@ export class RedisAgentStateStore implements AgentStateStore {
       [slotField(owner), known === undefined ? "" : `r${known}`, ttlMs ?? 0],
     );
     const loaded = readStoredState(owner, reply);
-    this.#sender.heads.loaded(reply);
+    this.#heads.loaded(reply);
     if (loaded !== null) this.#index.keep(owner);
     return loaded;
   }
@@ -154,7 +143,7 @@ export class RedisAgentStateStore implements AgentStateStore {
     await Promise.all([staging, ...indexed]);
     const logArgs = await staging;
     const send = async (): Promise<Revision> => {
-      const reply = await this.#sender.send(owner, write, args, logArgs);
+      const reply = await this.#send(owner, write, args, logArgs);
       const revision = savedRevision(owner, write, reply);
       this.#endWait(owner, reply, 2);
       return revision;
@@ -197,6 +186,43 @@ export class RedisAgentStateStore implements AgentStateStore {
     await this.#connection.close();
   }
 
+  /**
+   * Sends a save without what the server has: a head that is stored, messages of the input that came with the lease, and keys
+   * that the save does not touch. A save that needs more of them after all is sent again, whole.
+   *
+   * @param log - arguments of `append_log`
+   * @returns the reply of the save script
+   */
+  async #send(
+    slot: Slot,
+    write: StateWrite,
+    args: SaveArgs,
+    log: ScriptArgs,
+  ): Promise<readonly RedisReply[]> {
+    const { revision, head, append } = args;
+    const { expected, takes = [] } = write;
+    const isStored = expected !== null && this.#heads.has(expected, head);
+    const places = append.map((text) => this.#carried.refer(slot, takes, text));
+    // A first save also removes what a deleted session may have left.
+    const areKept = expected === null || this.#options.ttlMs !== undefined;
+    let reply = await this.#runSave(slot, areKept, args.sent(isStored ? "" : head, places, log));
+    if (reply[0] === "more") reply = await this.#runSave(slot, true, args.sent(head, append, log));
+    if (reply[0] !== "saved") return reply;
+    // A repeated save has the revision, and perhaps the head, of its first run.
+    if (reply[1] === revision) this.#heads.saved(expected, revision, head);
+    this.#carried.forget(slot, takes);
+    return reply;
+  }
+
+  async #runSave(slot: Slot, areKept: boolean, args: ScriptArgs): Promise<readonly RedisReply[]> {
+    const { keyPrefix, minReplicas } = this.#options;
+    const what = `saving ${describeSlot(slot)}`;
+    const wrote = (answer: RedisReply) => Array.isArray(answer) && answer[0] === "saved";
+    const keys = saveKeys(keyPrefix, slot, areKept);
+    const reply = await this.#connection.run(what, saveScript, keys, args, { minReplicas, wrote });
+    return reply as readonly RedisReply[];
+  }
+
   /** Removes a session from the index of those that wait, when a reply names, at this place, the wait that has ended. */
   #endWait(slot: Slot, reply: RedisReply, at: number): void {
     const since = Array.isArray(reply) ? reply[at] : undefined;
@@ -205,8 +231,10 @@ export class RedisAgentStateStore implements AgentStateStore {
 
   /** A new session is indexed before it is saved, so that none is missing; later updates of the index may be late. */
   async #updateIndex(slot: Slot, { expected }: StateWrite): Promise<void> {
-    const touched = this.#index.touch(slot, Date.now(), expected === null);
-    if (expected === null) await touched;
+    const [isNew, at] = [expected === null, Date.now()];
+    if (!isNew && !this.#index.isDue(slot, at)) return;
+    const touched = this.#index.touch(slot, at, isNew);
+    if (isNew) await touched;
     else touched.catch(() => undefined);
   }
 }

@@ -15,9 +15,11 @@ import {
   isTextOrNull,
   listOf,
   type ReplyShape,
+  textIn,
+  tuple,
   verdict,
 } from "../connection/reply-shape.js";
-import type { Script } from "../connection/script.js";
+import { defineScript, type Script } from "../connection/script.js";
 import { refreshLua } from "../gate/refresh-lua.js";
 import { messageText } from "../log/append-log.js";
 import { defineSlotScript } from "../slot-script.js";
@@ -193,3 +195,17 @@ function parse(slot: Slot, text: RedisReply | undefined, what: string): unknown 
   if (!isRecord(value)) throw corruptState(slot, `${what} is not a JSON object`);
   return value;
 }
+
+/**
+ * Deletes a state in any condition, and all that is kept beside it. KEYS: state, messages, inbox, call-records. Returns what
+ * came of it, and the wait that has ended with it, if any.
+ */
+export const deleteScript: Script = defineScript(
+  "delete",
+  true,
+  `local wait = redis.pcall('HGET', KEYS[1], 'wait')
+   redis.call('UNLINK', KEYS[3], KEYS[4])
+   local found = redis.call('UNLINK', KEYS[1], KEYS[2])
+   return {found == 0 and 'absent' or 'deleted', type(wait) == 'string' and wait}`,
+  tuple(textIn("deleted", "absent"), isTextOrNull),
+);

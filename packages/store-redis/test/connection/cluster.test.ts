@@ -6,7 +6,7 @@ import {
   type RedisClusterServers,
   redisCommand,
 } from "@holdfast/testing/servers";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../../src/connection/redis-connection.js";
 import { partKey } from "../../src/keys.js";
 import { RedisAgentStateStore } from "../../src/state/redis-agent-state-store.js";
@@ -18,8 +18,6 @@ import { describeConnection } from "./connection-suite.js";
 import { checkList, startWriter } from "./failover.js";
 import { append, ownKey } from "./scripts.js";
 import { settle } from "./settle.js";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let cluster: RedisClusterServers;
 beforeAll(async () => {

@@ -3,12 +3,10 @@ import { spawnScript } from "@holdfast/testing";
 import { privateRedis, type RedisServer, type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
 import { Cluster, Redis } from "ioredis";
 import { createClient, createClientPool, createCluster, createSentinel } from "redis";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RedisClient } from "../../src/connection/redis-client.js";
 import { connect } from "../../src/connection/redis-connection.js";
 import { append, ownKey } from "./scripts.js";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let server: RedisServer;
 let proxy: TcpProxy;

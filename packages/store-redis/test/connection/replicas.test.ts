@@ -9,13 +9,11 @@ import {
   type TcpProxy,
   tcpProxy,
 } from "@holdfast/testing/servers";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connect, type RedisConnection } from "../../src/connection/redis-connection.js";
 import { singleServerKinds } from "./clients.js";
 import { append, ownKey } from "./scripts.js";
 import { settle } from "./settle.js";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let master: RedisServer;
 let replica: RedisServer;

@@ -1,13 +1,11 @@
 import { eventually } from "@holdfast/testing";
 import { privateRedisSentinel, type RedisSentinelServers } from "@holdfast/testing/servers";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../../src/connection/redis-connection.js";
 import { ioredisSentinel } from "./clients.js";
 import { describeConnection } from "./connection-suite.js";
 import { checkList, startWriter } from "./failover.js";
 import { ownKey } from "./scripts.js";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let servers: RedisSentinelServers;
 beforeAll(async () => {

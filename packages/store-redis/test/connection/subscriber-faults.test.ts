@@ -1,10 +1,8 @@
 import { privateRedis, type RedisServer, type TcpProxy, tcpProxy } from "@holdfast/testing/servers";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connect, type RedisConnection } from "../../src/connection/redis-connection.js";
 import { singleServerKinds } from "./clients.js";
 import { settle } from "./settle.js";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const deadlineMs = 1_500;
 

@@ -11,11 +11,9 @@ import {
   tcpProxy,
 } from "@holdfast/testing/servers";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RedisKeyValueStore } from "../../src/key-value/redis-key-value-store.js";
 import { ioredis, ioredisCluster, nodeRedis, type UserClient } from "../connection/clients.js";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let server: RedisServer;
 let cluster: RedisClusterServers;

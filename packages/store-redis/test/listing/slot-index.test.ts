@@ -2,7 +2,7 @@ import { InvalidInputError } from "@holdfast/core";
 import { slotText } from "@holdfast/core/store-kit";
 import { eventually } from "@holdfast/testing";
 import fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { agentIndexKey, logIndexKey, partKey, userIndexKey } from "../../src/keys.js";
 import { ownPrefix } from "../log/redis-logs.js";
 import { watchedConnection } from "../log/watched-connection.js";
@@ -12,8 +12,6 @@ const lab = indexLab();
 const { client, connection } = lab;
 
 const HOUR = 3_600_000;
-
-vi.setConfig({ testTimeout: 300_000 });
 
 test("sessions come newest first, across shards, users and agents, with what their state says", async () => {
   const sessions = lab.sessions();

@@ -4,7 +4,7 @@ import { eventually } from "@holdfast/testing";
 import { privateRedis } from "@holdfast/testing/servers";
 import fc from "fast-check";
 import { Redis } from "ioredis";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { partKey, userIndexKey, waitingIndexKey } from "../../src/keys.js";
 import { RedisAgentStateStore } from "../../src/state/redis-agent-state-store.js";
 import { keysBelow, ownPrefix } from "../log/redis-logs.js";
@@ -20,8 +20,6 @@ const ofAgent = { agentId: "agent" };
 const ofUser = { agentId: "agent", userId: "user" };
 const waits = { info: { waiting: true } };
 const ends = { info: { waiting: false } };
-
-vi.setConfig({ testTimeout: 300_000 });
 
 let keyPrefix: string;
 let store: RedisAgentStateStore;

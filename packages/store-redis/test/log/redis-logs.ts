@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
-import { afterAll, inject, vi } from "vitest";
+import { afterAll, inject } from "vitest";
 import { connect } from "../../src/connection/redis-connection.js";
 import {
   RedisConversationLog,
@@ -37,8 +37,6 @@ export async function keysBelow(client: Redis, prefix: string): Promise<string[]
 
 /** What the tests of a file share. */
 export function redisLogs(): RedisLogs {
-  // Many of them move megabytes, on machines that do other things too.
-  vi.setConfig({ testTimeout: 60_000 });
   const url = inject("redisUrl");
   const client = new Redis(url);
   const closing: { close(): Promise<void> }[] = [];

@@ -6,6 +6,7 @@ import {
   type Message,
   type Slot,
   StateConflictError,
+  StoreUnavailableError,
 } from "@holdfast/core";
 import { type LoadedState, type StateWrite, uuidv7 } from "@holdfast/core/store-kit";
 
@@ -77,22 +78,23 @@ export async function assertStored(
   assertMessages(loaded.messages, expected.messages);
 }
 
-/** Adds one message with optimistic locking: load, append, save, and again on every conflict. */
+/** Adds one message with optimistic locking: load, append, save, and again on every conflict and for want of a connection. */
 export async function appendWithRetry(
   store: AgentStateStore,
   slot: Slot,
   message: Message,
 ): Promise<void> {
   for (;;) {
-    const loaded = await store.load(slot);
-    assert.notEqual(loaded, "unchanged");
-    const write =
-      loaded === null ? firstWrite(slot, [message]) : nextWrite(loaded as LoadedState, [message]);
     try {
+      const loaded = await store.load(slot);
+      assert.notEqual(loaded, "unchanged");
+      const write =
+        loaded === null ? firstWrite(slot, [message]) : nextWrite(loaded as LoadedState, [message]);
       await store.save(slot, write);
       return;
     } catch (error) {
-      if (!StateConflictError.is(error)) throw error;
+      // A store with few connections may have none in time for one of many: nothing was written then.
+      if (!StateConflictError.is(error) && !StoreUnavailableError.is(error)) throw error;
     }
   }
 }

@@ -11,6 +11,8 @@ export interface ToolCallContextOptions extends RuntimeContextFields {
   readonly agentId?: string | undefined;
   /** @default "call-1" */
   readonly toolCallId?: string | undefined;
+  /** Answers to what the tool has asked before. @default none */
+  readonly answers?: ToolCallContext["answers"] | undefined;
   /** Gets what the tool reports, every value of it. @default nothing is done with it */
   readonly progress?: ((value: JsonValue) => void) | undefined;
 }
@@ -24,11 +26,12 @@ export interface ToolCallContextOptions extends RuntimeContextFields {
 export function toolCallContext({
   agentId = "agent",
   toolCallId = "call-1",
+  answers = [],
   progress = () => undefined,
   ...fields
 }: ToolCallContextOptions = {}): ToolCallContext {
   const ctx = RuntimeContext.of(fields);
   const { userId, sessionId = "default" } = ctx;
   const slot = { agentId, userId, sessionId };
-  return Object.assign(ctx, { slot, agentId, toolCallId, progress });
+  return Object.assign(ctx, { slot, agentId, toolCallId, answers, progress });
 }

@@ -1,7 +1,7 @@
 import { types } from "node:util";
 import { InvalidInputError, StateTooLargeError } from "@holdfast/core";
 import { showPath } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /** Most names in a path: each directory on the way costs an open handle or a lookup in a store. */
 export const MAX_PATH_DEPTH = 100;
@@ -15,7 +15,7 @@ export const MAX_CACHED_FILES = 500;
 export const MAX_CACHED_BYTES = 65_536;
 
 /** Schema of the option `maxFileBytes` of every filesystem: at most 1 GB, because whole files pass through memory. */
-export const maxFileBytesSchema: z.ZodDefault<z.ZodInt> = z
+export const maxFileBytesSchema: s.Schema<number> = s
   .int()
   .min(1)
   .max(1_073_741_824)

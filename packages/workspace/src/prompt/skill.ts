@@ -1,5 +1,5 @@
 import { cutText, FileCache, type FileInfo, type SharedFiles } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /** Instructions for a kind of work, which the model reads when they are needed. */
 export interface Skill {
@@ -28,19 +28,19 @@ const MAX_FRONT_MATTER_CHARS = 16_384;
 const MAX_DESCRIPTION_CHARS = 500;
 
 /** Schema of a {@link Skill} given as an option. */
-export const skillSchema: z.ZodType<Skill> = z.strictObject({
-  name: z
+export const skillSchema: s.Schema<Skill> = s.strictObject({
+  name: s
     .string()
     .regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/, "must consist of letters, digits, ., _ and -"),
-  description: z.string().min(1),
-  instructions: z.string(),
-  group: z.string().min(1).optional(),
+  description: s.string().min(1),
+  instructions: s.string(),
+  group: s.string().min(1).optional(),
 });
 
-const frontMatter = z.object({
-  name: z.string().trim().min(1).max(128).optional(),
-  description: z.string().trim().min(1),
-  group: z.string().min(1).optional(),
+const frontMatter = s.object({
+  name: s.string().trim().min(1).max(128).optional(),
+  description: s.string().trim().min(1),
+  group: s.string().min(1).optional(),
 });
 
 /** Returns the path of a skill's instructions. */

@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import { failedResult, isWellFormed, YieldingClock } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import { decodeText, type FileView } from "./file-view.js";
 import { literalMatches } from "./literal-matches.js";
@@ -11,14 +11,14 @@ const MAX_RESULT_CHARS = 67_108_864;
 /** Most occurrences that are replaced at once. */
 const MAX_OCCURRENCES = 1_000_000;
 
-const input = z.object({
-  path: z.string().describe("Relative to the workspace"),
-  old_string: z
+const input = s.object({
+  path: s.string().describe("Relative to the workspace"),
+  old_string: s
     .string()
     .min(1)
     .describe("The exact text to replace, without line numbers; it must occur once"),
-  new_string: z.string().describe("The replacement"),
-  replace_all: z.boolean().optional().describe("Replace every occurrence; false by default"),
+  new_string: s.string().describe("The replacement"),
+  replace_all: s.boolean().optional().describe("Replace every occurrence; false by default"),
 });
 
 /** Creates the tool `edit_file`. */

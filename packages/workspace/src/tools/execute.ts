@@ -1,18 +1,18 @@
 import { type Filesystem, type Tool, toolResult } from "@holdfast/core";
 import { type CommandResult, failedResult } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { FileToolFactory } from "./file-tool.js";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
 
-const input = z.object({
-  command: z.string().min(1).describe("Command line for sh -c"),
-  working_directory: z
+const input = s.object({
+  command: s.string().min(1).describe("Command line for sh -c"),
+  working_directory: s
     .string()
     .optional()
     .describe("Relative to the workspace; the workspace itself by default"),
-  timeoutMs: z
+  timeoutMs: s
     .int()
     .min(1)
     .max(MAX_TIMEOUT_MS)

@@ -5,7 +5,7 @@ import {
   failedResult,
   YieldingClock,
 } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { answerRows } from "./answer-rows.js";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
@@ -16,9 +16,9 @@ const MAX_PATHS = 500;
 /** Longest time a pattern may take. */
 const TIMEOUT_MS = 20_000;
 
-const input = z.object({
-  pattern: z.string().min(1).describe("For example **/*.md, notes/*.{txt,md}, report-?.csv"),
-  path: z
+const input = s.object({
+  pattern: s.string().min(1).describe("For example **/*.md, notes/*.{txt,md}, report-?.csv"),
+  path: s
     .string()
     .optional()
     .describe("Directory that the pattern is relative to; the top of the workspace by default"),

@@ -1,23 +1,23 @@
 import type { Tool } from "@holdfast/core";
 import { checkDirectoryPath, failedResult, YieldingClock } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
 import { matchingFiles, relativeTo } from "./glob-files.js";
 import { globMatcher } from "./glob-pattern.js";
 import { type SearchLimits, type SearchReport, searchFiles, searchLimits } from "./search-files.js";
 
-const input = z.object({
-  pattern: z.string().min(1).describe("Text to search for; case-sensitive"),
-  path: z.string().optional().describe("A directory or a file; the whole workspace by default"),
-  glob: z
+const input = s.object({
+  pattern: s.string().min(1).describe("Text to search for; case-sensitive"),
+  path: s.string().optional().describe("A directory or a file; the whole workspace by default"),
+  glob: s
     .string()
     .min(1)
     .optional()
     .describe(
       "Searches only files whose path below `path` matches; without a / only the name is compared",
     ),
-  regex: z
+  regex: s
     .boolean()
     .optional()
     .describe("The pattern is an RE2 regular expression; begin it with (?i) to ignore case"),

@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import { checkDirectoryPath, type FileInfo, failedResult } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { answerRows } from "./answer-rows.js";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
@@ -8,8 +8,8 @@ import type { FileView } from "./file-view.js";
 /** Most entries of one answer. */
 const MAX_ENTRIES = 500;
 
-const input = z.object({
-  path: z.string().optional().describe("A directory; the top of the workspace by default"),
+const input = s.object({
+  path: s.string().optional().describe("A directory; the top of the workspace by default"),
 });
 
 /** Creates the tool `list_files`. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { TextBlock, Tool } from "@holdfast/core";
 import { countLines, failedResult } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { countBase64Lines, pageBase64 } from "./base64-page.js";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import type { FileView } from "./file-view.js";
@@ -32,22 +32,22 @@ export function readFileTool(
   options: ReadToolOptions,
 ): Tool {
   const { maxReadLines, maxReadBytes, maxDataBytes } = options;
-  const input = z.object({
-    path: z.string().describe("Relative to the workspace"),
-    offset: z.int().min(1).optional().describe("First line to read; 1 by default"),
-    limit: z
+  const input = s.object({
+    path: s.string().describe("Relative to the workspace"),
+    offset: s.int().min(1).optional().describe("First line to read; 1 by default"),
+    limit: s
       .int()
       .min(1)
       .optional()
       .describe(`Number of lines to read; at most ${maxReadLines}, which is the default`),
-    char_offset: z
+    char_offset: s
       .int()
       .min(0)
       .optional()
       .describe(
         "First character to read of the line `offset`; only for lines that are longer than a page",
       ),
-    base64: z
+    base64: s
       .boolean()
       .optional()
       .describe("Read the bytes of a binary file as lines of base64; false by default"),

@@ -5,8 +5,8 @@ import {
   isWellFormed,
   type KeyedQueue,
 } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { userTag } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import { type FileToolFactory, onPath } from "./file-tool.js";
 import { foldPath } from "./fold-path.js";
 import type { ProtectedPaths } from "./protected-paths.js";
@@ -19,9 +19,9 @@ export interface WriteParts {
   readonly changes: KeyedQueue;
 }
 
-const input = z.object({
-  path: z.string().describe("Relative to the workspace; missing directories are created"),
-  content: z.string().describe("The whole new content"),
+const input = s.object({
+  path: s.string().describe("Relative to the workspace; missing directories are created"),
+  content: s.string().describe("The whole new content"),
 });
 
 /** Creates the tool `write_file`. */

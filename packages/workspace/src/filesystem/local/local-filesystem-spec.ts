@@ -1,6 +1,6 @@
 import type { Filesystem, FilesystemSpec } from "@holdfast/core";
 import { type FilesystemParts, parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { maxFileBytesSchema } from "../limits.js";
 import { LocalFilesystem } from "./local-filesystem.js";
 
@@ -12,8 +12,8 @@ export interface LocalFilesystemSpecOptions {
   readonly maxFileBytes?: number | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  shell: z.boolean().default(false),
+const optionsSchema = s.strictObject({
+  shell: s.boolean().default(false),
   maxFileBytes: maxFileBytesSchema,
 });
 
@@ -21,7 +21,7 @@ const optionsSchema = z.strictObject({
 export class LocalFilesystemSpec implements FilesystemSpec {
   readonly kind = "local";
   readonly needs = "process";
-  readonly #options: z.output<typeof optionsSchema>;
+  readonly #options: s.Infer<typeof optionsSchema>;
 
   /** @throws ConfigurationError */
   constructor(options: LocalFilesystemSpecOptions = {}) {

@@ -9,7 +9,7 @@ import {
   type ShellCommand,
   showPath,
 } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { MAX_CACHED_BYTES, MAX_CACHED_FILES, maxFileBytesSchema } from "../limits.js";
 import { namespaceDirectories } from "../namespace-names.js";
 import { runLimited } from "../run-limited.js";
@@ -32,9 +32,9 @@ export interface LocalFilesystemOptions {
   readonly maxFileBytes?: number | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  root: z.string().min(1),
-  shell: z.boolean().default(false),
+const optionsSchema = s.strictObject({
+  root: s.string().min(1),
+  shell: s.boolean().default(false),
   maxFileBytes: maxFileBytesSchema,
 });
 

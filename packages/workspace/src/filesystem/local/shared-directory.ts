@@ -6,7 +6,7 @@ import {
   parseOptions,
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { maxFileBytesSchema } from "../limits.js";
 import { DirectoryTree } from "./directory-tree.js";
 import { fileInfo, listChild } from "./list-below.js";
@@ -21,8 +21,8 @@ export interface SharedDirectoryOptions {
   readonly maxFileBytes?: number | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  root: z.string().min(1),
+const optionsSchema = s.strictObject({
+  root: s.string().min(1),
   maxFileBytes: maxFileBytesSchema,
 });
 

@@ -1,6 +1,6 @@
 import { type JsonValue, StateCorruptError } from "@holdfast/core";
 import { showPath } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { type ContentValue, fromContentValue, toContentValue } from "./content-value.js";
 
 /** Part of a file that is stored under a key of its own. */
@@ -45,18 +45,24 @@ interface StoredManifest {
   readonly chunked: boolean;
 }
 
-const storedSchema: z.ZodType<StoredManifest> = z.object({
-  v: z.literal(1),
-  path: z.string(),
-  vacant: z.boolean(),
-  life: z.string(),
-  seq: z.int(),
-  id: z.string(),
-  modifiedAt: z.string(),
-  chunks: z.array(z.tuple([z.string(), z.int()])),
-  tail: z.union([z.object({ text: z.string() }), z.object({ base64: z.string() })]),
-  tailBytes: z.int(),
-  chunked: z.boolean(),
+const isChunk = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  typeof value[0] === "string" &&
+  Number.isSafeInteger(value[1]);
+
+const storedSchema: s.Schema<StoredManifest> = s.object({
+  v: s.literal(1),
+  path: s.string(),
+  vacant: s.boolean(),
+  life: s.string(),
+  seq: s.int(),
+  id: s.string(),
+  modifiedAt: s.string(),
+  chunks: s.array(s.custom<readonly [string, number]>(isChunk)),
+  tail: s.union([s.object({ text: s.string() }), s.object({ base64: s.string() })]),
+  tailBytes: s.int(),
+  chunked: s.boolean(),
 });
 
 /** Returns the size of the file. */

@@ -1,6 +1,6 @@
 import type { Filesystem, FilesystemSpec } from "@holdfast/core";
 import { type FilesystemParts, parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { maxFileBytesSchema } from "../limits.js";
 import { SharedDirectory } from "../local/shared-directory.js";
 import { RemoteFilesystem } from "./remote-filesystem.js";
@@ -13,8 +13,8 @@ export interface RemoteFilesystemSpecOptions {
   readonly maxFileBytes?: number | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  name: z.string().min(1).max(255).default("workspace"),
+const optionsSchema = s.strictObject({
+  name: s.string().min(1).max(255).default("workspace"),
   maxFileBytes: maxFileBytesSchema,
 });
 
@@ -25,7 +25,7 @@ const optionsSchema = z.strictObject({
 export class RemoteFilesystemSpec implements FilesystemSpec {
   readonly kind = "remote";
   readonly needs = "distributed";
-  readonly #options: z.output<typeof optionsSchema>;
+  readonly #options: s.Infer<typeof optionsSchema>;
 
   /** @throws ConfigurationError */
   constructor(options: RemoteFilesystemSpecOptions = {}) {

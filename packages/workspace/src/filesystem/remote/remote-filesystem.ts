@@ -8,7 +8,7 @@ import {
   parseOptions,
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { checkBytes, checkPathDepth, maxFileBytesSchema, tooLarge } from "../limits.js";
 import { namespaceNames } from "../namespace-names.js";
 import { appendDraft, type Draft, wholeDraft } from "./draft.js";
@@ -29,14 +29,14 @@ export interface RemoteFilesystemOptions {
   readonly maxFileBytes?: number | undefined;
 }
 
-const optionsSchema = z.strictObject({
-  keyValue: z.custom<KeyValueStore>(
+const optionsSchema = s.strictObject({
+  keyValue: s.custom<KeyValueStore>(
     (value) =>
       typeof value === "object" && value !== null && "contract" in value && value.contract === 1,
     "must be a KeyValueStore of contract 1",
   ),
-  name: z.string().min(1).max(255).default("workspace"),
-  shared: z.custom<SharedFiles>((value) => typeof value === "object" && value !== null).optional(),
+  name: s.string().min(1).max(255).default("workspace"),
+  shared: s.custom<SharedFiles>((value) => typeof value === "object" && value !== null).optional(),
   maxFileBytes: maxFileBytesSchema,
 });
 
