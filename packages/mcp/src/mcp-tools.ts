@@ -1,9 +1,36 @@
-import { definePlugin, type EventBody, type Plugin, type PluginHost } from "@holdfast/core";
+import {
+  definePlugin,
+  type EventBody,
+  InvalidInputError,
+  type Plugin,
+  type PluginHost,
+} from "@holdfast/core";
 import { uuidv7 } from "@holdfast/core/store-kit";
+import { isStored } from "./auth/authorizers.js";
+import type { McpAuthorization } from "./auth/oauth-options.js";
+import { TokenStore } from "./auth/token-store.js";
 import { McpServers } from "./mcp-servers.js";
-import type { McpGroup, McpServerChange, McpToolsOptions } from "./options/mcp-tools-options.js";
+import type {
+  McpGroup,
+  McpRedirect,
+  McpServerChange,
+  McpToolsOptions,
+} from "./options/mcp-tools-options.js";
 import { readOptions } from "./options/read-options.js";
 import type { ServerSettings } from "./options/server-settings.js";
+
+/** Plugin with MCP servers; made with {@link mcpTools}. */
+export interface McpPlugin extends Plugin {
+  /**
+   * Finishes an authorization when the browser comes back to the `redirectUrl` of `oauth()`, in any process that has an agent
+   * with the same servers and store. A state works once.
+   *
+   * @returns the server, and the user whose authorization it is: compare that user with the one who is signed in to your program
+   * @throws InvalidInputError when nothing was begun with this state
+   * @throws McpServerError when the authorization server refuses the code
+   */
+  finishAuthorization(redirect: McpRedirect): Promise<McpAuthorization>;
+}
 
 /**
  * Makes the tools of MCP servers tools of the agent: lists them when the agent starts, keeps them up to date, and calls them
@@ -16,20 +43,46 @@ import type { ServerSettings } from "./options/server-settings.js";
  *   plugins: [mcpTools({ servers: { files: { command: "mcp-server-filesystem", args: ["/srv/docs"] } } })],
  * });
  */
-export function mcpTools(options: McpToolsOptions): Plugin {
+export function mcpTools(options: McpToolsOptions): McpPlugin {
   const settings = readOptions(options);
-  return definePlugin({
+  const needsStore = settings.servers.some(
+    ({ endpoint }) => endpoint.kind === "http" && isStored(endpoint.auth),
+  );
+  const agents = new Set<McpServers>();
+  const plugin = definePlugin({
     name: "mcp",
     contract: 1,
     setup(host) {
       // Every agent has its own servers, so that the sessions of two agents do not affect each other.
-      const servers = new McpServers(settings, (change) => emitChange(host, change));
+      const servers = new McpServers({
+        settings,
+        tokens: needsStore
+          ? new TokenStore(host.require("keyValue"), host.agent.agentId)
+          : undefined,
+        emit: (change) => emitChange(host, change),
+      });
+      agents.add(servers);
       for (const group of groupsOf(settings.servers)) host.toolGroup(group);
       host.toolSource(() => servers.tools);
       host.onStart(() => servers.start());
-      host.onClose(() => servers.close());
+      host.onClose(() => {
+        agents.delete(servers);
+        return servers.close();
+      });
     },
   });
+  return {
+    ...plugin,
+    async finishAuthorization(redirect) {
+      for (const servers of agents) {
+        const finished = await servers.finishAuthorization(redirect);
+        if (finished) return finished;
+      }
+      throw new InvalidInputError(
+        "mcpTools: no authorization was begun with this state within 15 minutes, or it was finished already; begin again",
+      );
+    },
+  };
 }
 
 function emitChange({ agent, emit }: PluginHost, change: McpServerChange): void {

@@ -42,6 +42,11 @@ export class ToolCatalogue {
     return this.#tools;
   }
 
+  /** Tells whether a server has tools. */
+  has({ name }: ServerSettings): boolean {
+    return (this.#byServer.get(name)?.size ?? 0) > 0;
+  }
+
   /** Takes over a server's list of tools. A tool that did not change stays the same object. */
   update(settings: ServerSettings, listed: ListedTools): CatalogueUpdate {
     const before = this.#byServer.get(settings.name);

@@ -36,10 +36,18 @@ export function toolInput(
   if (schema["type"] !== undefined && schema["type"] !== "object")
     throw new UnusableSchema("its input is not an object");
   const json = plainSchema(schema);
-  const clean = cleaned({ properties: {}, ...json, type: "object" }, limits.maxDescriptionChars);
+  const clean = cleanSchema(
+    { properties: {}, ...json, type: "object" },
+    limits.maxDescriptionChars,
+  );
   if (JSON.stringify(clean).length > limits.maxSchemaChars)
     throw new UnusableSchema(`its input schema has more than ${limits.maxSchemaChars} characters`);
-  return objectInput(clean as JsonObject);
+  return objectInput(clean);
+}
+
+/** Returns a schema with cleaned titles, descriptions and comments. */
+export function cleanSchema(schema: JsonObject, maxChars: number): JsonObject {
+  return cleaned(schema, maxChars) as JsonObject;
 }
 
 function plainSchema(schema: Readonly<Record<string, unknown>>): JsonObject {

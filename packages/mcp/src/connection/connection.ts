@@ -1,7 +1,8 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { JsonObject } from "@holdfast/core";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { longestTimerMs } from "@holdfast/core/store-kit";
-import type { Client } from "@modelcontextprotocol/client";
-import * as z from "zod";
+import type { Client, ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 import { backoffMs } from "./backoff.js";
 import { AnswerLost, type Failure, failureOf, LimitExceeded, tooLargeWords } from "./failure.js";
 import { type ListedTools, listTools } from "./list-tools.js";
@@ -20,7 +21,24 @@ export interface ConnectionParts {
   readonly maxListChars: number;
   /** Called with every list after the first; returns whether it has changed. */
   onTools(listed: ListedTools): boolean;
+  /** Called when the server asks something. */
+  onAsk(): void;
 }
+
+/** A tool call in flight, and where its server's questions go. */
+export interface RunningCall {
+  /** Session that the call belongs to. */
+  readonly session: string;
+  readonly signal: AbortSignal;
+  onProgress(progress: JsonObject): void;
+  onQuestion(params: ElicitRequestParams, signal: AbortSignal): Promise<ElicitResult>;
+}
+
+/**
+ * Call whose answer is being read. Over HTTP a question of the server comes in the stream of the call that it belongs to; over
+ * stdio nothing says to which one it does.
+ */
+const currentCall = new AsyncLocalStorage<RunningCall>();
 
 /** Failure of a request. */
 export class RequestFailed extends Error {
@@ -38,7 +56,7 @@ export class RequestFailed extends Error {
 const refreshGap = { baseDelayMs: 250, maxDelayMs: 30_000 };
 /** Time the other requests on a refused session get to be refused or answered too. */
 const graceMs = 1_000;
-const anything = z.unknown();
+const anything = s.unknown();
 const endedWords = "ended or closed the connection";
 
 /** One session with a server, from the handshake until it is lost or closed. */
@@ -46,6 +64,9 @@ export class Connection {
   readonly #parts: ConnectionParts;
   readonly #end = new AbortController();
   readonly #lost: Promise<string>;
+  /** Calls in flight, oldest first. */
+  readonly #calls = new Set<RunningCall>();
+  readonly #asking = new Set<RunningCall>();
   #tellLost: (reason: string) => void = () => {};
   #closing: Promise<void> | undefined;
   #pending = 0;
@@ -72,6 +93,9 @@ export class Connection {
       // A broken pipe is useless, even if the process is still running.
       else if ("syscall" in error) this.fail(endedWords);
     };
+    client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
+      this.#ask(params, mcpReq.signal),
+    );
     client.setNotificationHandler("notifications/tools/list_changed", () =>
       this.#scheduleRefresh(),
     );
@@ -85,6 +109,11 @@ export class Connection {
   /** True if nothing more can be sent. */
   get isLost(): boolean {
     return this.#givenUp !== undefined || this.#end.signal.aborted;
+  }
+
+  /** True while tool calls are in flight. */
+  get isBusy(): boolean {
+    return this.#calls.size > 0;
   }
 
   /** Gives up the connection and fails its pending requests. */
@@ -105,29 +134,64 @@ export class Connection {
   }
 
   /** Runs a tool and returns the server's answer unchecked. @throws RequestFailed */
-  call(
+  async call(
     name: string,
     input: Readonly<Record<string, unknown>>,
-    options: { readonly signal: AbortSignal; onProgress(progress: JsonObject): void },
+    call: RunningCall,
   ): Promise<unknown> {
-    const { redact } = this.#parts;
-    return this.#guarded(() =>
-      this.#parts.client.request(
-        { method: "tools/call", params: { name, arguments: input } },
-        anything,
-        // The signal alone decides how long it may take.
-        {
-          signal: options.signal,
-          timeout: longestTimerMs,
-          onprogress: ({ progress, total, message }) =>
-            options.onProgress({
-              progress,
-              ...(total !== undefined && { total }),
-              ...(message !== undefined && { message: redact(message) }),
-            }),
-        },
-      ),
+    this.#calls.add(call);
+    try {
+      return await this.#guarded(() => currentCall.run(call, () => this.#call(name, input, call)));
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  #call(
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+    { signal, onProgress }: RunningCall,
+  ): Promise<unknown> {
+    const { client, redact } = this.#parts;
+    return client.request(
+      { method: "tools/call", params: { name, arguments: input } },
+      anything,
+      // The signal alone decides how long it may take.
+      {
+        signal,
+        timeout: longestTimerMs,
+        onprogress: ({ progress, total, message }) =>
+          onProgress({
+            progress,
+            ...(total !== undefined && { total }),
+            ...(message !== undefined && { message: redact(message) }),
+          }),
+      },
     );
+  }
+
+  /** Passes a question of the server to the call that it belongs to; one that belongs to none is declined. */
+  async #ask(params: ElicitRequestParams, signal: AbortSignal): Promise<ElicitResult> {
+    this.#parts.onAsk();
+    if (this.#calls.size === 0) return { action: "decline" };
+    const call = this.#askingCall();
+    if (!call) return { action: "cancel" };
+    this.#asking.add(call);
+    try {
+      return await call.onQuestion(params, signal);
+    } finally {
+      this.#asking.delete(call);
+    }
+  }
+
+  /** Returns the call that asks; undefined when it may be one of another session, whose user must not see the question. */
+  #askingCall(): RunningCall | undefined {
+    const current = currentCall.getStore();
+    if (current && this.#calls.has(current)) return current;
+    const calls = [...this.#calls];
+    const [first] = calls;
+    if (calls.some(({ session }) => session !== first?.session)) return undefined;
+    return calls.find((call) => !this.#asking.has(call)) ?? first;
   }
 
   /** Ends the session, and the process if there is one. Idempotent. */

@@ -1,11 +1,15 @@
 import {
+  type ElicitRequestParams,
   InsufficientScopeError,
   type JSONRPCErrorResponse,
   ProtocolError,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  UrlElicitationRequiredError,
 } from "@modelcontextprotocol/client";
+import { AuthorizationNeeded, authorizationWords } from "../auth/authorization-needed.js";
+import { AuthorizationFailed } from "../auth/authorizer.js";
 import { cleanText } from "../catalogue/clean-text.js";
 
 /**
@@ -17,6 +21,10 @@ import { cleanText } from "../catalogue/clean-text.js";
  */
 export interface Failure {
   readonly kind: "not_sent" | "refused" | "lost" | "unknown";
+  /** Address that a person has to open before the request can be made; null when the program has shown it. */
+  readonly authorize?: string | null | undefined;
+  /** Questions that a person has to answer before the request can be made. */
+  readonly elicitations?: readonly ElicitRequestParams[] | undefined;
   /** Description worded to follow "the server"; contains nothing of the URL, the headers or the environment. */
   readonly words: string;
 }
@@ -53,6 +61,15 @@ const neverConnected =
  * @param redact - removes secrets from the server's message
  */
 export function failureOf(error: unknown, redact: (text: string) => string): Failure {
+  if (error instanceof AuthorizationNeeded)
+    return { kind: "refused", words: authorizationWords, authorize: error.url ?? null };
+  if (error instanceof AuthorizationFailed) return { kind: "refused", words: error.message };
+  if (error instanceof UrlElicitationRequiredError)
+    return {
+      kind: "refused",
+      words: "asks the user to open an address first",
+      elicitations: error.elicitations,
+    };
   if (error instanceof ProtocolError && error.code === malformedCode)
     return { kind: "unknown", words: malformedWords };
   if (error instanceof ProtocolError)

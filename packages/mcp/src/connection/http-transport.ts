@@ -8,6 +8,8 @@ import {
   type JSONRPCResponse,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
+import { authorizedFetch } from "../auth/authorized-fetch.js";
+import type { Authorizer } from "../auth/authorizer.js";
 import type { Endpoint } from "../options/server-settings.js";
 import { boundedFetch, type FetchLimits } from "./bounded-fetch.js";
 import type { WriteLimits } from "./bounded-writer.js";
@@ -45,11 +47,16 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   #exceeded: LimitExceeded | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(endpoint: Extract<Endpoint, { kind: "http" }>, limits: FetchLimits & WriteLimits) {
+  constructor(
+    endpoint: Extract<Endpoint, { kind: "http" }>,
+    limits: FetchLimits & WriteLimits,
+    authorizer?: Authorizer,
+  ) {
     const timers = new Set<NodeJS.Timeout>();
+    const bounded = boundedFetch(limits, (sent) => this.#onTooLarge(sent));
     super(endpoint.url, {
       requestInit: { headers: { ...endpoint.headers } },
-      fetch: boundedFetch(limits, (sent) => this.#onTooLarge(sent)),
+      fetch: authorizer ? authorizedFetch(bounded, authorizer) : bounded,
       reconnectionOptions: {
         initialReconnectionDelay: 1_000,
         maxReconnectionDelay: 30_000,

@@ -1,5 +1,5 @@
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { Client } from "@modelcontextprotocol/client";
-import * as z from "zod";
 
 /** Definition of a tool by its server. */
 export interface ToolDefinition {
@@ -12,13 +12,13 @@ export interface ToolDefinition {
 }
 
 /** The part of a definition that is used. Looser than the protocol: one odd tool must not hide the others of its server. */
-const toolDefinition: z.ZodType<ToolDefinition> = z.object({
-  name: z.string().min(1).max(1_000),
-  title: z.string().optional().catch(undefined),
-  description: z.string().optional().catch(undefined),
-  inputSchema: z.record(z.string(), z.unknown()),
-  annotations: z.object({ readOnlyHint: z.boolean().optional() }).optional().catch(undefined),
-  execution: z.object({ taskSupport: z.string().optional() }).optional().catch(undefined),
+const toolDefinition: s.Schema<ToolDefinition> = s.object({
+  name: s.string().min(1).max(1_000),
+  title: s.string().optional().catch(undefined),
+  description: s.string().optional().catch(undefined),
+  inputSchema: s.record(s.string(), s.unknown()),
+  annotations: s.object({ readOnlyHint: s.boolean().optional() }).optional().catch(undefined),
+  execution: s.object({ taskSupport: s.string().optional() }).optional().catch(undefined),
 });
 
 /** Limits for a server that sends page after page. */
@@ -42,7 +42,7 @@ export interface ListToolsOptions {
   readonly maxListChars: number;
 }
 
-const page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const page = s.object({ tools: s.array(s.unknown()), nextCursor: s.string().optional() });
 
 /** Reads all pages of a server's tools, within limits. */
 export async function listTools(

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { timeLimit } from "@holdfast/core/plugin-kit";
 import { Client } from "@modelcontextprotocol/client";
+import type { Authorizer } from "../auth/authorizer.js";
 import { cleanText } from "../catalogue/clean-text.js";
 import type { ServerSettings } from "../options/server-settings.js";
 import { Connection, RequestFailed } from "./connection.js";
@@ -27,30 +28,48 @@ export class ConnectFailed extends Error {
   readonly stderr: string;
   /** Resolves when everything that was started has ended; never rejects. */
   readonly closed: Promise<void>;
+  /** Address that a person has to open first; null when the program has shown it, undefined when none is needed. */
+  readonly authorize: string | null | undefined;
 
-  constructor(words: string, stderr: string, closed: Promise<void> = Promise.resolve()) {
+  constructor(
+    words: string,
+    stderr: string,
+    closed: Promise<void> = Promise.resolve(),
+    authorize?: string | null,
+  ) {
     super(words);
     this.stderr = stderr;
     this.closed = closed;
+    this.authorize = authorize;
   }
+}
+
+/** Settings of {@link openConnection}. */
+export interface OpenOptions {
+  /** Called with the list of tools when it may have changed; returns whether it has. */
+  onTools(listed: ListedTools): boolean;
+  /** Called when the server asks something. */
+  onAsk(): void;
+  /** Gets access tokens for a server that wants them. */
+  readonly authorizer: Authorizer | undefined;
 }
 
 /**
  * Connects to a server, performs the handshake and reads its tools.
  *
  * @param signal - aborts the attempt
- * @param onTools - called with the list of tools when it may have changed; returns whether it has
  * @throws ConnectFailed, at the latest when `connectTimeoutMs` is over; a process may then still be ending
  */
 export async function openConnection(
   settings: ServerSettings,
   signal: AbortSignal,
-  onTools: (listed: ListedTools) => boolean,
+  { onTools, onAsk, authorizer }: OpenOptions,
 ): Promise<Opened> {
   const { endpoint, connectTimeoutMs } = settings;
-  const redact = redactor(endpoint);
-  const { transport, stderr } = makeTransport(settings);
-  const client = new Client(clientInfo, { capabilities: {} });
+  const redactGiven = redactor(endpoint);
+  const redact = (text: string) => redactGiven(authorizer?.redact(text) ?? text);
+  const { transport, stderr } = makeTransport(settings, authorizer);
+  const client = new Client(clientInfo, { capabilities: { elicitation: { form: {}, url: {} } } });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= closeBoth(client, transport);
@@ -70,6 +89,7 @@ export async function openConnection(
       overHttp: endpoint.kind === "http",
       maxListChars: settings.maxMessageBytes,
       onTools,
+      onAsk,
     });
     try {
       return { connection, listed: await connection.firstTools(deadline) };
@@ -82,9 +102,10 @@ export async function openConnection(
     // A process that ends by itself has written all of its stderr then; one that does not end is not waited for.
     await Promise.race([closed, over(deadline).catch(() => {})]);
     const failed = transport.exceeded ?? (error instanceof RequestFailed ? error : null);
-    const words = failed?.message ?? failureOf(error, redact).words;
+    const failure = error instanceof RequestFailed ? error.failure : failureOf(error, redact);
+    const words = failed?.message ?? failure.words;
     const said = (stderr?.last ?? []).map((line) => cleanText(redact(line), maxStderrChars));
-    throw new ConnectFailed(words, said.join("\n"), closed);
+    throw new ConnectFailed(words, said.join("\n"), closed, failure.authorize);
   }
 }
 
@@ -102,13 +123,16 @@ function over(deadline: AbortSignal): Promise<never> {
   });
 }
 
-function makeTransport(settings: ServerSettings): {
+function makeTransport(
+  settings: ServerSettings,
+  authorizer: Authorizer | undefined,
+): {
   transport: StdioTransport | HttpTransport;
   stderr: StderrLines | undefined;
 } {
   const { endpoint } = settings;
   if (endpoint.kind === "http")
-    return { transport: new HttpTransport(endpoint, settings), stderr: undefined };
+    return { transport: new HttpTransport(endpoint, settings, authorizer), stderr: undefined };
   const { command, args, env, cwd, onStderr } = endpoint;
   const parameters = {
     command,

@@ -1,8 +1,12 @@
+import type { Slot } from "@holdfast/core";
+import { AuthorizationNeeded } from "../auth/authorization-needed.js";
+import type { Authorizer } from "../auth/authorizer.js";
 import type { ServerSettings } from "../options/server-settings.js";
 import { backoffMs } from "./backoff.js";
+import type { CallServer, UsedConnection } from "./call-server.js";
 import type { Connection } from "./connection.js";
 import type { ListedTools } from "./list-tools.js";
-import { ConnectFailed, openConnection } from "./open-connection.js";
+import { ConnectFailed, type OpenOptions, openConnection } from "./open-connection.js";
 
 /** Listener for the connection and the tools of a server. */
 export interface ServerListener {
@@ -16,21 +20,34 @@ export interface ServerListener {
 
 /** Time after which a connection counts as stable, so that the backoff starts over. */
 const stableMs = 10_000;
+/** Further processes of a server that asks questions: with one call each, it is known which call asks. */
+const maxExtra = 8;
+
+/** A call that waits for the connection. */
+interface Waiter {
+  arrive(connection: Connection): void;
+  fail(error: Error): void;
+}
 
 /** Keeps one server connected: starts it, detects when it is lost, and reconnects. */
-export class ReconnectingServer {
+export class ReconnectingServer implements CallServer {
   readonly settings: ServerSettings;
   readonly #listener: ServerListener;
   readonly #end = new AbortController();
-  readonly #waiting = new Set<(connection: Connection) => void>();
+  readonly #waiting = new Set<Waiter>();
+  readonly #authorizer: Authorizer | undefined;
+  readonly #extra = new Set<Connection>();
+  /** The server has asked a question before. */
+  #asks = false;
   #connection: Connection | null = null;
   #pause: Pause | null = null;
   #running: Promise<void> | undefined;
   #failure: ConnectFailed | null = null;
 
-  constructor(settings: ServerSettings, listener: ServerListener) {
+  constructor(settings: ServerSettings, listener: ServerListener, authorizer?: Authorizer) {
     this.settings = settings;
     this.#listener = listener;
+    this.#authorizer = authorizer;
   }
 
   /** Error of the last attempt; null while connected. */
@@ -57,17 +74,50 @@ export class ReconnectingServer {
     this.#pause?.shortenTo(this.settings.retry.baseDelayMs);
     return new Promise((resolve, reject) => {
       const leave = () => {
-        this.#waiting.delete(arrive);
+        this.#waiting.delete(waiter);
         reject(signal.reason);
       };
-      const arrive = (connection: Connection) => {
-        signal.removeEventListener("abort", leave);
-        resolve(connection);
+      const waiter: Waiter = {
+        arrive: (connection) => {
+          signal.removeEventListener("abort", leave);
+          resolve(connection);
+        },
+        fail: (error) => {
+          signal.removeEventListener("abort", leave);
+          reject(error);
+        },
       };
       if (signal.aborted) return leave();
-      this.#waiting.add(arrive);
+      this.#waiting.add(waiter);
       signal.addEventListener("abort", leave, { once: true });
     });
+  }
+
+  /**
+   * Returns the connection for a call. A process that asks questions gets one call at a time, and others a process of their own:
+   * over stdio nothing else says which call asks.
+   */
+  async use(_slot: Slot, signal: AbortSignal): Promise<UsedConnection> {
+    const connection = await this.connection(signal);
+    const isShared = this.settings.endpoint.kind === "http" || !this.#asks || !connection.isBusy;
+    if (isShared || this.#extra.size >= maxExtra) return { connection, release: () => {} };
+    const opened = await openConnection(
+      this.settings,
+      signal,
+      this.#options(() => false),
+    );
+    const { connection: extra } = opened;
+    this.#extra.add(extra);
+    const release = () => {
+      void extra.close().then(() => this.#extra.delete(extra));
+    };
+    if (this.#end.signal.aborted) release();
+    return { connection: extra, release };
+  }
+
+  /** Tries to connect soon: what kept it away may be over. */
+  retry(): void {
+    this.#pause?.shortenTo(0);
   }
 
   /** Ends the connection, the process and any attempt; resolves when all of them have ended. */
@@ -75,6 +125,7 @@ export class ReconnectingServer {
     this.#end.abort(new Error("closed"));
     this.#pause?.end();
     await this.#connection?.close();
+    await Promise.all([...this.#extra].map((one) => one.close()));
     await this.#running;
   }
 
@@ -106,7 +157,11 @@ export class ReconnectingServer {
   }
 
   /** Reports that the server is away, and waits until the next attempt is due. */
-  async #away({ message }: ConnectFailed, failures: number, firstDone: () => void): Promise<void> {
+  async #away(failure: ConnectFailed, failures: number, firstDone: () => void): Promise<void> {
+    const { message, authorize } = failure;
+    // No attempt succeeds before a person has signed in.
+    if (authorize !== undefined)
+      this.#settle(({ fail }) => fail(new AuthorizationNeeded(authorize ?? undefined)));
     const retryInMs = backoffMs(failures, this.settings.retry);
     this.#pause = new Pause(retryInMs);
     // A call may have arrived during the failed attempt.
@@ -122,7 +177,9 @@ export class ReconnectingServer {
       this.settings,
       this.#end.signal,
       // Ignores a list from a connection that has been given up.
-      (again) => this.#connection === connection && this.#listener.onTools(again, false),
+      this.#options(
+        (again) => this.#connection === connection && this.#listener.onTools(again, false),
+      ),
     );
     if (this.#end.signal.aborted) {
       throw new ConnectFailed("was closed", "", connection.close());
@@ -134,9 +191,20 @@ export class ReconnectingServer {
     } catch {
       throw new ConnectFailed("has tools that cannot be read", "", connection.close());
     }
-    for (const arrive of this.#waiting) arrive(connection);
-    this.#waiting.clear();
+    this.#settle(({ arrive }) => arrive(connection));
     return connection;
+  }
+
+  #options(onTools: OpenOptions["onTools"]): OpenOptions {
+    const onAsk = () => {
+      this.#asks = true;
+    };
+    return { onTools, onAsk, authorizer: this.#authorizer };
+  }
+
+  #settle(tell: (waiter: Waiter) => void): void {
+    for (const waiter of this.#waiting) tell(waiter);
+    this.#waiting.clear();
   }
 }
 

@@ -1,3 +1,5 @@
+import type { McpAuth } from "../auth/oauth-options.js";
+
 /** Tool group of a server's tools; see `toolGroups` of the agent. */
 export interface McpGroup {
   readonly name: string;
@@ -31,6 +33,11 @@ export interface McpServerCommonOptions {
   readonly maxTimeoutMs?: number | undefined;
   /** Time that connecting and listing the tools may take. @default 30_000 */
   readonly connectTimeoutMs?: number | undefined;
+  /**
+   * Time a question of the server stays open there while this process waits for a person's answer. Later, or in another process,
+   * the tool is called anew and gets the answers again. @default 300_000
+   */
+  readonly questionTimeoutMs?: number | undefined;
   /** Fail the start of the agent if this server cannot be reached. @default false */
   readonly required?: boolean | undefined;
   /** Trust the server's statement that a tool only reads; such tools stay available in plan mode. @default false */
@@ -74,6 +81,8 @@ export interface McpHttpServerOptions extends McpServerCommonOptions {
   readonly url: string | URL;
   /** Headers of every request, for example `Authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** OAuth: `oauth()`, `clientCredentials()` or a provider of the MCP SDK. @default none */
+  readonly auth?: McpAuth | undefined;
 }
 
 /** One MCP server. */
@@ -85,6 +94,14 @@ export interface McpToolsOptions {
   readonly servers: Readonly<Record<string, McpServerOptions>>;
   /** Listener for servers that connect (at the start: once all have been tried), go away or change their tools. Must return at once. */
   readonly onServerChange?: ((change: McpServerChange) => void) | undefined;
+}
+
+/** Parameters with which a browser comes back from an authorization. */
+export interface McpRedirect {
+  readonly state: string;
+  readonly code: string;
+  /** Issuer, if the authorization server names it. */
+  readonly iss?: string | undefined;
 }
 
 /** Tool of a server that the agent does not get, with the reason. */

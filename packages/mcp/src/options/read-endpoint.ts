@@ -46,7 +46,7 @@ function readHttp(
   options: Record<string, unknown>,
   where: string,
 ): { endpoint: Endpoint; rest: Record<string, unknown> } {
-  const { url, headers = {}, ...rest } = options;
+  const { url, headers = {}, auth, ...rest } = options;
   const problems: string[] = [];
   const parsed = url instanceof URL ? url : typeof url === "string" ? parseUrl(url) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
@@ -55,8 +55,19 @@ function readHttp(
     problems.push(`${where}: url must not hold a user or a password; send them in headers`);
   if (!isTexts(headers) || !isHeaders(headers))
     problems.push(`${where}: headers must be an object of names and texts that HTTP can carry`);
+  if (auth !== undefined && !isAuth(auth))
+    problems.push(
+      `${where}: auth must be oauth(…), clientCredentials(…) or an OAuthClientProvider`,
+    );
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return { endpoint: { kind: "http", url: parsed, headers } as Endpoint, rest };
+  return { endpoint: { kind: "http", url: parsed, headers, auth } as Endpoint, rest };
+}
+
+function isAuth(value: unknown): boolean {
+  // A provider may be an instance of a class of the SDK, of which there may be several copies.
+  if (typeof value !== "object" || value === null) return false;
+  const isProvider = "tokens" in value && typeof value.tokens === "function";
+  return isProvider || ("kind" in value && value.kind === "authorization_code");
 }
 
 function parseUrl(text: string): URL | null {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@holdfast/core";
 import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { longestTimerMs } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import type { McpServerChange, McpToolsOptions } from "./mcp-tools-options.js";
 import { readEndpoint } from "./read-endpoint.js";
 import type { ServerSettings } from "./server-settings.js";
@@ -13,38 +13,39 @@ export interface McpToolsSettings {
   readonly onServerChange: ((change: McpServerChange) => void) | undefined;
 }
 
-const milliseconds = z.int().min(1).max(longestTimerMs);
-const count = z.int().min(1);
-const names = z.array(z.string().min(1));
+const milliseconds = s.int().min(1).max(longestTimerMs);
+const count = s.int().min(1);
+const names = s.array(s.string().min(1));
 
-const group = z.union(
+const group = s.union(
   [
-    z
+    s
       .string()
       .min(1)
       .transform((name) => ({ name })),
-    z.strictObject({
-      name: z.string().min(1),
-      description: z.string().optional(),
-      active: z.boolean().optional(),
+    s.strictObject({
+      name: s.string().min(1),
+      description: s.string().optional(),
+      active: s.boolean().optional(),
     }),
   ],
   "must be the name of a group, or { name, description?, active? }",
 );
 
-const common = z.strictObject({
+const common = s.strictObject({
   group: group.optional(),
   include: names.optional(),
   exclude: names.default([]),
-  prefix: z
+  prefix: s
     .string()
     .regex(/^[a-zA-Z0-9_-]{0,40}$/, "must be letters, digits, _ and -, at most 40 of them")
     .optional(),
   timeoutMs: milliseconds.default(60_000),
   maxTimeoutMs: milliseconds.optional(),
   connectTimeoutMs: milliseconds.default(30_000),
-  required: z.boolean().default(false),
-  trustAnnotations: z.boolean().default(false),
+  questionTimeoutMs: milliseconds.default(300_000),
+  required: s.boolean().default(false),
+  trustAnnotations: s.boolean().default(false),
   maxTools: count.default(128),
   maxDescriptionChars: count.default(4_000),
   maxSchemaChars: count.default(32_000),
@@ -54,7 +55,7 @@ const common = z.strictObject({
   maxBytesPerSecond: count.default(20_971_520),
   maxUnsentBytes: count.default(8_388_608),
   writeTimeoutMs: milliseconds.default(30_000),
-  retry: z
+  retry: s
     .strictObject({
       baseDelayMs: milliseconds.default(500),
       maxDelayMs: milliseconds.default(30_000),
@@ -62,9 +63,9 @@ const common = z.strictObject({
     .prefault({}),
 });
 
-const outer = z.strictObject({
-  servers: z.custom<Record<string, unknown>>(isRecord, "must be an object of servers by name"),
-  onServerChange: z
+const outer = s.strictObject({
+  servers: s.custom<Record<string, unknown>>(isRecord, "must be an object of servers by name"),
+  onServerChange: s
     .custom<(change: McpServerChange) => void>((value) => typeof value === "function")
     .optional(),
 });

@@ -1,3 +1,4 @@
+import type { McpAuth } from "../auth/oauth-options.js";
 import type { McpGroup } from "./mcp-tools-options.js";
 
 /** Command or URL of a server. */
@@ -14,6 +15,7 @@ export type Endpoint =
       readonly kind: "http";
       readonly url: URL;
       readonly headers: Readonly<Record<string, string>>;
+      readonly auth?: McpAuth | undefined;
     };
 
 /** Settings of one server, with defaults filled in. */
@@ -27,6 +29,7 @@ export interface ServerSettings {
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  readonly questionTimeoutMs: number;
   readonly required: boolean;
   readonly trustAnnotations: boolean;
   readonly maxTools: number;
