@@ -5,6 +5,7 @@ import type {
   BrowserContextOptions,
   Page,
   Response,
+  Route,
 } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 
@@ -96,6 +97,55 @@ export class ChatPage {
     await eventually(async () => ((await reply.textContent()) ?? "").length >= chars);
   }
 
+  /** Counts from now on how often a text stands in the conversation at once; the function returns the most. */
+  async countMost(text: string): Promise<() => Promise<number>> {
+    await this.page.evaluate(`{
+      const thread = document.querySelector(".thread");
+      const count = () => {
+        const found = thread.textContent.split(${JSON.stringify(text)}).length - 1;
+        thread.dataset.most = Math.max(thread.dataset.most ?? 0, found);
+      };
+      const changes = { childList: true, characterData: true, subtree: true };
+      new MutationObserver(count).observe(thread, changes);
+    }`);
+    return async () => Number(await this.page.locator(".thread").getAttribute("data-most"));
+  }
+
+  /**
+   * Holds back the answer to the next request of the page that matches.
+   *
+   * @param reaches - the server gets the request at once, or not before the page may have the answer
+   * @returns when the request was made, and a function that lets the page have the answer
+   */
+  async holdBack(
+    path: RegExp,
+    reaches: "early" | "late",
+  ): Promise<{ readonly asked: Promise<void>; answer(): Promise<void> }> {
+    const asked = openable();
+    const free = openable();
+    const done = openable();
+    const isMeant = (url: URL) => path.test(url.pathname);
+    const hold = async (route: Route): Promise<void> => {
+      const early = reaches === "early" ? await route.fetch() : undefined;
+      asked.open();
+      await free.opened;
+      await route.fulfill({ response: early ?? (await route.fetch()) });
+      done.open();
+    };
+    await this.page.route(isMeant, hold, { times: 1 });
+    return {
+      asked: asked.opened,
+      answer: async () => {
+        free.open();
+        await done.opened;
+        // The page has had its turn with the answer.
+        await this.page.evaluate(
+          "new Promise((go) => setTimeout(() => requestAnimationFrame(go)))",
+        );
+      },
+    };
+  }
+
   async click(name: string): Promise<void> {
     await this.page.getByRole("button", { name, exact: true }).first().click();
   }
@@ -112,4 +162,13 @@ export class ChatPage {
   thread(): Promise<string> {
     return this.page.locator(".thread").innerHTML();
   }
+}
+
+/** A gate that is opened once. */
+function openable(): { readonly opened: Promise<void>; open(): void } {
+  let open: () => void = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
 }

@@ -12,13 +12,8 @@ export interface Member {
 
 /** The processes that answer: as many as wanted, whatever becomes of each. */
 export class Fleet {
-  readonly #store: string;
   readonly #children = new Map<ChildProcess, Member>();
   #isStopping = false;
-
-  constructor(store: string) {
-    this.#store = store;
-  }
 
   /** Those that take requests right now. */
   get members(): readonly Member[] {
@@ -27,7 +22,7 @@ export class Fleet {
 
   /** Starts a process, and another one whenever it ends by itself. */
   async add(): Promise<void> {
-    const child = fork(program, { env: { ...process.env, DESK_STORE: this.#store } });
+    const child = fork(program);
     child.once("exit", () => {
       const wasUp = this.#children.delete(child);
       if (wasUp && !this.#isStopping) void this.add();

@@ -15,7 +15,8 @@ const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch:
 
 const files = await mkdtemp(join(tmpdir(), "harbour-desk-"));
 process.env["DESK_PACE_MS"] = "4";
-const fleet = new Fleet(files);
+process.env["DESK_STORE"] = files;
+const fleet = new Fleet();
 await Promise.all([fleet.add(), fleet.add()]);
 const door = frontDoor(() => fleet.members).listen(0, "127.0.0.1");
 await once(door, "listening");

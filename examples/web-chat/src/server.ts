@@ -3,10 +3,13 @@ import type { AddressInfo } from "node:net";
 import { nodeListener } from "@holdfast/server";
 import { chatHandler } from "@holdfast/server/ai-sdk";
 import { deskAgent } from "./desk/desk-agent.js";
-import { openStore } from "./open-store.js";
+import { deskModel } from "./desk/desk-model.js";
+import { chooseModel } from "./model.js";
+import { openStore } from "./store.js";
 
 // One of the processes that answer. This is all that stands between an agent and the browser.
-const agent = deskAgent(openStore(process.env["DESK_STORE"] ?? ".holdfast/web-chat"));
+const script = deskModel({ paceMs: Number(process.env["DESK_PACE_MS"] ?? 30) });
+const agent = deskAgent(chooseModel(script), openStore().store);
 
 const handler = chatHandler({
   agent,

@@ -4,6 +4,7 @@ import type { ReActAgent } from "@holdfast/core";
 export type ServedAgent = Pick<
   ReActAgent,
   | "attach"
+  | "contextWindow"
   | "deleteSession"
   | "getAgentState"
   | "history"

@@ -1,6 +1,6 @@
 import * as client1 from "@ag-ui/client";
-import type { AgentEvent } from "@holdfast/core";
-import { scriptedModel } from "@holdfast/testing";
+import type { AgentEvent, Message } from "@holdfast/core";
+import { scaled, scriptedModel } from "@holdfast/testing";
 import * as client0 from "ag-ui-client-0";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -8,6 +8,7 @@ import { AgUiEncoder } from "../src/ag-ui/ag-ui-encoder.js";
 import { agUiHandler } from "../src/ag-ui/ag-ui-handler.js";
 import { runInput } from "../src/ag-ui/run-input.js";
 import { dataFrame, eventStream } from "../src/http/event-stream.js";
+import { outputText } from "../src/run/tool-output.js";
 import { serve } from "./chat-client.js";
 import { decisions, playSession, scripts } from "./played-session.js";
 import { identify, servedAgent } from "./served-agents.js";
@@ -18,7 +19,7 @@ interface Client {
 }
 
 interface HttpAgent {
-  messages: readonly { role: string; content?: unknown; toolCalls?: unknown[] }[];
+  messages: readonly ClientMessage[];
   state: unknown;
   addMessage(message: object): void;
   runAgent(
@@ -29,6 +30,68 @@ interface HttpAgent {
       onCustomEvent?(params: { event: { name: string; value: unknown } }): void;
     },
   ): Promise<unknown>;
+}
+
+/** Message as the client has it. */
+interface ClientMessage {
+  readonly id: string;
+  readonly role: string;
+  readonly content?: unknown;
+  readonly toolCalls?: readonly {
+    readonly id: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+  readonly toolCallId?: string;
+}
+
+/** Message as the comparison has it: tool calls as `id name input`. */
+interface ShownMessage {
+  readonly id: string;
+  readonly role: string;
+  readonly content: string;
+  readonly calls: readonly string[];
+}
+
+/** What the client shows, without what was taken back. */
+function shown(messages: readonly ClientMessage[], gone: ReadonlySet<string>): ShownMessage[] {
+  return messages
+    .filter(({ id, toolCallId = id }) => !gone.has(id) && !gone.has(toolCallId))
+    .filter(({ role }) => ["assistant", "reasoning", "tool"].includes(role))
+    .map(({ id, role, content, toolCalls = [] }) => {
+      const calls = toolCalls
+        .filter((call) => !gone.has(call.id))
+        .map((call) => `${call.id} ${call.function.name} ${call.function.arguments}`);
+      return { id, role, content: String(content ?? ""), calls };
+    })
+    .filter(({ content, calls }) => content !== "" || calls.length > 0);
+}
+
+/** The messages that a message of the log is told as: thoughts, words and results have one each. */
+function toldAs({ id, role, content }: Message): ShownMessage[] {
+  const told: { id: string; role: string; content: string; calls: string[] }[] = [];
+  const named = (name: string) => told.find((one) => one.id === name);
+  let blocks = 0;
+  const add = (name: string, role: string, text: string, calls: string[] = []) =>
+    told.push({ id: name, role, content: text, calls });
+  for (const block of content) {
+    if (block.type === "thinking" && block.text !== "")
+      add(`${id}.${++blocks}`, "reasoning", block.text);
+    if (block.type === "text" && block.text !== "" && role === "assistant") {
+      blocks++;
+      const own = named(id);
+      if (own && own.content === "") own.content = block.text;
+      else add(own ? `${id}.${blocks}` : id, "assistant", block.text);
+    }
+    if (block.type === "tool_call") {
+      const call = `${block.id} ${block.name} ${JSON.stringify(block.input)}`;
+      const own = named(id);
+      if (own) own.calls.push(call);
+      else add(id, "assistant", "", [call]);
+    }
+    if (block.type === "tool_result")
+      add(`${block.toolCallId}.result`, "tool", outputText(block.output));
+  }
+  return told;
 }
 
 interface Outcome {
@@ -117,7 +180,7 @@ describe.each(versions)("a client of version %s", (_, client) => {
     expect(errors).toEqual(["Zu viel los."]);
   });
 
-  test("accepts the events of every session, and ends with what was said", async () => {
+  test("accepts the events of every session, and ends with the messages of the log", async () => {
     let events: readonly AgentEvent[] = [];
     let toolCallIds: readonly string[] = [];
     const url = await serve(async (request) => {
@@ -150,8 +213,8 @@ describe.each(versions)("a client of version %s", (_, client) => {
               onRunErrorEvent: ({ event }) => void errors.push(event.code),
               onCustomEvent: ({ event: { name, value } }) => {
                 if (name !== "holdfast.discarded") return;
-                const { messageIds } = value as { messageIds: string[] };
-                for (const id of messageIds) discarded.add(id);
+                const { messageIds, toolCallIds: gone } = value as Record<string, string[]>;
+                for (const id of [...(messageIds ?? []), ...(gone ?? [])]) discarded.add(id);
               },
             })
             .catch((error: unknown) => {
@@ -161,19 +224,17 @@ describe.each(versions)("a client of version %s", (_, client) => {
           // After a failure the client asks for the same answers again, and takes nothing else.
           if (failed && resume.length > 0) return;
         }
-        const said = page.messages
-          .filter((message) => !discarded.has((message as unknown as { id: string }).id))
-          .flatMap(({ role, content }) => (role === "assistant" && content ? [content] : []));
-        const logged = played.records.flatMap(({ message }) =>
-          message?.role === "assistant"
-            ? message.content.flatMap((block) =>
-                block.type === "text" && block.text !== "" ? [block.text] : [],
-              )
-            : [],
-        );
-        expect(said).toEqual(logged);
+        const logged = played.records.flatMap(({ message }) => (message ? toldAs(message) : []));
+        const seen = shown(page.messages, discarded);
+        const said = (messages: readonly ShownMessage[]) =>
+          messages.filter(({ role, content }) => role === "assistant" && content !== "");
+        expect(said(seen)).toEqual(said(logged));
+        // The client puts results next to their calls, before thoughts that came in between.
+        const sorted = (messages: readonly ShownMessage[]) =>
+          messages.toSorted((a, b) => a.id.localeCompare(b.id));
+        expect(sorted(seen)).toEqual(sorted(logged));
       }),
-      { numRuns: 100 },
+      { numRuns: scaled(40, 300) },
     );
   });
 });

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { scriptedModel } from "@holdfast/testing";
+import { scaled, scriptedModel } from "@holdfast/testing";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
@@ -9,6 +9,7 @@ import { chatHandler } from "../src/ai-sdk/chat-handler.js";
 import type { Handler } from "../src/http/endpoint.js";
 import { nodeListener } from "../src/node-listener.js";
 import { openChat } from "./chat-client.js";
+import { NextApp } from "./next-app.js";
 import { identify, servedAgent } from "./served-agents.js";
 
 function handlerOf(): Handler {
@@ -84,4 +85,10 @@ test("works as the route handlers of Next.js, which get a subclass of Request", 
     return handle ? handle(new NextRequest(request)) : new Response(null, { status: 405 });
   };
   await tryOut(await listen(createServer(nodeListener(next))));
+});
+
+// Some 340 MB are installed for it.
+test.each(scaled<string>([], ["16"]))("works in a built app of Next.js %s", async (version) => {
+  await using app = await NextApp.start(version);
+  await tryOut(app.url);
 });

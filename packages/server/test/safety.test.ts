@@ -6,6 +6,7 @@ import { chatHandler } from "../src/ai-sdk/chat-handler.js";
 import type { ChatHandlerOptions } from "../src/ai-sdk/chat-settings.js";
 import { eventStream } from "../src/http/event-stream.js";
 import { RateLimiter } from "../src/http/rate-limiter.js";
+import { readJson } from "../src/http/read-json.js";
 import { refusalOf } from "../src/http/refusal.js";
 import { serve } from "./chat-client.js";
 import { identify, servedAgent } from "./served-agents.js";
@@ -42,6 +43,20 @@ async function refusal(response: Response): Promise<[number, string]> {
 }
 
 describe("a request", () => {
+  test("whose body never ends is refused in time", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":')),
+    });
+    const { headers } = request();
+    const slow = new Request("http://localhost/", {
+      method: "POST",
+      headers,
+      body,
+      duplex: "half",
+    });
+    await expect(readJson(slow, 1_000, 20)).rejects.toMatchObject({ status: 408 });
+  });
+
   test("without a user is refused", async () => {
     const handler = handlerWith({ identify: () => null });
     expect(await refusal(await handler(request({ body: hello })))).toEqual([

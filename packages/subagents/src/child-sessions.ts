@@ -117,12 +117,16 @@ export class ChildSessions {
   }
 }
 
-/** Returns the calls among `waiting` that ask, with the name of the agent that does. */
+/** Returns the calls among `waiting` that ask, or else those with a question, with the name of the agent that does. */
 export function askingCalls(
   waiting: readonly PendingCall[],
   { agent, label }: TaskRecord,
 ): readonly PendingCall[] {
-  return waiting
-    .filter(({ state }) => state === "asking")
-    .map((call) => ({ agent, ...(label !== null && { label }), ...call }));
+  const asking = waiting.filter(({ state }) => state === "asking");
+  const questions = waiting.filter(({ question }) => question !== undefined);
+  return (asking.length > 0 ? asking : questions).map((call) => ({
+    agent,
+    ...(label !== null && { label }),
+    ...call,
+  }));
 }

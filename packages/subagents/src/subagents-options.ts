@@ -1,6 +1,6 @@
 import { HoldfastError, type Model } from "@holdfast/core";
 import { checkDirectoryPath, parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import {
   definitionSchema,
   generalPurpose,
@@ -38,36 +38,34 @@ export interface SubagentsSettings {
   readonly maxResultChars: number;
 }
 
-const directory = z.string().transform((path, ctx) => {
+const directory = s.custom<string>(isDirectoryName).transform(checkDirectoryPath);
+
+function isDirectoryName(value: unknown): boolean {
   try {
-    const plain = checkDirectoryPath(path);
-    if (plain !== "") return plain;
-    ctx.addIssue({ code: "custom", message: "must name a directory", input: path });
+    return typeof value === "string" && checkDirectoryPath(value) !== "";
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
-    ctx.addIssue({ code: "custom", message: error.message, input: path });
+    return false;
   }
-  return z.NEVER;
-});
+}
 
-const optionsSchema = z
+const optionsSchema = s
   .strictObject({
-    agents: z.array(definitionSchema).default([]),
-    models: z.record(z.string().min(1), modelSchema).default({}),
-    directory: z
-      .union([z.literal(false), directory], "must be a path in the shared files, or false")
+    agents: s.array(definitionSchema).default([]),
+    models: s.record(s.string().min(1), modelSchema).default({}),
+    directory: s
+      .union([s.literal(false), directory], "must be a path in the shared files, or false")
       .default("subagents"),
-    maxDepth: z.int().min(1).max(10).default(3),
-    maxRunning: z.int().min(1).max(1_000).default(10),
-    maxResultChars: z.int().min(1).max(MAX_RESULT_CHARS).default(100_000),
-    generalPurpose: z.boolean().default(true),
+    maxDepth: s.int().min(1).max(10).default(3),
+    maxRunning: s.int().min(1).max(1_000).default(10),
+    maxResultChars: s.int().min(1).max(MAX_RESULT_CHARS).default(100_000),
+    generalPurpose: s.boolean().default(true),
   })
   .superRefine(({ agents, generalPurpose: isAdded }, ctx) => {
     // Upper and lower case are not enough of a difference for a model, nor for some filesystems.
     const names = agents.map(({ name }) => name.toLowerCase());
     const refuse = (index: number, message: string): void =>
       ctx.addIssue({
-        code: "custom",
         path: ["agents", index, "name"],
         input: agents[index]?.name,
         message,

@@ -96,7 +96,12 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
         throw new InvalidInputError(
           `subagents: task ${taskId} does not ask about tool call ${JSON.stringify(stray.toolCallId)}; it asks about ${asked.map(({ toolCallId }) => toolCallId).join(", ") || "none"}`,
         );
-      await control.answer(slot, record, answers, RuntimeContext.of({ callId: uuidv7() }));
+      await control.answer(
+        slot,
+        record,
+        { confirm: answers },
+        RuntimeContext.of({ callId: uuidv7() }),
+      );
       return store.get(slot, taskId);
     },
   } satisfies SubagentsPlugin);

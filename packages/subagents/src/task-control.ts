@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Confirmation, PendingCall, RuntimeContext, Slot } from "@holdfast/core";
+import type { PendingCall, RuntimeContext, Slot } from "@holdfast/core";
 import type { ChildSessions } from "./child-sessions.js";
 import type { Catalogue } from "./definitions/catalogue.js";
 import type { TaskChanges } from "./task-changes.js";
-import type { TaskRunner } from "./task-runner.js";
+import type { RunAnswers, TaskRunner } from "./task-runner.js";
 import { hold, isFinished, resume, takeOver } from "./tasks/task-life.js";
 import type { TaskRecord } from "./tasks/task-record.js";
 import type { TaskStore } from "./tasks/task-store.js";
@@ -56,7 +56,7 @@ export class TaskControl {
   async answer(
     slot: Slot,
     record: TaskRecord,
-    answers: readonly Confirmation[],
+    answers: RunAnswers,
     ctx: RuntimeContext,
   ): Promise<void> {
     // The same for a repeated call, so that the subagent recognises the answers.
@@ -66,7 +66,7 @@ export class TaskControl {
     );
     if (changed?.callId !== callId || changed.status !== "running") return;
     if (!this.isRunningHere(slot, changed.taskId))
-      await this.#parts.runner.start(slot, changed, { confirm: answers }, ctx);
+      await this.#parts.runner.start(slot, changed, answers, ctx);
   }
 
   /** Returns the tool calls of a subagent that wait for a person, with the name of the agent that asks. */

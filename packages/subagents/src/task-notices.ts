@@ -11,7 +11,7 @@ import type {
   ToolResultBlock,
 } from "@holdfast/core";
 import { cutText, markQuoter } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { TaskControl } from "./task-control.js";
 import { isFinished } from "./tasks/task-life.js";
 import type { TaskRecord } from "./tasks/task-record.js";
@@ -34,9 +34,9 @@ export type NoticeState = {
 };
 
 /** Schema of {@link NoticeState}. */
-export const noticeStateSchema: z.ZodType<NoticeState> = z.object({
-  told: z.array(z.string()),
-  asks: z.array(z.string()),
+export const noticeStateSchema: s.Schema<NoticeState> = s.object({
+  told: s.array(s.string()),
+  asks: s.array(s.string()),
 });
 
 /** Tasks of a session that its running call has to look after. */

@@ -7,7 +7,12 @@ import {
   ShuttingDownError,
   type Slot,
 } from "@holdfast/core";
-import { cutText, type DerivedAgent, reasonOf } from "@holdfast/core/plugin-kit";
+import {
+  cutText,
+  type DerivedAgent,
+  type QuestionAnswer,
+  reasonOf,
+} from "@holdfast/core/plugin-kit";
 import { slotKey } from "@holdfast/core/store-kit";
 import { askingCalls, type ChildSessions } from "./child-sessions.js";
 import type { Catalogue } from "./definitions/catalogue.js";
@@ -27,7 +32,12 @@ export interface TaskRunnerParts {
 }
 
 /** Input of a subagent's call: the task, a person's answers, or nothing when it goes on with a run that was cut short. */
-export type RunInput = string | { readonly confirm: readonly Confirmation[] } | null;
+export type RunInput = string | RunAnswers | null;
+
+/** Answers of a person to what a subagent asks. */
+export type RunAnswers =
+  | { readonly confirm: readonly Confirmation[] }
+  | { readonly answers: readonly QuestionAnswer[] };
 
 /** Runs tasks in this process. */
 export class TaskRunner {
@@ -95,7 +105,8 @@ export class TaskRunner {
       const reply = await callAgent(agent, record, input, ctx);
       await this.#finish(slot, record, this.#outcomeOf(reply, record));
       // Nobody could give the result that it waits for.
-      if (reply.reason === "tool_suspended") await agent.interrupt(children.slotOf(slot, record));
+      if (reply.reason === "tool_suspended" && !asksOnly(reply.pending))
+        await agent.interrupt(children.slotOf(slot, record));
     } catch (error) {
       if (error instanceof TaskGone) return;
       const paused = ShuttingDownError.is(error);
@@ -136,6 +147,8 @@ export class TaskRunner {
       case "permission_asking":
         return { status: "waiting", usage, pending: askingCalls(reply.pending, record) };
       case "tool_suspended":
+        if (asksOnly(reply.pending))
+          return { status: "waiting", usage, pending: askingCalls(reply.pending, record) };
         return {
           ...{ status: "failed", usage },
           error: "It called a tool whose result comes from outside, and it cannot wait for that.",
@@ -156,6 +169,11 @@ export class TaskRunner {
 interface TaskOutcome extends Pick<TaskEnd, "result" | "error" | "usage"> {
   readonly status: TaskEnd["status"] | "waiting" | "paused";
   readonly pending?: readonly PendingCall[];
+}
+
+/** Tells whether everything that a subagent waits for are answers of a person. */
+function asksOnly(pending: readonly PendingCall[]): boolean {
+  return pending.every(({ question }) => question !== undefined);
 }
 
 function keyOf(slot: Slot, taskId: string): string {

@@ -23,6 +23,14 @@ export interface Answer {
   readonly remember?: "session" | "user";
 }
 
+/** Answer of a person to the question of a tool. */
+export interface QuestionReply {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: Readonly<Record<string, unknown>>;
+  /** Number of the question that was answered. */
+  readonly number?: number;
+}
+
 /**
  * Fetches; being asked to wait, or a proxy that found no server, counts as a lost connection.
  *
@@ -38,7 +46,8 @@ export async function reach(input: RequestInfo | URL, init?: RequestInit): Promi
 /** Most recently updated first. */
 export async function listSessions(): Promise<readonly SessionEntry[]> {
   const { sessions } = await json<{ sessions: SessionEntry[] }>(api);
-  return sessions;
+  // One that is saved while the list is made may come twice.
+  return sessions.filter(({ id }, at) => sessions.findIndex((other) => other.id === id) === at);
 }
 
 /** What the server has of a session. */

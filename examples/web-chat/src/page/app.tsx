@@ -56,7 +56,8 @@ export function App() {
         openId={id}
         onOpen={open}
         onNew={() => open(generateId())}
-        onDeleted={(gone) => gone === id && open(generateId())}
+        // By the address: whoever went elsewhere before the answer came stays there.
+        onDeleted={(gone) => gone === idInAddress() && open(generateId())}
       />
       <button
         type="button"

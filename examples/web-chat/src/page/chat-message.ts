@@ -1,11 +1,20 @@
 import type { UIMessage } from "ai";
 
+/** Question of a tool: a form to fill in, or an address to open. */
+export interface Question {
+  readonly message: string;
+  readonly schema?: { readonly [key: string]: unknown };
+  readonly url?: string;
+}
+
 /** Tool call that waits for a person. */
 export interface PendingCall {
   readonly toolCallId: string;
   readonly name: string;
   readonly input: unknown;
   readonly reason?: string;
+  readonly question?: Question;
+  readonly questionNumber?: number;
   /** Rules that the person may choose to remember. */
   readonly suggestions?: readonly { readonly tool: string; readonly pattern?: string }[];
 }

@@ -1,10 +1,11 @@
 import { settledParts } from "@holdfast/server/ai-sdk/page";
 import { memo } from "react";
-import type { Answer } from "./api.js";
+import type { Answer, QuestionReply } from "./api.js";
 import { ApprovalCard } from "./approval-card.js";
 import { type ChatData, type ChatMessage, type PendingCall, textOf } from "./chat-message.js";
 import { Icon } from "./icons.js";
 import { Markdown } from "./markdown.js";
+import { QuestionCard } from "./question-card.js";
 import { ToolCard } from "./tool-card.js";
 
 interface MessageViewProps {
@@ -14,7 +15,7 @@ interface MessageViewProps {
   readonly progress: Readonly<Record<string, unknown>>;
   readonly pending: readonly PendingCall[];
   readonly canAnswer: boolean;
-  readonly onAnswer: (toolCallId: string, answer: Answer) => Promise<void>;
+  readonly onAnswer: (toolCallId: string, answer: Answer | QuestionReply) => Promise<void>;
 }
 
 /** A message of the person, or everything that the agent did in one turn. */
@@ -68,6 +69,10 @@ function PartView({
       const asking = pending.find(({ toolCallId }) => toolCallId === part.toolCallId);
       if (part.state === "approval-requested" && asking)
         return <ApprovalCard call={asking} canAnswer={canAnswer} onAnswer={onAnswer} />;
+      if (asking?.question) {
+        const about = { call: asking, question: asking.question, canAnswer, onAnswer };
+        return <QuestionCard key={asking.questionNumber} {...about} />;
+      }
       return <ToolCard part={part} progress={progress[part.toolCallId]} />;
     }
     case "data-compaction":

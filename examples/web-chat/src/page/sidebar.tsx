@@ -30,7 +30,7 @@ export function Sidebar({
       <button type="button" className="new" onClick={onNew} title="Alt+N">
         <Icon name="plus" /> New conversation
       </button>
-      <nav>
+      <nav onPointerEnter={() => sessions.hold(true)} onPointerLeave={() => sessions.hold(false)}>
         <ul>
           {sessions.list.map((session) => (
             <SessionItem

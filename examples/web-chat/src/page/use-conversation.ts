@@ -1,7 +1,16 @@
-import { useChat } from "@ai-sdk/react";
+import { Chat, useChat } from "@ai-sdk/react";
 import { DefaultChatTransport, generateId } from "ai";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { type Answer, api, loadHistory, reach, runningCall, steer, stop } from "./api.js";
+import {
+  type Answer,
+  api,
+  loadHistory,
+  type QuestionReply,
+  reach,
+  runningCall,
+  steer,
+  stop,
+} from "./api.js";
 import type { ChatData, ChatMessage, WindowShare } from "./chat-message.js";
 import { forget, keep, type Outgoing, unsent } from "./outbox.js";
 
@@ -45,7 +54,7 @@ export interface Conversation {
   /** Sends a message; while a reply is being written, gives the words to it. */
   say(text: string): Promise<void>;
   /** Answers a tool call that asks. */
-  answer(toolCallId: string, answer: Answer): Promise<void>;
+  answer(toolCallId: string, answer: Answer | QuestionReply): Promise<void>;
   /** Stops the reply that is being written. */
   stop(): Promise<void>;
 }
@@ -62,7 +71,10 @@ export function useConversation(
   onTurn: () => void,
 ): Conversation {
   const failure = useRef<Error | null>(null);
-  const isBusy = useRef(false);
+  /** The exchange under way; the next one begins when it has ended, so that two never write the same messages. */
+  const current = useRef<Promise<void> | null>(null);
+  /** What was sent from this page, by message. */
+  const sent = useRef(new Set<string>());
   const isGone = useRef(false);
   const [phase, setPhase] = useState<"loading" | "idle" | "lost">("loading");
   const [error, setError] = useState<string | null>(null);
@@ -72,30 +84,39 @@ export function useConversation(
   const [isOrphaned, setOrphaned] = useState(false);
   const [steering, setSteering] = useState<Conversation["steering"]>([]);
 
-  const chat = useChat<ChatMessage>({
-    id,
-    transport,
-    experimental_throttle: 40,
-    onError: (problem) => {
-      failure.current = problem;
-    },
-    onData: ({ type, data }) => {
-      if (type === "data-tool-progress") {
-        const { toolCallId, progress: value } = data as ChatData["tool-progress"];
-        setProgress((all) => ({ ...all, [toolCallId]: value }));
-      } else if (type === "data-context") setContext(data as WindowShare);
-      else if (type === "data-compaction")
-        setCompacting((data as ChatData["compaction"]).status === "running");
-      else if (type === "data-run") setOrphaned((data as ChatData["run"]).status === "lost");
-      else if (type === "data-steered") setSteering([]);
-    },
-  });
-  const { messages, setMessages, sendMessage, resumeStream, status, stop: disconnect } = chat;
+  // Made here, because `useChat` hides from a chat of its own that this transport replays: what was shown before would stay.
+  const [chat] = useState(
+    () =>
+      new Chat<ChatMessage>({
+        id,
+        transport,
+        onError: (problem) => {
+          failure.current = problem;
+        },
+        onData: ({ type, data }) => {
+          if (type === "data-tool-progress") {
+            const { toolCallId, progress: value } = data as ChatData["tool-progress"];
+            setProgress((all) => ({ ...all, [toolCallId]: value }));
+          } else if (type === "data-context") setContext(data as WindowShare);
+          else if (type === "data-compaction")
+            setCompacting((data as ChatData["compaction"]).status === "running");
+          else if (type === "data-run") setOrphaned((data as ChatData["run"]).status === "lost");
+          else if (type === "data-steered") setSteering([]);
+        },
+      }),
+  );
+  const shown = useChat<ChatMessage>({ chat, experimental_throttle: 40 });
+  const { messages, setMessages, sendMessage, resumeStream, status, stop: disconnect } = shown;
 
-  const send = ({ id: messageId, text = "", approvals }: Outgoing): Promise<void> =>
-    approvals
-      ? sendMessage(undefined, { body: { approvals } })
-      : sendMessage({ id: messageId, role: "user", parts: [{ type: "text", text }] });
+  const send = async (outgoing: Outgoing): Promise<void> => {
+    const { id: messageId, text = "", approvals, answers } = outgoing;
+    sent.current.add(messageId);
+    await ((approvals ?? answers)
+      ? sendMessage(undefined, { body: { approvals, answers } })
+      : sendMessage({ id: messageId, role: "user", parts: [{ type: "text", text }] }));
+    // Whoever looks at another session meanwhile may have cut it short.
+    if (!isGone.current && !isLost(failure.current)) forget(id, messageId);
+  };
 
   /** Takes what the server has, sends what it does not have, and follows the reply that is being written. */
   const catchUp = async (): Promise<void> => {
@@ -107,16 +128,14 @@ export function useConversation(
   };
 
   /** Runs one exchange to its end, connecting again as often as needed. */
-  const follow = async (begin: () => Promise<void>): Promise<void> => {
-    isBusy.current = true;
+  const run = async (begin: () => Promise<void>): Promise<void> => {
     setError(null);
     for (let attempt = 0; ; attempt++) {
       failure.current = null;
       await (attempt === 0 ? begin : catchUp)().catch((problem: Error) => {
         failure.current = problem;
       });
-      // The sign of a connection that broke, or was never made; all else is the server's answer.
-      if (isGone.current || !((failure.current as Error | null) instanceof TypeError)) break;
+      if (isGone.current || !isLost(failure.current)) break;
       setPhase("lost");
       await pause(Math.min(PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS));
     }
@@ -127,13 +146,20 @@ export function useConversation(
     setCompacting(false);
     setOrphaned(false);
     setPhase("idle");
-    isBusy.current = false;
     onTurn();
+  };
+  const follow = async (begin: () => Promise<void>): Promise<void> => {
+    const turn = (current.current ?? Promise.resolve()).then(() => run(begin));
+    current.current = turn;
+    await turn;
+    if (current.current === turn) current.current = null;
   };
 
   const look = useEffectEvent(async (hasNews: boolean) => {
-    if (isBusy.current || document.visibilityState === "hidden") return;
-    if (hasNews || (await runningCall(id).catch(() => null)) !== null) await follow(catchUp);
+    if (current.current || document.visibilityState === "hidden") return;
+    const isNews = hasNews || (await runningCall(id).catch(() => null)) !== null;
+    // What was asked from here meanwhile is being followed.
+    if (isNews && !current.current) await follow(catchUp);
   });
   const leave = useEffectEvent(() => {
     isGone.current = true;
@@ -154,11 +180,12 @@ export function useConversation(
 
   const exchange = async (outgoing: Outgoing): Promise<void> => {
     keep(id, outgoing);
-    const turn = follow(() => send(outgoing));
+    const turn = follow(async () => {
+      // An exchange before this one may have found it in the outbox.
+      if (!sent.current.has(outgoing.id)) await send(outgoing);
+    });
     onTurn();
     await turn;
-    // Whoever looks at another session meanwhile may have cut it short.
-    if (!isGone.current) forget(id);
   };
   const isWorking = status === "submitted" || status === "streaming";
   const stored = messages.findLast(({ metadata }) => metadata?.context)?.metadata?.context;
@@ -172,15 +199,25 @@ export function useConversation(
     isOrphaned,
     steering,
     async say(text) {
-      const taken = isBusy.current && (await steer(id, text));
+      const taken = current.current !== null && (await steer(id, text));
       if (taken === false) return exchange({ id: generateId(), text });
       const when = taken === "steered" ? "next step" : "next message";
       setSteering((all) => [...all, { text, when }]);
     },
     answer: (toolCallId, answer) =>
-      exchange({ id: generateId(), approvals: { [toolCallId]: answer } }),
+      exchange({
+        id: generateId(),
+        ...("action" in answer
+          ? { answers: { [toolCallId]: answer } }
+          : { approvals: { [toolCallId]: answer } }),
+      }),
     stop: () => stop(id),
   };
+}
+
+/** Tells the sign of a connection that broke, or was never made; all else is the server's answer. */
+function isLost(problem: Error | null): boolean {
+  return problem instanceof TypeError;
 }
 
 function pause(ms: number): Promise<void> {

@@ -19,10 +19,18 @@ export interface AgUiEncoderOptions {
   readonly errorText?: ((code: string) => string) | undefined;
 }
 
-/** What was streamed of a step. */
+/** Part of a step that was streamed. */
 class Streamed {
+  /** Message that the step becomes. */
+  readonly of: string;
+  /** All that the model says in the step was streamed. */
+  isComplete = false;
   readonly messageIds: string[] = [];
   readonly toolCallIds: string[] = [];
+
+  constructor(of: string) {
+    this.of = of;
+  }
 }
 
 type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>;
@@ -48,8 +56,8 @@ export class AgUiEncoder {
   #step: { readonly name: string; readonly messageId: string } | null = null;
   #steps = 0;
   #block: { readonly isText: boolean; readonly id: string; readonly of: string } | null = null;
-  /** Messages and tool calls of the open step, and of the steps that a successor of this run would begin again. */
-  #streamed = new Streamed();
+  /** Messages and tool calls of the open step, and of the steps that are not known to be saved. */
+  #streamed = new Streamed("");
   #unsaved: Streamed[] = [];
   /** The open step has words, a file or a tool call. */
   #saysSomething = false;
@@ -58,7 +66,7 @@ export class AgUiEncoder {
   readonly #models = new Map<string, { inputTokens: number; outputTokens: number }>();
   #errorCode: string | null = null;
 
-  /** What each type of event does; all others have no events. */
+  /** Handlers by type of event; all others have no events. */
   readonly #handlers: { readonly [T in AgentEvent["type"]]?: (event: EventOf<T>) => void } = {
     text_delta: (event) => this.#delta(true, event),
     thinking_delta: (event) => this.#delta(false, event),
@@ -82,7 +90,9 @@ export class AgUiEncoder {
     tool_suspended: ({ pending }) => {
       this.#pending = [...this.#pending, ...pending];
     },
-    model_call_end: ({ model, usage }) => {
+    model_call_end: ({ model, usage, purpose, error }) => {
+      if (purpose === "reasoning" && error === undefined && this.#step)
+        this.#streamed.isComplete = true;
       const { inputTokens = 0, outputTokens = 0 } = this.#models.get(model) ?? {};
       this.#models.set(model, {
         inputTokens: inputTokens + usage.inputTokens,
@@ -92,11 +102,14 @@ export class AgUiEncoder {
     attempt_discarded: ({ messageId }) => {
       if (this.#step?.messageId === messageId) this.#discard();
     },
-    run_resumed: () => {
-      if (this.#unsaved.length > 0) this.#discard(this.#unsaved);
+    run_resumed: ({ messageIds }) => {
+      const last = this.#unsaved.findLastIndex(({ of }) => messageIds.includes(of));
+      const lost = this.#unsaved.slice(last + 1);
+      if (lost.length > 0) this.#discard(lost);
+      this.#unsaved = [];
     },
     state_saved: () => {
-      this.#unsaved = [];
+      this.#unsaved = this.#unsaved.filter(({ isComplete }) => !isComplete);
     },
     compaction_start: ({ cause }) => this.#compaction({ status: "running", cause }),
     compaction_failed: ({ cause }) => this.#compaction({ status: "failed", cause }),
@@ -180,7 +193,7 @@ export class AgUiEncoder {
     if (this.#step?.messageId === messageId) return;
     this.#endStep();
     this.#step = { name: `step-${++this.#steps}`, messageId };
-    this.#streamed = new Streamed();
+    this.#streamed = new Streamed(messageId);
     this.#unsaved.push(this.#streamed);
     this.#saysSomething = false;
     this.#add({ type: "STEP_STARTED", stepName: this.#step.name });

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@holdfast/core";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import {
   checkSessionId,
   endpoint,
@@ -33,7 +33,9 @@ export interface AgUiHandlerOptions extends HandlerOptions {
  * const handler = agUiHandler({ agent, identify: (request) => userOf(request) });
  */
 export function agUiHandler(options: AgUiHandlerOptions): Handler {
-  const own = { path: z.string().startsWith("/").default("/api/ag-ui") };
+  const own = {
+    path: s.string().regex(/^\//u, 'Invalid string: must start with "/"').default("/api/ag-ui"),
+  };
   const settings = handlerSettings(options, own, "agUiHandler");
   const { agent, heartbeatMs } = settings;
   return endpoint(settings, async ({ request, url, user, json }) => {

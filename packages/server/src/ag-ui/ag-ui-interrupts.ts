@@ -19,9 +19,28 @@ export function waitingOutcome(
 ): AgUiOutcome {
   const asking = pending.filter(({ state }) => state === "asking");
   if (asking.length > 0) return { type: "interrupt", interrupts: asking.map(interruptOf) };
+  const questions = pending.filter(({ question }) => question !== undefined);
+  if (questions.length > 0) return { type: "interrupt", interrupts: questions.map(questionOf) };
   // Clients before 1.0 fail at the field.
   if (protocolVersion === undefined) return { type: "success" };
   return { type: "success", pendingToolCallIds: pending.map(({ toolCallId }) => toolCallId) };
+}
+
+/** The question of a tool: what the person fills in is the payload of the answer. */
+function questionOf(call: PendingCall): AgUiInterrupt {
+  const { toolCallId, name, question, questionNumber, agent } = call;
+  return {
+    id: toolCallId,
+    reason: "input_required",
+    message: question?.message ?? "",
+    ...(agent === undefined && { toolCallId }),
+    responseSchema: question?.schema ?? { type: "object", properties: {} },
+    metadata: {
+      name,
+      ...(question?.url !== undefined && { url: question.url }),
+      ...(questionNumber !== undefined && { questionNumber }),
+    },
+  };
 }
 
 function interruptOf(call: PendingCall): AgUiInterrupt {

@@ -9,7 +9,8 @@ import {
   type PendingCall,
   userMessage,
 } from "@holdfast/core";
-import * as z from "zod";
+import { isRecord, type QuestionAnswer } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { checkSessionId } from "../http/endpoint.js";
 import { Refusal } from "../http/refusal.js";
 
@@ -28,7 +29,7 @@ interface SentMessage {
   readonly toolCallId?: string | undefined;
 }
 
-/** What a client sends to start a run. */
+/** Body of a request that starts a run. */
 export interface RunInput {
   readonly threadId: string;
   readonly runId: string;
@@ -38,27 +39,27 @@ export interface RunInput {
   readonly resume: readonly ResumeEntry[];
 }
 
-const schema = z.object({
-  threadId: z.unknown(),
-  runId: z.string().regex(/^[\w.:~@-]{1,128}$/),
-  protocolVersion: z.string().optional(),
-  state: z.unknown().optional(),
-  messages: z
+const schema = s.object({
+  threadId: s.unknown(),
+  runId: s.string().regex(/^[\w.:~@-]{1,128}$/),
+  protocolVersion: s.string().optional(),
+  state: s.unknown().optional(),
+  messages: s
     .array(
-      z.object({
-        id: z.string().optional(),
-        role: z.string(),
-        content: z.unknown().optional(),
-        toolCallId: z.string().optional(),
+      s.object({
+        id: s.string().optional(),
+        role: s.string(),
+        content: s.unknown().optional(),
+        toolCallId: s.string().optional(),
       }),
     )
     .default([]),
-  resume: z
+  resume: s
     .array(
-      z.object({
-        interruptId: z.string(),
-        status: z.enum(["resolved", "cancelled"]),
-        payload: z.unknown().optional(),
+      s.object({
+        interruptId: s.string(),
+        status: s.enum(["resolved", "cancelled"]),
+        payload: s.unknown().optional(),
       }),
     )
     .nullish(),
@@ -86,11 +87,11 @@ export interface RunCall {
   readonly callId: string;
 }
 
-const payloadSchema = z.object({
-  approved: z.boolean(),
-  editedArgs: z.json().optional(),
-  reason: z.string().optional(),
-  remember: z.enum(["session", "user"]).optional(),
+const payloadSchema = s.object({
+  approved: s.boolean(),
+  editedArgs: s.json().optional(),
+  reason: s.string().optional(),
+  remember: s.enum(["session", "user"]).optional(),
 });
 
 /**
@@ -111,10 +112,12 @@ export function runCall(input: RunInput, pending: readonly PendingCall[]): RunCa
 }
 
 function answers(resume: readonly ResumeEntry[], pending: readonly PendingCall[]): RunCall {
-  const open = pending.filter(({ state }) => state === "asking");
+  const asking = pending.filter(({ state }) => state === "asking");
+  const open = asking.length > 0 ? asking : pending.filter(({ question }) => question);
   const answered = new Set(resume.map(({ interruptId }) => interruptId));
   if (open.some(({ toolCallId }) => !answered.has(toolCallId)))
     throw new Refusal(409, "INTERRUPTS_OPEN", "Answer everything that waits at once.");
+  if (asking.length === 0 && open.length > 0) return questionAnswers(resume, open);
   const confirm = resume.map(({ interruptId, status, payload }): Confirmation => {
     if (status === "cancelled") return { toolCallId: interruptId, approve: false, interrupt: true };
     const parsed = payloadSchema.safeParse(payload);
@@ -135,6 +138,21 @@ function answers(resume: readonly ResumeEntry[], pending: readonly PendingCall[]
   return { input: { confirm }, callId: `answer-${hash}` };
 }
 
+/** Returns the answers to questions of tools: the payload is what the person filled in. */
+function questionAnswers(resume: readonly ResumeEntry[], open: readonly PendingCall[]): RunCall {
+  const answers = resume.map(({ interruptId: toolCallId, status, payload }): QuestionAnswer => {
+    if (status === "cancelled") return { toolCallId, action: "cancel" };
+    const hasContent = isRecord(payload) && Object.keys(payload).length > 0;
+    return {
+      ...{ toolCallId, action: "accept" },
+      ...(hasContent && { content: payload as JsonObject }),
+    };
+  });
+  const numbers = open.map(({ toolCallId, questionNumber }) => `${toolCallId}#${questionNumber}`);
+  const hash = createHash("sha256").update(numbers.sort().join()).digest("base64url");
+  return { input: { answers }, callId: `answer-${hash}` };
+}
+
 function results({ messages, runId }: RunInput, pending: readonly PendingCall[]): RunCall {
   const suspended = pending.filter(({ state }) => state === "suspended");
   const given = suspended.flatMap(({ toolCallId }): ExternalResult[] => {
@@ -149,7 +167,7 @@ function results({ messages, runId }: RunInput, pending: readonly PendingCall[])
 
 function blocksOf(content: unknown): Block[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  const parts = z.array(z.looseObject({ type: z.string() })).safeParse(content);
+  const parts = s.array(s.looseObject({ type: s.string() })).safeParse(content);
   if (!parts.success) throw malformed();
   return parts.data.flatMap((part): Block[] => {
     if (part.type === "text" && typeof part["text"] === "string")
@@ -168,10 +186,10 @@ function blocksOf(content: unknown): Block[] {
   });
 }
 
-const sourceSchema = z.object({
-  type: z.enum(["url", "data"]),
-  value: z.string(),
-  mimeType: z.string().optional(),
+const sourceSchema = s.object({
+  type: s.enum(["url", "data"]),
+  value: s.string(),
+  mimeType: s.string().optional(),
 });
 
 function malformed(): Refusal {

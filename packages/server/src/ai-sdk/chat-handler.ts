@@ -1,5 +1,5 @@
 import type { AgentEvent, CallInput, PendingCall } from "@holdfast/core";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import {
   checkSessionId,
   endpoint,
@@ -41,8 +41,8 @@ export function chatHandler(options: ChatHandlerOptions): Handler {
 }
 
 const ownOptions = {
-  path: z.string().startsWith("/").default("/api/chat"),
-  version: z.union([z.literal(5), z.literal(6), z.literal(7)], "must be 5, 6 or 7").default(6),
+  path: s.string().regex(/^\//u, 'Invalid string: must start with "/"').default("/api/chat"),
+  version: s.union([s.literal(5), s.literal(6), s.literal(7)], "must be 5, 6 or 7").default(6),
 };
 
 const routes: Readonly<Record<string, ChatRoute>> = {
@@ -61,7 +61,8 @@ async function startCall(settings: ChatSettings, visit: Visit): Promise<Response
   const { user } = visit;
   const body = chatRequest(await visit.json());
   const { sessionId, message } = body;
-  const isWords = message?.role === "user" && Object.keys(body.approvals).length === 0;
+  const hasAnswers = Object.keys({ ...body.approvals, ...body.answers }).length > 0;
+  const isWords = message?.role === "user" && !hasAnswers;
   const pending = isWords ? [] : await agent.pending(user.userId, sessionId);
   const { input, callId } = isWords ? wordsCall(message) : answerCall(body, pending);
   const session = new ChatSession(agent, version, user.userId, sessionId);

@@ -4,11 +4,13 @@ import {
   type CallInput,
   type Confirmation,
   type ExternalResult,
+  type JsonObject,
   type JsonValue,
   type PendingCall,
   userMessage,
 } from "@holdfast/core";
-import * as z from "zod";
+import type { QuestionAnswer } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { checkSessionId } from "../http/endpoint.js";
 import { Refusal } from "../http/refusal.js";
 
@@ -24,6 +26,15 @@ export interface ChatApproval {
   readonly reason?: string | undefined;
   /** Ends the turn with the denial. @default false */
   readonly interrupt?: boolean | undefined;
+}
+
+/** Answer to the question of a tool call. */
+export interface ChatAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+  /** Fields that the person filled in, with `accept`. */
+  readonly content?: JsonObject | undefined;
+  /** `questionNumber` of the question that the person saw: an answer to another one does not count. @default the one that waits */
+  readonly number?: number | undefined;
 }
 
 /** Part of a message that a client sends; what is not known here is ignored. */
@@ -45,39 +56,47 @@ export interface ChatRequest {
   /** Last message; absent when there are only approvals. */
   readonly message: SentMessage | undefined;
   readonly approvals: Readonly<Record<string, ChatApproval>>;
+  readonly answers: Readonly<Record<string, ChatAnswer>>;
 }
 
-const messageSchema = z.object({
-  id: z.string().optional(),
-  role: z.string(),
-  parts: z.array(z.looseObject({ type: z.string() })),
+const messageSchema = s.object({
+  id: s.string().optional(),
+  role: s.string(),
+  parts: s.array(s.looseObject({ type: s.string() })),
 });
 
-const rule = z.object({ tool: z.string(), pattern: z.string().optional() });
-const scope = z.enum(["session", "user"]);
-const approvalSchema = z.strictObject({
-  approve: z.boolean().optional(),
-  input: z.json().optional(),
-  remember: z.union([scope, z.strictObject({ scope, rules: z.array(rule) })]).optional(),
-  reason: z.string().optional(),
-  interrupt: z.boolean().optional(),
+const rule = s.object({ tool: s.string(), pattern: s.string().optional() });
+const scope = s.enum(["session", "user"]);
+const approvalSchema = s.strictObject({
+  approve: s.boolean().optional(),
+  input: s.json().optional(),
+  remember: s.union([scope, s.strictObject({ scope, rules: s.array(rule) })]).optional(),
+  reason: s.string().optional(),
+  interrupt: s.boolean().optional(),
 });
 
-const bodySchema = z.object({
-  id: z.unknown(),
-  messages: z.array(z.unknown()).optional(),
-  message: z.unknown().optional(),
-  approvals: z.record(z.string(), approvalSchema).optional(),
+const answerSchema = s.strictObject({
+  action: s.enum(["accept", "decline", "cancel"]),
+  content: s.record(s.string(), s.json()).optional(),
+  number: s.int().positive().optional(),
+});
+
+const bodySchema = s.object({
+  id: s.unknown(),
+  messages: s.array(s.unknown()).optional(),
+  message: s.unknown().optional(),
+  approvals: s.record(s.string(), approvalSchema).optional(),
+  answers: s.record(s.string(), answerSchema).optional(),
 });
 
 /** @throws Refusal 400 for a body that is none of a chat */
 export function chatRequest(body: unknown): ChatRequest {
   const parsed = bodySchema.safeParse(body);
   if (!parsed.success) throw malformed();
-  const { id, messages, message = messages?.at(-1), approvals = {} } = parsed.data;
+  const { id, messages, message = messages?.at(-1), approvals = {}, answers = {} } = parsed.data;
   const last = message === undefined ? undefined : messageSchema.safeParse(message);
   if (last && !last.success) throw malformed();
-  return { sessionId: checkSessionId(id), message: last?.data, approvals };
+  return { sessionId: checkSessionId(id), message: last?.data, approvals, answers };
 }
 
 /** Input of the call that a request is for, and the id under which it may be repeated. */
@@ -133,26 +152,42 @@ function fileBlock({ url, mediaType, filename }: SentPart): Block {
  * @throws Refusal 409 when nothing that waits is answered
  */
 export function answerCall(
-  { message, approvals }: Pick<ChatRequest, "message" | "approvals">,
+  { message, approvals, answers: given }: Omit<ChatRequest, "sessionId">,
   pending: readonly PendingCall[],
 ): ChatCall {
   const parts = new Map(message?.parts.map((part) => [part["toolCallId"], part]));
   const confirm = pending.flatMap(({ toolCallId, state }): Confirmation[] => {
-    const given = approvals[toolCallId] ?? {};
-    const approve = given.approve ?? approvalIn(parts.get(toolCallId));
+    const approval = approvals[toolCallId] ?? {};
+    const approve = approval.approve ?? approvalIn(parts.get(toolCallId));
     if (state !== "asking" || approve === undefined) return [];
-    const reason = given.reason ?? reasonIn(parts.get(toolCallId));
-    return [{ toolCallId, ...given, approve, ...(reason !== undefined && { reason }) }];
+    const reason = approval.reason ?? reasonIn(parts.get(toolCallId));
+    return [{ toolCallId, ...approval, approve, ...(reason !== undefined && { reason }) }];
   });
   const results = pending.flatMap(({ toolCallId, state }): ExternalResult[] =>
     state === "suspended" ? resultIn(toolCallId, parts.get(toolCallId)) : [],
   );
-  const answers = confirm.length > 0 ? confirm : results;
-  if (answers.length === 0)
+  const answers = pending.flatMap((call) => questionAnswer(call, given[call.toolCallId]));
+  const [input, ids] =
+    confirm.length > 0
+      ? [{ confirm }, confirm.map(({ toolCallId }) => toolCallId)]
+      : answers.length > 0
+        ? [{ answers: answers.map(({ answer }) => answer) }, answers.map(({ id }) => id)]
+        : [{ results }, results.map(({ toolCallId }) => toolCallId)];
+  if (ids.length === 0)
     throw new Refusal(409, "NOTHING_WAITS", "Nothing is waiting for this answer any more.");
-  const ids = answers.map(({ toolCallId }) => toolCallId).sort();
-  const hash = createHash("sha256").update(ids.join()).digest("base64url");
-  return { input: confirm.length > 0 ? { confirm } : { results }, callId: `${ANSWER}${hash}` };
+  const hash = createHash("sha256").update(ids.sort().join()).digest("base64url");
+  return { input, callId: `${ANSWER}${hash}` };
+}
+
+/** Returns the answer to the question of a call, with an id that the next question of the same call does not have. */
+function questionAnswer(
+  { toolCallId, question, questionNumber = 1 }: PendingCall,
+  given: ChatAnswer | undefined,
+): readonly { readonly answer: QuestionAnswer; readonly id: string }[] {
+  if (!question || !given || (given.number ?? questionNumber) !== questionNumber) return [];
+  const { action, content } = given;
+  const answer = { toolCallId, action, ...(content && { content }) };
+  return [{ answer, id: `${toolCallId}#${questionNumber}` }];
 }
 
 function approvalIn(part: SentPart | undefined): boolean | undefined {

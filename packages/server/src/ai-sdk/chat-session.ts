@@ -108,6 +108,7 @@ export class ChatSession {
     const history = uiHistory(records, {
       version: this.#version,
       pending: running === undefined ? pending : [],
+      contextWindow: this.#agent.contextWindow,
     });
     const words = page.waiting.flatMap((message) => wordsOf(message) ?? []);
     return { messages: [...history, ...words], before: page.before };

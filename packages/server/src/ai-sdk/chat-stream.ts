@@ -11,7 +11,7 @@ export const chatStreamHeaders: Readonly<Record<string, string>> = {
 /**
  * Yields the frames of a call's events, the last of which ends the stream.
  *
- * @param words - returns messages of the session, among them those that the call has taken in
+ * @param words - returns messages of the session, among them those that the call has taken in, or had saved before it died
  */
 export async function* chatFrames(
   events: AsyncIterable<AgentEvent>,
@@ -19,7 +19,7 @@ export async function* chatFrames(
   words: () => Promise<readonly Message[]>,
 ): AsyncGenerator<string> {
   for await (const event of events) {
-    if (event.type === "steered") encoder.know(await words());
+    if (event.type === "steered" || event.type === "run_resumed") encoder.know(await words());
     const chunks = encoder.encode(event);
     if (chunks.length > 0) yield frames(chunks);
     if (encoder.hasEnded) break;

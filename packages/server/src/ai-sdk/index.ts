@@ -1,5 +1,5 @@
 export { chatHandler } from "./chat-handler.js";
-export type { ChatApproval } from "./chat-request.js";
+export type { ChatAnswer, ChatApproval } from "./chat-request.js";
 export type { ChatHandlerOptions } from "./chat-settings.js";
 export type { AiSdkVersion, UiChunk, UiFinishReason } from "./ui-chunk.js";
 export {

@@ -1,5 +1,5 @@
 import { type SlotInfo, userMessage } from "@holdfast/core";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { notFound, type Visit } from "../http/endpoint.js";
 import { Refusal } from "../http/refusal.js";
 import { ChatSession } from "./chat-session.js";
@@ -56,7 +56,7 @@ async function listMessages(
   return Response.json(page.messages, { headers });
 }
 
-const renameSchema = z.strictObject({ title: z.string().trim().min(1).max(200).nullable() });
+const renameSchema = s.strictObject({ title: s.string().trim().min(1).max(200).nullable() });
 
 async function renameSession(
   { agent }: ChatSettings,
@@ -86,7 +86,7 @@ async function stopCall(
   return Response.json({ result: await agent.interrupt(visit.user.userId, sessionId) });
 }
 
-const steerSchema = z.strictObject({ text: z.string().trim().min(1) });
+const steerSchema = s.strictObject({ text: s.string().trim().min(1) });
 
 async function steerCall(
   { agent }: ChatSettings,
@@ -100,7 +100,7 @@ async function steerCall(
 }
 
 /** @throws Refusal 400 */
-function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
+function parsed<T>(schema: s.Schema<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (!result.success)
     throw new Refusal(400, "INVALID_REQUEST", "The request cannot be understood.");

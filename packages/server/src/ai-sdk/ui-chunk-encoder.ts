@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  type EventBody,
   type Message,
   type PendingCall,
   textOf,
@@ -7,12 +8,13 @@ import {
 } from "@holdfast/core";
 import { addUsage, noUsage } from "@holdfast/core/plugin-kit";
 import { errorText } from "../http/refusal.js";
+import { messageEvents } from "../run/message-events.js";
 import { noticeOf } from "../run/notice.js";
 import { compactionPart, evictionPart, steeredPart } from "./data-parts.js";
 import { partChunks } from "./part-chunks.js";
 import { finishReasonOf, statusOf } from "./turn-status.js";
 import type { AiSdkVersion, UiChunk } from "./ui-chunk.js";
-import { replyId, type UiMessage } from "./ui-message.js";
+import { replyId, type UiMessage, type WindowShare } from "./ui-message.js";
 import { UiStepWriter } from "./ui-step-writer.js";
 
 /** Options of a {@link UiChunkEncoder}. */
@@ -30,7 +32,7 @@ export interface ContinuedMessage {
   readonly id: string;
   /** Tool calls of the message. */
   readonly toolCallIds: readonly string[];
-  /** What the message has already, for a client that does not know it. @default the client does */
+  /** Parts that the message has already, for a client that does not know them. @default the client does */
   readonly known?: Pick<UiMessage, "parts" | "metadata"> | undefined;
   /** Calls that a person has changed the input of. @default none */
   readonly edited?: readonly Pick<PendingCall, "toolCallId" | "name" | "input">[] | undefined;
@@ -38,7 +40,7 @@ export interface ContinuedMessage {
   readonly pending?: readonly PendingCall[] | undefined;
 }
 
-type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>;
+type EventOf<T extends AgentEvent["type"]> = Extract<EventBody, { type: T }>;
 
 /**
  * Turns the events of one call into chunks of the AI SDK's UI message stream.
@@ -54,9 +56,10 @@ export class UiChunkEncoder {
   readonly #continues: ContinuedMessage | undefined;
   readonly #errorText: (code: string) => string;
   readonly #steps: UiStepWriter;
-  /** Usage of replies that count, by request. */
-  readonly #usage = new Map<string, Usage>();
-  readonly #words = new Map<string, string>();
+  /** Usage of replies that count, and what they take of the window, by message. */
+  readonly #usage = new Map<string, { readonly usage: Usage; readonly context?: WindowShare }>();
+  readonly #known = new Map<string, Message>();
+  #callId = "";
   #hasStarted = false;
   #hasEnded = false;
   /** Message that the last request is to become. */
@@ -65,7 +68,7 @@ export class UiChunkEncoder {
   #errorCode: string | null = null;
   #isIncomplete = false;
 
-  /** What each type of event does; all others have no chunks. */
+  /** Handlers by type of event; all others have no chunks. */
   readonly #handlers: { readonly [T in AgentEvent["type"]]?: (event: EventOf<T>) => void } = {
     text_delta: (event) => this.#steps.delta("text", event),
     thinking_delta: (event) => this.#steps.delta("reasoning", event),
@@ -82,25 +85,25 @@ export class UiChunkEncoder {
     model_call_start: ({ messageId = null }) => {
       this.#request = messageId;
     },
-    model_call_end: ({ purpose, error, requestId, usage }) => {
+    model_call_end: ({ purpose, error, usage, contextTokens, contextWindow }) => {
       // Of a reply that has said something: others are no messages.
-      const isReply = this.#request !== null && this.#steps.step === this.#request;
-      if (purpose === "reasoning" && error === undefined && isReply)
-        this.#usage.set(requestId, usage);
+      if (this.#request === null || this.#steps.step !== this.#request) return;
+      if (purpose !== "reasoning" || error !== undefined) return;
+      const window = contextWindow === undefined ? {} : { contextWindow };
+      const context = contextTokens === undefined ? {} : { context: { contextTokens, ...window } };
+      this.#usage.set(this.#request, { usage, ...context });
+      this.#steps.complete();
     },
-    attempt_discarded: ({ requestId, messageId }) => {
-      this.#usage.delete(requestId);
+    attempt_discarded: ({ messageId }) => {
+      this.#usage.delete(messageId);
       if (this.#steps.step === messageId) this.#steps.discard(1);
     },
-    run_resumed: () => {
-      if (this.#steps.unsavedSteps > 0) this.#steps.discard(this.#steps.unsavedSteps);
-    },
+    run_resumed: ({ messageIds }) => this.#goOn(messageIds),
     state_saved: () => this.#steps.saved(),
     compaction_end: (event) => this.#steps.addBetween(compactionPart(event)),
     tool_result_evicted: (event) => this.#steps.addBetween(evictionPart(event)),
     steered: ({ messageIds }) => {
-      for (const id of messageIds)
-        this.#steps.addBetween(steeredPart(id, this.#words.get(id) ?? ""));
+      for (const id of messageIds) this.#steps.addBetween(steeredPart(id, this.#wordsOf(id)));
     },
     events_dropped: () => {
       this.#isIncomplete = true;
@@ -108,7 +111,7 @@ export class UiChunkEncoder {
     error: ({ code }) => {
       this.#errorCode = code;
     },
-    call_end: (event) => this.#end(event),
+    call_end: ({ reason }) => this.#end(reason),
   };
 
   constructor(options: UiChunkEncoderOptions = {}) {
@@ -124,16 +127,16 @@ export class UiChunkEncoder {
     return this.#hasEnded;
   }
 
-  /** Tells the encoder what messages say that events name by their ids alone: those of `steered`. */
+  /** Tells the encoder what messages say that events name by their ids alone: those of `steered` and `run_resumed`. */
   know(messages: Iterable<Message>): void {
-    for (const message of messages) this.#words.set(message.id, textOf(message));
+    for (const message of messages) this.#known.set(message.id, message);
   }
 
   /** Returns the chunks of the next event. */
   encode(event: AgentEvent): readonly UiChunk[] {
     if (this.#hasEnded || event.background) return [];
     if (!this.#hasStarted) this.#start(event.callId);
-    (this.#handlers[event.type] as ((event: AgentEvent) => void) | undefined)?.(event);
+    this.#handle(event);
     const notice = noticeOf(event);
     if (notice) {
       const { name, id, data } = notice;
@@ -152,8 +155,34 @@ export class UiChunkEncoder {
     return this.#steps.take();
   }
 
+  #handle(event: EventBody): void {
+    (this.#handlers[event.type] as ((event: EventBody) => void) | undefined)?.(event);
+  }
+
+  #wordsOf(messageId: string): string {
+    const message = this.#known.get(messageId);
+    return message ? textOf(message) : "";
+  }
+
+  /**
+   * Goes on with a run that died. What it had said and not saved does not count; what it had saved, and this stream did not get to
+   * the end, comes from the messages themselves where they are known.
+   */
+  #goOn(messageIds: readonly string[]): void {
+    const counts = (id: string) =>
+      messageIds.includes(id) && (this.#steps.isComplete(id) || !this.#known.has(id));
+    for (const id of this.#steps.keep(counts)) this.#usage.delete(id);
+    for (const id of messageIds) {
+      const message = this.#known.get(id);
+      if (!message || message.role === "user" || this.#steps.isComplete(id)) continue;
+      // Also results that were shown: one that was not saved has another outcome now.
+      for (const event of messageEvents(message)) this.#handle(event);
+    }
+  }
+
   #start(callId: string): void {
     this.#hasStarted = true;
+    this.#callId = callId;
     const { id = replyId(callId), known, edited = [] } = this.#continues ?? {};
     const { usage } = known?.metadata ?? {};
     const metadata = usage && { messageMetadata: { usage } };
@@ -187,7 +216,7 @@ export class UiChunkEncoder {
         });
   }
 
-  #end({ callId, reason }: EventOf<"call_end">): void {
+  #end(reason: string): void {
     const status = statusOf(reason);
     const steps = this.#steps;
     if (status === "waiting") this.#ask();
@@ -196,10 +225,14 @@ export class UiChunkEncoder {
     if (status === "interrupted" && steps.step !== null && !steps.saysSomething) steps.discard(1);
     steps.endStep();
     this.#hasEnded = true;
+    const replies = [...this.#usage.values()];
+    const { context } = replies.findLast((reply) => reply.context) ?? {};
+    const usage = replies.map((reply) => reply.usage).reduce(addUsage, noUsage);
     const messageMetadata = {
       status,
       pending: this.#pending,
-      usage: { [callId]: [...this.#usage.values()].reduce(addUsage, noUsage) },
+      usage: { [this.#callId]: usage },
+      ...(context && { context }),
       ...(this.#isIncomplete && { incomplete: true }),
     };
     if (status === "interrupted") steps.add({ type: "abort", reason });

@@ -10,6 +10,8 @@ export interface UiHistoryOptions {
   readonly version: AiSdkVersion;
   /** Tool calls of the session that wait for an answer. */
   readonly pending: readonly PendingCall[];
+  /** Tokens that the model reads at once. @default not known */
+  readonly contextWindow?: number | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export function uiHistory(
   options: UiHistoryOptions,
 ): readonly UiMessage[] {
   const messages: UiMessage[] = [];
-  let turn = new UiTurn(options.version);
+  let turn = new UiTurn(options.version, options.contextWindow);
   const mark = (message: UiMessage, isInContext: boolean): UiMessage =>
     isInContext ? message : { ...message, metadata: { ...message.metadata, compacted: true } };
   const endTurn = (pending: readonly PendingCall[]) => {
@@ -34,7 +36,7 @@ export function uiHistory(
       continue;
     }
     endTurn([]);
-    turn = new UiTurn(options.version);
+    turn = new UiTurn(options.version, options.contextWindow);
     messages.push(mark(said, record.inContext));
   }
   endTurn(options.pending);

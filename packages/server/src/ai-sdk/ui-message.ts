@@ -3,6 +3,12 @@ import type { JsonValue, PendingCall, Usage } from "@holdfast/core";
 /** State of an assistant message: `waiting` for an approval or a result from outside, and otherwise how its call ended. */
 export type TurnStatus = "complete" | "waiting" | "interrupted" | "error";
 
+/** Share of the model's window that is taken. */
+export interface WindowShare {
+  readonly contextTokens: number;
+  readonly contextWindow?: number | undefined;
+}
+
 /** Metadata of the messages that `chatHandler` streams and lists. */
 export interface ChatMetadata {
   readonly status?: TurnStatus | undefined;
@@ -10,6 +16,8 @@ export interface ChatMetadata {
   readonly pending?: readonly PendingCall[] | undefined;
   /** Usage of the model by call; a turn with approvals has several. */
   readonly usage?: Readonly<Record<string, Usage>> | undefined;
+  /** Tokens that the model's last reply and its request take of the model's window, as far as they are known. */
+  readonly context?: WindowShare | undefined;
   /** True when parts are missing, because the reader was too slow; the history has them. */
   readonly incomplete?: boolean | undefined;
   /** Time of the first message, ISO 8601; in the history only. */

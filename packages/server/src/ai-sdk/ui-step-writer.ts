@@ -1,14 +1,16 @@
-import type { AgentEvent } from "@holdfast/core";
+import type { AgentEvent, EventBody } from "@holdfast/core";
 import { outputText, outputValue, urlOf } from "../run/tool-output.js";
 import type { AiSdkVersion, UiChunk } from "./ui-chunk.js";
 import { blockId } from "./ui-message.js";
 
-type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>;
+type EventOf<T extends AgentEvent["type"]> = Extract<EventBody, { type: T }>;
 
 /** Tool call of a message. */
 interface StreamedTool {
   /** Absent for a call of an earlier part of the message. */
   readonly name?: string | undefined;
+  /** Step that the call is part of. */
+  readonly step?: string | null | undefined;
   /** `input`: its arguments are being written; `ready`: they are complete; `done`: it has a result. */
   state: "input" | "ready" | "done";
 }
@@ -21,7 +23,10 @@ export class UiStepWriter {
   readonly #tools = new Map<string, StreamedTool>();
   #out: UiChunk[] = [];
   #step: string | null = null;
-  #unsavedSteps = 0;
+  /** Messages of the steps that are not known to be saved, in order. */
+  readonly #unsaved = new Set<string>();
+  /** Messages of which all was written that the model said. */
+  readonly #complete = new Set<string>();
   #block: { readonly kind: "text" | "reasoning"; readonly id: string; readonly of: string } | null =
     null;
   #saysSomething = false;
@@ -42,11 +47,6 @@ export class UiStepWriter {
   /** True when the open step has words, a file or a complete tool call. */
   get saysSomething(): boolean {
     return this.#saysSomething;
-  }
-
-  /** Steps that a successor of this run would begin again. */
-  get unsavedSteps(): number {
-    return this.#unsavedSteps;
   }
 
   hasTool(toolCallId: string): boolean {
@@ -71,9 +71,32 @@ export class UiStepWriter {
     this.add(chunk);
   }
 
-  /** Notes that everything so far is saved. */
+  /** Notes that the open step has all that the model says in it. */
+  complete(): void {
+    if (this.#step !== null) this.#complete.add(this.#step);
+  }
+
+  isComplete(messageId: string): boolean {
+    return this.#complete.has(messageId);
+  }
+
+  /** Notes that every step that is complete is saved. */
   saved(): void {
-    this.#unsavedSteps = 0;
+    for (const messageId of this.#unsaved)
+      if (this.#complete.has(messageId)) this.#unsaved.delete(messageId);
+  }
+
+  /**
+   * Takes back the steps behind the last one that counts, which a run that goes on begins again.
+   *
+   * @returns their messages
+   */
+  keep(counts: (messageId: string) => boolean): readonly string[] {
+    const steps = [...this.#unsaved];
+    const lost = steps.slice(steps.findLastIndex(counts) + 1);
+    if (lost.length > 0) this.discard(lost.length);
+    this.#unsaved.clear();
+    return lost;
   }
 
   delta(kind: "text" | "reasoning", event: EventOf<"text_delta" | "thinking_delta">): void {
@@ -107,7 +130,7 @@ export class UiStepWriter {
   toolReady({ toolCallId, name, input }: EventOf<"tool_call_end">): void {
     // Its beginning may have been dropped.
     if (!this.#tools.has(toolCallId)) this.#startTool(toolCallId, name);
-    this.#tools.set(toolCallId, { name, state: "ready" });
+    this.#tools.set(toolCallId, { name, step: this.#step, state: "ready" });
     this.#saysSomething = true;
     const type = "tool-input-available";
     this.addBetween({ type, toolCallId, toolName: name, input, dynamic: true });
@@ -138,15 +161,16 @@ export class UiStepWriter {
 
   /** Takes back the last steps, the open one included. */
   discard(steps: number): void {
-    this.#unsavedSteps = Math.max(0, this.#unsavedSteps - steps);
+    const lost = new Set([...this.#unsaved].slice(-steps));
+    for (const messageId of lost) this.#unsaved.delete(messageId);
+    const tools = [...this.#tools].filter(([, { step }]) => lost.has(step ?? ""));
     if (this.#version === 7 && steps === 1 && this.#step !== null) {
       this.add({ type: "reset-step" });
       this.#block = null;
-      for (const [id, { name, state }] of this.#tools)
-        if (name !== undefined && state !== "done") this.#tools.delete(id);
+      for (const [id, { state }] of tools) if (state !== "done") this.#tools.delete(id);
     } else {
       this.#endBlock();
-      for (const [toolCallId, tool] of this.#tools) this.#endTool(toolCallId, tool);
+      for (const [toolCallId, tool] of tools) this.#endTool(toolCallId, tool);
       this.add({ type: "data-discarded", data: { steps } });
     }
     this.endStep();
@@ -167,7 +191,7 @@ export class UiStepWriter {
     this.#step = messageId;
     this.#blocks = 0;
     this.#saysSomething = false;
-    this.#unsavedSteps++;
+    this.#unsaved.add(messageId);
   }
 
   #endBlock(): void {
@@ -176,7 +200,7 @@ export class UiStepWriter {
   }
 
   #startTool(toolCallId: string, name: string): void {
-    this.#tools.set(toolCallId, { name, state: "input" });
+    this.#tools.set(toolCallId, { name, step: this.#step, state: "input" });
     this.addBetween({ type: "tool-input-start", toolCallId, toolName: name, dynamic: true });
   }
 

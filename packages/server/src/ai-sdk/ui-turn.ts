@@ -21,6 +21,7 @@ import {
   type TurnStatus,
   type UiMessage,
   type UiPart,
+  type WindowShare,
 } from "./ui-message.js";
 
 /** Parts of a tool call, while it is not known yet what becomes of it. */
@@ -29,6 +30,7 @@ type OpenToolPart = { -readonly [K in keyof DynamicToolPart]: DynamicToolPart[K]
 /** Assistant message of one turn, built from the records of the log: the message that its events are folded to. */
 export class UiTurn {
   readonly #version: AiSdkVersion;
+  readonly #contextWindow: number | undefined;
   readonly #parts: UiPart[] = [];
   readonly #tools = new Map<string, OpenToolPart>();
   readonly #approvals = new Map<string, ToolApproval>();
@@ -38,9 +40,12 @@ export class UiTurn {
   #createdAt: string | null = null;
   #isInContext: boolean | null = null;
   #status: TurnStatus = "complete";
+  #contextTokens = 0;
 
-  constructor(version: AiSdkVersion) {
+  /** @param contextWindow - tokens that the model reads at once */
+  constructor(version: AiSdkVersion, contextWindow?: number) {
     this.#version = version;
+    this.#contextWindow = contextWindow;
   }
 
   /** True once there is something to show. */
@@ -89,6 +94,7 @@ export class UiTurn {
         status: pending.length > 0 ? "waiting" : this.#status,
         pending,
         usage: this.#usage,
+        ...(this.#contextTokens > 0 && { context: this.#share() }),
         ...(this.#createdAt !== null && { createdAt: this.#createdAt }),
       },
       parts: this.#parts,
@@ -99,6 +105,8 @@ export class UiTurn {
     this.#lastCallId = callId;
     this.#createdAt ??= createdAt;
     this.#addUsage(callId, usage ?? noUsage);
+    if (usage && usage.inputTokens > 0)
+      this.#contextTokens = usage.inputTokens + usage.outputTokens;
     this.#parts.push({ type: "step-start" });
     let blocks = 0;
     for (const block of content)
@@ -128,6 +136,12 @@ export class UiTurn {
           this.#parts.push(part);
         }
       }
+  }
+
+  #share(): WindowShare {
+    const contextWindow = this.#contextWindow;
+    const contextTokens = this.#contextTokens;
+    return { contextTokens, ...(contextWindow !== undefined && { contextWindow }) };
   }
 
   #addResults({ content }: Message): void {

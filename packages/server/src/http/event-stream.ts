@@ -1,3 +1,5 @@
+import { orTimeout } from "./or-timeout.js";
+
 /** Settings of {@link eventStream}. */
 export interface EventStreamOptions {
   /** Silence after which a comment is sent, so that proxies keep the connection. */
@@ -54,16 +56,4 @@ export function eventStream(frames: AsyncIterable<string>, options: EventStreamO
 /** Returns the frame of an event. */
 export function dataFrame(value: unknown): string {
   return `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`;
-}
-
-async function orTimeout<T>(work: Promise<T>, ms: number): Promise<T | "timeout"> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<"timeout">((resolve) => {
-    timer = setTimeout(() => resolve("timeout"), ms);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,5 @@
 import { parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { HandlerOptions } from "./endpoint.js";
 import type { BucketSize } from "./rate-limiter.js";
 
@@ -10,24 +10,24 @@ export interface HandlerSettings extends HandlerOptions {
   readonly rateLimit: BucketSize | false;
 }
 
-const functionOption = z.custom((value) => typeof value === "function", "must be a function");
-const count = z.int().min(1);
-const bucket = z.strictObject({
-  perMinute: z.number().positive().default(120),
+const functionOption = s.custom((value) => typeof value === "function", "must be a function");
+const count = s.int().min(1);
+const bucket = s.strictObject({
+  perMinute: s.number().positive().default(120),
   burst: count.default(30),
   maxUsers: count.default(10_000),
 });
 
 const shared = {
-  agent: z.custom(
+  agent: s.custom(
     (value) => typeof value === "object" && value !== null && "stream" in value,
     "must be an agent",
   ),
   identify: functionOption,
   maxBodyBytes: count.default(1_048_576),
-  rateLimit: z.union([z.literal(false), bucket]).default(bucket.parse({})),
-  allowOrigins: z
-    .union([z.array(z.string()), functionOption], "must be a list of origins or a function")
+  rateLimit: s.union([s.literal(false), bucket]).default(bucket.parse({})),
+  allowOrigins: s
+    .union([s.array(s.string()), functionOption], "must be a list of origins or a function")
     .optional(),
   heartbeatMs: count.default(15_000),
   errorText: functionOption.optional(),
@@ -42,9 +42,9 @@ const shared = {
  */
 export function handlerSettings<T extends HandlerOptions>(
   options: T,
-  own: Readonly<Record<string, z.ZodType>>,
+  own: Readonly<Record<string, s.Schema>>,
   where: string,
 ): T & HandlerSettings {
-  const schema = z.strictObject({ ...shared, ...own });
+  const schema = s.strictObject({ ...shared, ...own });
   return parseOptions(schema, options, where) as unknown as T & HandlerSettings;
 }

@@ -14,7 +14,7 @@ export interface RateLimit {
 /** {@link RateLimit} with its defaults. */
 export type BucketSize = { readonly [K in keyof RateLimit]-?: number };
 
-/** What a user has left. */
+/** Requests that a user has left. */
 interface Bucket {
   tokens: number;
   filledAt: number;

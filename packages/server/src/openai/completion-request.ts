@@ -1,5 +1,5 @@
 import { assistantMessage, type Block, type Message, userMessage } from "@holdfast/core";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { Refusal } from "../http/refusal.js";
 
 /** Body of `POST /v1/chat/completions`, as far as it counts here. */
@@ -15,18 +15,18 @@ export interface CompletionRequest {
   readonly prompt: string;
 }
 
-const schema = z.object({
-  model: z.string().optional(),
-  stream: z.boolean().nullish(),
-  stream_options: z.object({ include_usage: z.boolean().optional() }).nullish(),
-  messages: z.array(z.object({ role: z.string(), content: z.unknown().optional() })).min(1),
+const schema = s.object({
+  model: s.string().optional(),
+  stream: s.boolean().nullish(),
+  stream_options: s.object({ include_usage: s.boolean().optional() }).nullish(),
+  messages: s.array(s.object({ role: s.string(), content: s.unknown().optional() })).min(1),
 });
 
-const partSchema = z.array(
-  z.union([
-    z.object({ type: z.literal("text"), text: z.string() }),
-    z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) }),
-    z.looseObject({ type: z.string() }),
+const partSchema = s.array(
+  s.union([
+    s.object({ type: s.literal("text"), text: s.string() }),
+    s.object({ type: s.literal("image_url"), image_url: s.object({ url: s.string() }) }),
+    s.looseObject({ type: s.string() }),
   ]),
 );
 

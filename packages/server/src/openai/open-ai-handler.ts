@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AgentEvent, Model, Usage } from "@holdfast/core";
 import { askModel } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import {
   checkSessionId,
   endpoint,
@@ -69,10 +69,10 @@ export function openAiHandler(options: OpenAiHandlerOptions): Handler {
 }
 
 const ownOptions = {
-  path: z.string().startsWith("/").default("/v1"),
-  model: z.string().min(1).optional(),
-  sessionHeaders: z
-    .array(z.string().toLowerCase())
+  path: s.string().regex(/^\//u, 'Invalid string: must start with "/"').default("/v1"),
+  model: s.string().min(1).optional(),
+  sessionHeaders: s
+    .array(s.string().toLowerCase())
     .default([
       "x-session-id",
       "x-openwebui-chat-id",
@@ -81,7 +81,7 @@ const ownOptions = {
       "x-hermes-session-id",
       "x-openhands-serverconversation-id",
     ]),
-  taskModel: z
+  taskModel: s
     .custom(
       (value) => typeof value === "object" && value !== null && "stream" in value,
       "must be a model",

@@ -1,7 +1,7 @@
 import type { Model } from "@holdfast/core";
 import { isRecord, nearestName, showValue, unknownNames } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { LineCounter, parseDocument } from "yaml";
-import * as z from "zod";
 import { definitionFields, type SubagentDefinition } from "./subagent-definition.js";
 
 /** Definition that a file holds, or everything that is wrong with the file, in words. */
@@ -22,12 +22,12 @@ const unsupported: Readonly<Record<string, string>> = {
 
 const { description, tools, maxIterations, flag } = definitionFields;
 
-const fields = z.object({
+const fields = s.object({
   // Checked against the name of the file, which is the one that counts.
-  name: z.string().optional(),
-  description: z.preprocess(trimmed, description),
-  model: z.string().min(1).optional(),
-  tools: z.preprocess(separated, tools).optional(),
+  name: s.string().optional(),
+  description: s.preprocess(trimmed, description),
+  model: s.string().min(1).optional(),
+  tools: s.preprocess(separated, tools).optional(),
   steps: maxIterations.optional(),
   maxIterations: maxIterations.optional(),
   repeatable: flag.optional(),
@@ -46,7 +46,7 @@ export function parseDefinition(
   if (end < 0) return wrong("no second line --- ends its front matter");
   const front = parseYaml(lines.slice(1, end).join("\n"));
   if ("problem" in front) return wrong(front.problem);
-  const { data, error } = fields.safeParse(front.fields, { reportInput: true });
+  const { data, error } = fields.safeParse(front.fields);
   const problems = [
     ...keyProblems(front.fields),
     ...(error?.issues.map(issueText) ?? []),
@@ -134,7 +134,7 @@ function knownModels(model: string, models: Readonly<Record<string, Model>>): st
   return nearest === undefined ? all : `${all}; did you mean ${nearest}?`;
 }
 
-function issueText({ path, input, message }: z.core.$ZodIssue): string {
+function issueText({ path, input, message }: s.SchemaIssue): string {
   const field = path.join(".");
   return input === undefined
     ? `${field} is missing`

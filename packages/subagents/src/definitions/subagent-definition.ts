@@ -1,6 +1,6 @@
 import type { Model } from "@holdfast/core";
 import { partProblem } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /** Subagent that an agent can delegate to. */
 export interface SubagentDefinition {
@@ -55,39 +55,39 @@ function matches(pattern: string, name: string): boolean {
 }
 
 /** Schema of a {@link Model} given as an option. */
-export const modelSchema: z.ZodType<Model> = z.custom<Model>(
+export const modelSchema: s.Schema<Model> = s.custom<Model>(
   (value) => partProblem("model", value) === null,
-  { error: ({ input }) => partProblem("model", input) ?? "must be a model" },
+  (value) => partProblem("model", value) ?? "must be a model",
 );
 
 /** Schemas of the fields that definitions in code and in files have in common. */
 export const definitionFields: {
-  readonly description: z.ZodType<string>;
-  readonly tools: z.ZodType<string[]>;
-  readonly maxIterations: z.ZodType<number>;
-  readonly flag: z.ZodType<boolean>;
+  readonly description: s.Schema<string>;
+  readonly tools: s.Schema<string[]>;
+  readonly maxIterations: s.Schema<number>;
+  readonly flag: s.Schema<boolean>;
 } = {
-  description: z.string().max(2_000).regex(/\S/, "must say when to use the agent"),
-  tools: z.array(
-    z
+  description: s.string().max(2_000).regex(/\S/, "must say when to use the agent"),
+  tools: s.array(
+    s
       .string()
       .regex(/^[a-zA-Z0-9_*-]{1,64}$/, 'must be the name of a tool, or a pattern: "files_*"'),
     "must be a list of tool names; leave it out for all of the parent's",
   ),
-  maxIterations: z.int().min(1),
-  flag: z.boolean(),
+  maxIterations: s.int().min(1),
+  flag: s.boolean(),
 };
 
 /** Schema of a {@link SubagentDefinition} given as an option. */
-export const definitionSchema: z.ZodType<SubagentDefinition> = z.strictObject({
-  name: z
+export const definitionSchema: s.Schema<SubagentDefinition> = s.strictObject({
+  name: s
     .string()
     .refine(
       isAgentName,
       "must be 1 to 64 letters, digits, _ and -, and begin with a letter or digit",
     ),
   description: definitionFields.description,
-  systemPrompt: z.string().optional(),
+  systemPrompt: s.string().optional(),
   model: modelSchema.optional(),
   tools: definitionFields.tools.optional(),
   maxIterations: definitionFields.maxIterations.optional(),

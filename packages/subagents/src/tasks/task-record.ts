@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 
 /**
  * State of a task: `waiting` for a person's answer, `paused` by a shutdown until another process goes on with it, `lost` when the
@@ -54,28 +54,31 @@ export type TaskRecord = {
   readonly usage: TaskUsage | null;
 };
 
-const id = z.string().min(1);
-const time = z.iso.datetime();
-const tokens = z.number().min(0);
+const id = s.string().min(1);
+const time = s
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+  .refine((text) => !Number.isNaN(Date.parse(text)), "must be a time");
+const tokens = s.number().min(0);
 
 /** Schema of a {@link TaskRecord}. Fields that a later release adds are kept, so that nodes of both can work side by side. */
-export const taskRecordSchema: z.ZodType<TaskRecord> = z.looseObject({
-  v: z.literal(1),
+export const taskRecordSchema: s.Schema<TaskRecord> = s.looseObject({
+  v: s.literal(1),
   taskId: id,
   agent: id,
-  label: z.string().nullable(),
+  label: s.string().nullable(),
   childSessionId: id,
   callId: id,
   toolCallId: id,
-  task: z.string(),
-  status: z.enum(["running", "waiting", "paused", "completed", "failed", "cancelled", "lost"]),
-  isStarted: z.boolean(),
-  isBackground: z.boolean(),
-  isRepeatable: z.boolean(),
-  attempt: z.int().min(1),
+  task: s.string(),
+  status: s.enum(["running", "waiting", "paused", "completed", "failed", "cancelled", "lost"]),
+  isStarted: s.boolean(),
+  isBackground: s.boolean(),
+  isRepeatable: s.boolean(),
+  attempt: s.int().min(1),
   startedAt: time,
   endedAt: time.nullable(),
-  result: z.string().nullable(),
-  error: z.string().nullable(),
-  usage: z.looseObject({ inputTokens: tokens, outputTokens: tokens }).nullable(),
+  result: s.string().nullable(),
+  error: s.string().nullable(),
+  usage: s.looseObject({ inputTokens: tokens, outputTokens: tokens }).nullable(),
 });

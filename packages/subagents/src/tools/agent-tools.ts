@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Tool, ToolCallContext } from "@holdfast/core";
 import { delegationOf, failedResult, safeTool } from "@holdfast/core/plugin-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { slotKey } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import { isFinished, MAX_TASK_CHARS, newTask } from "../tasks/task-life.js";
 import type { TaskRecord } from "../tasks/task-record.js";
 import {
@@ -18,13 +18,13 @@ const DEFAULT_SECONDS = 30;
 /** Children that `agent_list` shows. */
 const MAX_LISTED = 50;
 
-const label = z
+const label = s
   .string()
   .trim()
   .min(1)
   .max(64)
   .regex(/^[^\r\n]*$/, "must be one line");
-const words = z.string().trim().min(1).max(MAX_TASK_CHARS);
+const words = s.string().trim().min(1).max(MAX_TASK_CHARS);
 
 /** Returns the id of the task that a tool call begins: the same whenever and wherever the call runs again. */
 function taskIdOf(toolCallId: string): string {
@@ -42,8 +42,8 @@ export function agentTools(parts: TaskToolParts): readonly Tool[] {
     name: "agent_spawn",
     description:
       "Gives a task to a subagent, which works on it with a context of its own and reports back. Say all that it needs to know: it sees nothing of this conversation. Spawn several in one step to have them work at the same time. With timeoutSeconds: 0 it works in the background, and so it does when it takes longer than that; you are told when it is done.",
-    input: z.object({
-      agent: z.string().min(1).max(64).describe("Name of the subagent"),
+    input: s.object({
+      agent: s.string().min(1).max(64).describe("Name of the subagent"),
       task: words.describe("The task, complete in itself"),
       label: label.optional().describe("Short name for its session, to send it more later"),
       timeoutSeconds: waitSeconds(DEFAULT_SECONDS).describe("Longest wait; 0: do not wait"),
@@ -66,8 +66,8 @@ export function agentTools(parts: TaskToolParts): readonly Tool[] {
     name: "agent_send",
     description:
       "Sends a message to a subagent that you have spawned before; it goes on with all it knows from then. Works like agent_spawn otherwise.",
-    input: z.object({
-      to: z
+    input: s.object({
+      to: s
         .string()
         .min(1)
         .max(128)
@@ -99,7 +99,7 @@ export function agentTools(parts: TaskToolParts): readonly Tool[] {
   const list = safeTool({
     name: "agent_list",
     description: "Lists the subagents that you can spawn, and those of this session.",
-    input: z.object({}),
+    input: s.object({}),
     readOnly: true,
     async run(_, ctx) {
       const agents = await catalogue.listed();

@@ -1,10 +1,11 @@
 import { suspend, type ToolCallContext } from "@holdfast/core";
 import { type KeyedQueue, stopKindOf, type ToolDelegation } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import type { Catalogue } from "../definitions/catalogue.js";
 import type { SubagentsSettings } from "../subagents-options.js";
 import type { TaskControl } from "../task-control.js";
 import { showTask, type TaskNotices } from "../task-notices.js";
+import type { RunAnswers } from "../task-runner.js";
 import { isFinished } from "../tasks/task-life.js";
 import type { TaskRecord } from "../tasks/task-record.js";
 import type { TaskStore } from "../tasks/task-store.js";
@@ -30,8 +31,8 @@ export interface TaskToolParts {
 }
 
 /** Schema of the time that a tool waits. */
-export function waitSeconds(defaultSeconds: number): z.ZodDefault<z.ZodNumber> {
-  return z.number().min(0).max(MAX_WAIT_SECONDS).default(defaultSeconds);
+export function waitSeconds(defaultSeconds: number): s.Schema<number> {
+  return s.number().min(0).max(MAX_WAIT_SECONDS).default(defaultSeconds);
 }
 
 /**
@@ -66,19 +67,21 @@ export function taskDelegation<Input extends { readonly timeoutSeconds: number }
 ): ToolDelegation<Input> {
   const find = (input: Input, { slot, toolCallId }: Pick<ToolCallContext, "slot" | "toolCallId">) =>
     parts.store.get(slot, taskIdOf(input, toolCallId));
+  const goOn = async (answers: RunAnswers, input: Input, ctx: ToolCallContext) => {
+    const record = await find(input, ctx);
+    if (record) await parts.control.answer(ctx.slot, record, answers, ctx);
+    const { signal = new AbortController().signal } = ctx;
+    return cancelledWith(parts, record, ctx, signal, () =>
+      resultOf(parts, taskIdOf(input, ctx.toolCallId), input.timeoutSeconds, ctx, signal),
+    );
+  };
   return {
     async pending(input, call) {
       const record = await find(input, call);
       return record ? parts.control.pending(call.slot, record, call.ctx) : [];
     },
-    async answer(answers, input, ctx) {
-      const record = await find(input, ctx);
-      if (record) await parts.control.answer(ctx.slot, record, answers, ctx);
-      const { signal = new AbortController().signal } = ctx;
-      return cancelledWith(parts, record, ctx, signal, () =>
-        resultOf(parts, taskIdOf(input, ctx.toolCallId), input.timeoutSeconds, ctx, signal),
-      );
-    },
+    answer: (confirm, input, ctx) => goOn({ confirm }, input, ctx),
+    answerQuestions: (answers, input, ctx) => goOn({ answers }, input, ctx),
   };
 }
 

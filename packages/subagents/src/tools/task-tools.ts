@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import { failedResult, isSuspended, safeTool } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { showTask } from "../task-notices.js";
 import { isFinished } from "../tasks/task-life.js";
 import type { TaskRecord } from "../tasks/task-record.js";
@@ -15,7 +15,7 @@ import {
 /** Tasks that `task_list` shows. */
 const MAX_LISTED = 100;
 
-const taskId = z.string().min(1).max(128);
+const taskId = s.string().min(1).max(128);
 
 /** Makes `task_output`, `task_cancel` and `task_list`. */
 export function taskTools(parts: TaskToolParts): readonly Tool[] {
@@ -24,9 +24,9 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
     name: "task_output",
     description:
       "Shows how a task of a subagent stands, and its result once it has one. With block: true it waits for the end, and has the user asked when the subagent needs an approval.",
-    input: z.object({
+    input: s.object({
       taskId,
-      block: z.boolean().default(false).describe("Wait for the end of the task"),
+      block: s.boolean().default(false).describe("Wait for the end of the task"),
       timeoutSeconds: waitSeconds(30).describe("Longest wait"),
     }),
     readOnly: true,
@@ -57,7 +57,7 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
     name: "task_cancel",
     description:
       "Stops a task of a subagent, with the tasks that it has given to others. What it has done by then stays done.",
-    input: z.object({ taskId }),
+    input: s.object({ taskId }),
     readOnly: true,
     async run(input, ctx) {
       const record = await control.cancel(ctx.slot, input.taskId);
@@ -69,8 +69,8 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
   const list = safeTool({
     name: "task_list",
     description: "Lists the tasks that you have given to subagents in this session, newest first.",
-    input: z.object({
-      status: z
+    input: s.object({
+      status: s
         .enum(["open", "finished"])
         .optional()
         .describe("Only those that are not finished, or only those that are"),
