@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { acpCommand } from "./commands/acp.js";
 import { chatCommand } from "./commands/chat.js";
 import { demoCommand } from "./commands/demo.js";
 import { doctorCommand } from "./commands/doctor.js";
 import { migrateCommand } from "./commands/migrate.js";
+import { runCommand } from "./commands/run.js";
 import { sessionsCommand } from "./commands/sessions.js";
 import {
   CommandError,
@@ -62,8 +64,11 @@ function createProgram(terminal: Terminal): Command {
       getOutHasColors: () => terminal.colors.isColorSupported,
       getErrHasColors: () => terminal.colors.isColorSupported,
     });
-  for (const command of [demoCommand, chatCommand, sessionsCommand, migrateCommand, doctorCommand])
-    program.addCommand(inherit(command(terminal), program));
+  const all = [
+    ...[demoCommand, chatCommand, runCommand, acpCommand],
+    ...[sessionsCommand, migrateCommand, doctorCommand],
+  ];
+  for (const command of all) program.addCommand(inherit(command(terminal), program));
   return program;
 }
 

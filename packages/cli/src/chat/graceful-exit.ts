@@ -1,10 +1,11 @@
 import type { HarnessAgent } from "@holdfast/harness";
 import { type ExitCode, exitCodes } from "../exit-code.js";
+import type { RunningTasks } from "./running-tasks.js";
 
 /** Time a running call gets to reach a safe point after SIGTERM. */
 const DRAIN_MS = 10_000;
 /** Time an interrupted call gets to be saved after a second Ctrl-C. */
-const HURRY_MS = 2_000;
+const HURRY_MS = 5_000;
 
 /**
  * Ends a chat gracefully on signals: SIGINT interrupts the running call, SIGTERM and SIGHUP let it reach a safe point;
@@ -17,7 +18,8 @@ export class GracefulExit implements Disposable {
   readonly #hurry = new AbortController();
   #code: ExitCode | null = null;
   #drained: Promise<unknown> = Promise.resolve();
-  #hasTasks = false;
+  /** Resolves when background tasks have said that they are paused; null when there are none. */
+  #paused: Promise<void> | null = null;
   #drainTimer: NodeJS.Timeout | undefined;
 
   constructor(agent: HarnessAgent) {
@@ -76,9 +78,10 @@ export class GracefulExit implements Disposable {
   }
 
   /** Lets subagents that work in the background reach a safe point: their tasks are paused and go on in another process. */
-  pauseTasks(): void {
-    this.#hasTasks = true;
-    this.#drained = Promise.all([this.#drained, this.#shutDown(DRAIN_MS)]);
+  pauseTasks(running: RunningTasks): void {
+    // A task says so a moment after its call has ended: its record is written in between.
+    this.#paused = running.finished(AbortSignal.timeout(DRAIN_MS + HURRY_MS));
+    this.#drained = Promise.all([this.#drained, this.#shutDown(DRAIN_MS), this.#paused]);
   }
 
   #shutDown(timeoutMs: number): Promise<unknown> {
@@ -121,8 +124,8 @@ export class GracefulExit implements Disposable {
       if (!this.hurry.aborted) await this.#agent.close();
     });
     await Promise.race([closed, hurried]);
-    if (this.hurry.aborted && this.#hasTasks)
-      await this.during(this.#shutDown(0)).catch(() => undefined);
+    if (this.hurry.aborted && this.#paused)
+      await this.during(Promise.all([this.#shutDown(0), this.#paused])).catch(() => undefined);
   }
 
   [Symbol.dispose](): void {

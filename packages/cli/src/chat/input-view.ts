@@ -1,7 +1,8 @@
-import type { JsonValue } from "@holdfast/core";
+import type { JsonValue, PendingCall } from "@holdfast/core";
 import { cutIndex, isRecord } from "@holdfast/core/plugin-kit";
 import { formatCount, plural } from "../terminal/format.js";
 import { safeName } from "../terminal/safe-text.js";
+import { delegatedText } from "./status-line.js";
 
 /** Characters of a value that are shown at first. */
 const VALUE_CHARS = 400;
@@ -34,6 +35,22 @@ export function inputView(input: JsonValue, isWhole = false): InputView {
     ].join("\n"),
     isCut: rest > 0 || views.some(({ isCut }) => isCut),
   };
+}
+
+/** Describes the input of a tool call in a few words; they may hold control characters. */
+export function briefInput({ name, input }: Pick<PendingCall, "name" | "input">): string {
+  const delegated = delegatedText(name, input);
+  if (delegated !== null) return delegated;
+  const fields = isRecord(input) ? Object.entries(input) : [["", input] as const];
+  const isOnly = fields.length === 1;
+  return fields
+    .map(([field, value]) => (isOnly ? briefValue(value) : `${field}: ${briefValue(value)}`))
+    .join(", ");
+}
+
+function briefValue(value: unknown): string {
+  if (Array.isArray(value)) return value.map(briefValue).join(" ");
+  return isRecord(value) ? "…" : String(value);
 }
 
 function valueText(value: unknown): string {

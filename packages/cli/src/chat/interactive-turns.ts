@@ -4,20 +4,24 @@ import {
   type CallInput,
   type Confirmation,
   InvalidInputError,
+  type Message,
   type PendingCall,
   PendingConfirmationError,
-  type Usage,
 } from "@holdfast/core";
+import type { QuestionAnswer } from "@holdfast/core/plugin-kit";
 import type { TaskRecord } from "@holdfast/subagents";
 import { plural } from "../terminal/format.js";
-import { askApprovals, askEach, type Questioner } from "./ask-approvals.js";
-import { asksOf, type Chat, sessionOf, takeTurn } from "./open-chat.js";
+import { openTaskLines } from "./commands/tasks-command.js";
+import { asksOf, asksPerson, type Chat, sessionOf, takeTurn } from "./open-chat.js";
 import { PlanWatch } from "./plan-watch.js";
+import { askApprovals, askEach } from "./questions/ask-approvals.js";
+import type { Questioner } from "./questions/questioner.js";
+import { askServerQuestion } from "./questions/server-question.js";
 import type { StatusLine } from "./status-line.js";
-import { openTaskLines } from "./tasks-command.js";
 
 /** Terminal side of {@link InteractiveTurns}. */
-export interface TurnDisplay extends Pick<Questioner, "ask"> {
+export interface TurnDisplay {
+  readonly questioner: Questioner;
   show(event: AgentEvent): void;
   status(line: StatusLine): void;
   /** Shows an error after which the chat goes on. */
@@ -26,11 +30,15 @@ export interface TurnDisplay extends Pick<Questioner, "ask"> {
   readonly isLeaving: boolean;
 }
 
-/** Takes turns with a person who is there: sends messages, and asks for approvals until nothing waits for one. */
+/** Answers of a person to what waits for them. */
+type PersonsInput =
+  | { readonly confirm: readonly Confirmation[] }
+  | { readonly answers: readonly QuestionAnswer[] };
+
+/** Takes turns with a person who is there: sends messages, and asks until nothing waits for an answer. */
 export class InteractiveTurns {
   /** Messages sent so far. */
   count = 0;
-  usage: Usage = { inputTokens: 0, outputTokens: 0 };
   readonly #chat: Chat;
   readonly #display: TurnDisplay;
   readonly #plan = new PlanWatch();
@@ -51,7 +59,7 @@ export class InteractiveTurns {
   }
 
   /** Sends a message. What waits for an answer, because of another process or an error, is asked first. */
-  async send(text: string): Promise<void> {
+  async send(text: string | Message): Promise<void> {
     this.count++;
     this.#hasUsedTools = false;
     await this.#answer(asksOf(await this.#sendOnceAnswered(text)));
@@ -69,7 +77,7 @@ export class InteractiveTurns {
       this.#note(`${taskId} waits for nothing`);
       return;
     }
-    const confirm = await askEach(this.#questioner, asked, "Esc leaves it waiting");
+    const confirm = await askEach(this.#display.questioner, asked, "Esc leaves it waiting");
     if (confirm === null || this.#display.isLeaving) {
       this.#note(`${taskId} keeps waiting`);
       return;
@@ -89,7 +97,7 @@ export class InteractiveTurns {
     for (const line of await this.#plan.changes(this.#chat)) this.#note(line);
   }
 
-  async #sendOnceAnswered(text: string): Promise<AgentReply> {
+  async #sendOnceAnswered(text: string | Message): Promise<AgentReply> {
     try {
       return await this.#take(text);
     } catch (error) {
@@ -113,15 +121,29 @@ export class InteractiveTurns {
     for (let asked = asks; asked.length > 0; ) {
       // A person who decides about a plan wants to see what it has led to.
       await this.#showChanges();
-      const confirm = await askApprovals(this.#questioner, asked);
+      const input = await this.#ask(asked);
       if (this.#display.isLeaving) {
         this.#note(`${plural(asked.length, "tool call")} not answered; the session keeps waiting`);
         return false;
       }
-      asked = await this.#confirm({ confirm });
-      if (confirm.some(({ interrupt }) => interrupt)) this.#note("denied; the turn has ended");
+      asked = await this.#confirm(input);
+      if ("confirm" in input && input.confirm.some(({ interrupt }) => interrupt))
+        this.#note("denied; the turn has ended");
     }
     return true;
+  }
+
+  /** Asks for approvals, which are given together, or else the questions of calls, one after another. */
+  async #ask(asked: readonly PendingCall[]): Promise<PersonsInput> {
+    const { questioner } = this.#display;
+    const approvals = asked.filter(({ state }) => state === "asking");
+    if (approvals.length > 0) return { confirm: await askApprovals(questioner, approvals) };
+    const answers: QuestionAnswer[] = [];
+    for (const { toolCallId, question } of asked) {
+      if (question === undefined || this.#display.isLeaving) continue;
+      answers.push({ toolCallId, ...(await askServerQuestion(questioner, question)) });
+    }
+    return { answers };
   }
 
   /** @returns what still asks */
@@ -138,7 +160,7 @@ export class InteractiveTurns {
 
   async #waiting(): Promise<readonly PendingCall[]> {
     const pending = await this.#chat.agent.pending(sessionOf(this.#chat));
-    return pending.filter(({ state }) => state === "asking");
+    return pending.filter(asksPerson);
   }
 
   async #take(input: CallInput): Promise<AgentReply> {
@@ -146,27 +168,13 @@ export class InteractiveTurns {
       if (event.type === "tool_result") this.#hasUsedTools = true;
       this.#display.show(event);
     });
-    const { inputTokens, outputTokens } = reply.usage;
-    this.usage = {
-      inputTokens: this.usage.inputTokens + inputTokens,
-      outputTokens: this.usage.outputTokens + outputTokens,
-    };
-    if (reply.reason === "tool_suspended") {
+    if (reply.reason === "tool_suspended" && asksOf(reply).length === 0) {
       const count = reply.pending.length;
       const text = `${plural(count, "tool call")} needed a result from outside, which cannot be given here, and ${count === 1 ? "was" : "were"} closed`;
       this.#display.status({ kind: "problem", text });
     } else if (reply.reason === "max_iterations")
       this.#note("stopped at the maximum number of iterations");
     return reply;
-  }
-
-  get #questioner(): Questioner {
-    const { terminal, userId } = this.#chat;
-    return {
-      terminal,
-      hasUser: userId !== null,
-      ask: (...question) => this.#display.ask(...question),
-    };
   }
 
   #note(text: string): void {

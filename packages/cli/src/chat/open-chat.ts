@@ -26,7 +26,10 @@ import { type ChosenModel, chooseModel } from "../model/choose-model.js";
 import type { OwnerFlags } from "../sessions/session-options.js";
 import { type ChosenStore, chooseStore, DEFAULT_WORKSPACE } from "../store/choose-store.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { RequestWatch } from "./request-watch.js";
 import { RunningTasks } from "./running-tasks.js";
+import { switchableModel } from "./switchable-model.js";
+import { UsageMeter } from "./usage-meter.js";
 
 /** Options of `chat`. */
 export interface ChatFlags extends OwnerFlags {
@@ -34,20 +37,29 @@ export interface ChatFlags extends OwnerFlags {
   readonly model?: string | undefined;
   readonly message?: readonly string[] | undefined;
   readonly permissionMode?: PermissionMode | undefined;
+  /** Prints line by line, without moving the cursor. */
+  readonly plain?: boolean | undefined;
+  readonly theme?: "light" | "dark" | undefined;
 }
 
 /** Open chat. */
 export interface Chat {
-  readonly terminal: Terminal;
+  /** Output of commands; the screen puts its own here. */
+  terminal: Terminal;
   readonly agent: HarnessAgent;
   readonly store: ChosenStore;
-  readonly model: ChosenModel;
+  /** Changed by `/model`. */
+  model: ChosenModel;
   readonly config: LoadedConfig | null;
   readonly userId: string | null;
   /** Tasks of the agent's subagents; null when the config brings another plugin of that name. */
   readonly subagents: SubagentsPlugin | null;
   /** Tasks that this process works on. */
   readonly running: RunningTasks;
+  readonly usage: UsageMeter;
+  readonly requests: RequestWatch;
+  /** The events of calls are kept in the store, so that another process can attach to them. */
+  readonly hasFeed: boolean;
   /** Changed by `/session`. */
   sessionId: string;
   /** Receives the events of background work. */
@@ -73,25 +85,31 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
       userId: flags.anonymous ? null : (flags.user ?? loginName(terminal)),
       subagents: plugins.find(hasTasks) ?? null,
       running,
+      usage: new UsageMeter(config?.config.price),
+      requests: new RequestWatch(),
+      hasFeed: store.parts.eventFeed !== undefined,
       sessionId: flags.session ?? "default",
       onBackground: () => undefined,
       filesystem: () => filesystem(),
     };
+    // The agent is added to it, so that what `/model` changes here is what the agent sees.
+    const whole = chat as Chat;
     const agent = await buildAgent({
       flags,
       config: named(config),
-      plugins,
-      model: model.model,
+      plugins: [...plugins, chat.requests.plugin],
+      model: switchableModel(() => whole.model.model),
       parts: store.parts,
       onEvent: (event) => {
         running.note(event);
+        whole.usage.note(event, isHere(whole, event.slot));
         if (event.background) whole.onBackground(event);
       },
       onFilesystem: (found) => {
         filesystem = found;
       },
     });
-    const whole: Chat = Object.assign(chat, { agent });
+    Object.assign(whole, { agent });
     if (flags.permissionMode !== undefined)
       await agent.setPermissionMode(sessionOf(whole), flags.permissionMode);
     return whole;
@@ -102,7 +120,7 @@ export async function openChat(terminal: Terminal, flags: ChatFlags): Promise<Ch
 }
 
 /** Wraps `configure`, so that its error names the config file. */
-function named(loaded: LoadedConfig | null): HoldfastConfig {
+export function named(loaded: LoadedConfig | null): HoldfastConfig {
   const { file = "", config = {} } = loaded ?? {};
   const { configure } = config;
   if (configure === undefined) return config;
@@ -122,7 +140,7 @@ function named(loaded: LoadedConfig | null): HoldfastConfig {
 }
 
 /** Returns the login name, under which memory and sessions are kept; null where there is none. */
-function loginName({ env }: Terminal): string | null {
+export function loginName({ env }: Terminal): string | null {
   try {
     return userInfo().username;
   } catch {
@@ -145,7 +163,7 @@ interface AgentOptions {
 const MEMORY_TIMEOUT_MS = 30_000;
 
 /** Returns the plugins of a chat: those of the config file, and the default ones that it does not bring. */
-function pluginsOf({ plugins: given = [] }: HoldfastConfig): readonly Plugin[] {
+export function pluginsOf({ plugins: given = [] }: HoldfastConfig): readonly Plugin[] {
   const own: readonly Plugin[] = [
     compaction(),
     toolResultEviction(),
@@ -181,6 +199,8 @@ async function buildAgent(options: AgentOptions): Promise<HarnessAgent> {
     .persistence("step")
     .tools(...(config.tools ?? []))
     .use(...plugins, listener(options));
+  // So that a second chat shows what this one does.
+  if (parts.eventFeed !== undefined) builder.eventFeed();
   await config.configure?.(builder);
   return builder.build();
 }
@@ -208,9 +228,14 @@ export function isHere({ agent, userId, sessionId }: Chat, slot: Slot): boolean 
   return isOwner && slot.sessionId === sessionId;
 }
 
-/** Returns the tool calls of a reply that a person has to approve. */
+/** Returns the tool calls of a reply that wait for a person: for an approval, or for the answer to a question. */
 export function asksOf(reply: AgentReply): readonly PendingCall[] {
-  return reply.reason === "permission_asking" ? reply.pending : [];
+  return "pending" in reply ? reply.pending.filter(asksPerson) : [];
+}
+
+/** Tells whether a person can answer a call that waits; the result of any other comes from elsewhere. */
+export function asksPerson({ state, question }: PendingCall): boolean {
+  return state === "asking" || question !== undefined;
 }
 
 /** Sends a message or answers to the agent and shows the events; resolves when the turn is saved. */
@@ -224,6 +249,7 @@ export async function takeTurn(
   for await (const event of run) show(event);
   const reply = await run.result;
   // A result from outside cannot be given here, and the wait for one would make the next turn fail.
-  if (reply.reason === "tool_suspended") await chat.agent.interrupt(session);
+  if (reply.reason === "tool_suspended" && asksOf(reply).length === 0)
+    await chat.agent.interrupt(session);
   return reply;
 }

@@ -5,22 +5,29 @@ import type { Terminal } from "../terminal/terminal.js";
 import { textLines } from "../terminal/text-lines.js";
 import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
-import { asksOf, type Chat, isHere, sessionOf, takeTurn } from "./open-chat.js";
+import { asksOf, asksPerson, type Chat, isHere, sessionOf, takeTurn } from "./open-chat.js";
 import { pauseText } from "./running-tasks.js";
 import { TurnView } from "./turn-view.js";
 
+/** Options of {@link pipedChat}. */
+export interface PipedOptions {
+  /** Text is printed as it arrives, also what may be taken back. @default false */
+  readonly isStreamed?: boolean | undefined;
+}
+
 /**
  * Runs a chat without a terminal: each message, or each line of stdin, is a turn. The first turn that fails ends it, and so
- * does the first tool call that needs an approval.
+ * does the first tool call that waits for a person.
  *
  * @throws the error of the failed turn
  */
 export async function pipedChat(
   chat: Chat,
   messages: readonly string[] | undefined,
+  { isStreamed = false }: PipedOptions = {},
 ): Promise<ExitCode> {
   const { terminal, agent } = chat;
-  const view = new TurnView(terminal, "err", (slot) => isHere(chat, slot));
+  const view = new TurnView(terminal, "err", (slot) => isHere(chat, slot), isStreamed);
   const waits: TaskWaiting[] = [];
   const show = (event: AgentEvent): void => {
     if (event.type === "task_waiting" && event.isBackground && isHere(chat, event.slot))
@@ -34,11 +41,10 @@ export async function pipedChat(
   if (terminal.isJson) terminal.json(start);
   else for (const line of greeting(start, chat.model.isOffline)) terminal.warn(line);
   try {
-    const waiting = await agent.pending(sessionOf(chat));
-    const asks = waiting.filter(({ state }) => state === "asking");
+    const asks = (await agent.pending(sessionOf(chat))).filter(asksPerson);
     if (asks.length > 0) {
       terminal.json(askDocument(chat, asks));
-      leaveWaiting(chat, exit);
+      leaveWaiting(chat, exit, asks);
     }
     for await (const text of messages ?? stdinLines(terminal, exit.signal)) {
       if (exit.code !== null) break;
@@ -47,7 +53,7 @@ export async function pipedChat(
       if (asksOf(reply).length === 0) continue;
       // With --json the event of the call has said so already.
       if (!terminal.isJson) terminal.json(askDocument(chat, asksOf(reply)));
-      leaveWaiting(chat, exit);
+      leaveWaiting(chat, exit, asksOf(reply));
     }
     await finishTasks(chat, exit, waits);
   } catch (error) {
@@ -58,7 +64,7 @@ export async function pipedChat(
     exit.leave(exitCodes.ok);
     if (chat.running.count > 0) {
       terminal.warn(pauseText(chat.running.count));
-      exit.pauseTasks();
+      exit.pauseTasks(chat.running);
     }
     await exit.closeAgent();
   }
@@ -96,9 +102,14 @@ async function finishTasks(
   }
 }
 
-function leaveWaiting({ terminal, sessionId }: Chat, exit: GracefulExit): void {
+function leaveWaiting(
+  { terminal, sessionId }: Chat,
+  exit: GracefulExit,
+  asks: readonly PendingCall[],
+): void {
+  const what = isApproval(asks) ? "an approval" : "the answer to a question";
   terminal.warn(
-    `session ${sessionId} waits for an approval: continue it with "holdfast chat" at a terminal to answer`,
+    `session ${sessionId} waits for ${what}: continue it with "holdfast chat" at a terminal to answer`,
   );
   exit.leave(exitCodes.waiting);
 }
@@ -109,10 +120,15 @@ function replyDocument(reply: AgentReply): object {
   return { type: "reply", reason, text, usage, callId, sessionId, ...pending };
 }
 
-/** Describes what waits for an approval, with the fields of the event of the same name. */
+/** Describes what waits for a person, with the fields of the event of the same name. */
 function askDocument({ agent, userId, sessionId }: Chat, pending: readonly PendingCall[]): object {
   const slot = { agentId: agent.agentId, userId, sessionId };
-  return { type: "permission_ask", sessionId, slot, pending };
+  const type = isApproval(pending) ? "permission_ask" : "tool_suspended";
+  return { type, sessionId, slot, pending };
+}
+
+function isApproval(pending: readonly PendingCall[]): boolean {
+  return pending.some(({ state }) => state === "asking");
 }
 
 async function* stdinLines({ in: input }: Terminal, signal: AbortSignal): AsyncGenerator<string> {

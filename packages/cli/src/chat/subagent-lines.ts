@@ -1,8 +1,8 @@
-import type { AgentEvent, JsonValue, Slot } from "@holdfast/core";
-import { isRecord } from "@holdfast/core/plugin-kit";
+import type { AgentEvent, Slot } from "@holdfast/core";
 import { slotKey } from "@holdfast/core/store-kit";
 import { formatDuration, plural } from "../terminal/format.js";
-import { agentTitle, delegatedText, type StatusLine, statusLine } from "./status-line.js";
+import { briefInput } from "./input-view.js";
+import { agentTitle, type StatusLine, statusLine } from "./status-line.js";
 
 /** Options of {@link SubagentLines}. */
 export interface SubagentLinesOptions {
@@ -58,7 +58,7 @@ export class SubagentLines {
     if (nested !== null || inner.type === "subagent_event") return nested;
     const title = agentTitle(agent, label);
     if (inner.type === "tool_call_end")
-      return { kind: "note", text: `${title} → ${inner.name} ${brief(inner)}`, depth };
+      return { kind: "note", text: `${title} → ${inner.name} ${briefInput(inner)}`, depth };
     const line = statusLine(inner);
     if (line?.kind !== "problem") return null;
     const colon = inner.type === "tool_result" ? "" : ":";
@@ -144,22 +144,6 @@ export class SubagentLines {
 
 function keyOf({ slot, taskId }: TaskEvent): string {
   return `${slotKey(slot)} ${taskId}`;
-}
-
-/** Describes the input of a subagent's tool call in a few words. */
-function brief({ name, input }: { readonly name: string; readonly input: JsonValue }): string {
-  const delegated = delegatedText(name, input);
-  if (delegated !== null) return delegated;
-  const fields = isRecord(input) ? Object.entries(input) : [["", input] as const];
-  const isOnly = fields.length === 1;
-  return fields
-    .map(([field, value]) => (isOnly ? valueText(value) : `${field}: ${valueText(value)}`))
-    .join(", ");
-}
-
-function valueText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(valueText).join(" ");
-  return isRecord(value) ? "…" : String(value);
 }
 
 function note(text: string): StatusLine {

@@ -20,6 +20,7 @@ const INDENT = "  ";
 export class TurnView {
   readonly #terminal: Terminal;
   readonly #statusStream: StatusStream;
+  readonly #isStreamed: boolean;
   readonly #subagents: SubagentLines;
   #text = new SafeTextStream();
   #shown: "text" | "thinking" | null = null;
@@ -27,9 +28,18 @@ export class TurnView {
   /** Text of the last request, where stdout holds only replies: it may be taken back. */
   #held = "";
 
-  /** @param isHere - tells whether a session is the one that is shown */
-  constructor(terminal: Terminal, statusStream: StatusStream, isHere: (slot: Slot) => boolean) {
+  /**
+   * @param isHere - tells whether a session is the one that is shown
+   * @param isStreamed - shows text as it arrives, also where stdout holds only replies
+   */
+  constructor(
+    terminal: Terminal,
+    statusStream: StatusStream,
+    isHere: (slot: Slot) => boolean,
+    isStreamed: boolean = statusStream === "out",
+  ) {
     this.#terminal = terminal;
+    this.#isStreamed = isStreamed;
     this.#statusStream = statusStream;
     this.#subagents = new SubagentLines({ isHere, hasCommands: statusStream === "out" });
   }
@@ -37,11 +47,14 @@ export class TurnView {
   /** Shows an event of the call. */
   show(event: AgentEvent): void {
     if (event.type === "text_delta") {
-      if (this.#statusStream === "err") this.#held += event.text;
-      else this.#stream("text", event.text);
+      if (this.#isStreamed) this.#stream("text", event.text);
+      else this.#held += event.text;
       return;
     }
-    if (event.type === "attempt_discarded") this.#held = "";
+    if (event.type === "attempt_discarded") {
+      this.#held = "";
+      if (this.#isStreamed && this.#statusStream === "err") this.end();
+    }
     if (event.type === "model_call_start" && !event.background) this.#release();
     if (event.type === "thinking_delta") this.#stream("thinking", event.text);
     else if (event.type === "call_end") this.end();

@@ -1,4 +1,5 @@
-import type { AgentStateStore, DistributedStore, Model, Plugin, Tool } from "@holdfast/core";
+import type { AcpAuth } from "@holdfast/acp";
+import type { AgentStateStore, DistributedStore, Model, Plugin, Tool, Usage } from "@holdfast/core";
 import type { HarnessAgentBuilder } from "@holdfast/harness";
 
 /** Model of an AI SDK provider package, such as `anthropic("…")`, of any version of the specification. */
@@ -35,6 +36,10 @@ export interface HoldfastConfig {
   readonly tools?: readonly Tool[] | undefined;
   /** Plugins besides compaction, eviction, memory-flush, permissions and subagents; one of the same name replaces the default. */
   readonly plugins?: readonly Plugin[] | undefined;
+  /** Settings of `holdfast acp`: how a person signs in at the editor. @default no sign-in */
+  readonly acp?: { readonly auth?: AcpAuth | undefined } | undefined;
+  /** Returns the price of one request to a model; the chat shows their sum in dollars. */
+  readonly price?: ((usage: Usage, modelId: string) => number) | undefined;
   /** Receives the builder last, for everything else. */
   readonly configure?: ((builder: HarnessAgentBuilder) => unknown) | undefined;
 }

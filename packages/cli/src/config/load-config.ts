@@ -4,7 +4,7 @@ import { getuid } from "node:process";
 import { fileURLToPath } from "node:url";
 import { ConfigurationError } from "@holdfast/core";
 import { isRecord, parseOptions } from "@holdfast/core/plugin-kit";
-import * as z from "zod";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import { CommandError, exitCodes } from "../exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { HoldfastConfig, StoreOpener } from "./define-config.js";
@@ -15,29 +15,33 @@ export interface LoadedConfig {
   readonly config: HoldfastConfig;
 }
 
-const filled = z.string().refine((value) => value.trim() !== "", "must not be blank");
-const object = (what: string): z.ZodType<never> => z.custom<never>(isRecord, `must be ${what}`);
+const filled = s.string().refine((value) => value.trim() !== "", "must not be blank");
+const object = (what: string): s.Schema<never> => s.custom<never>(isRecord, `must be ${what}`);
 
-const configSchema: z.ZodType<HoldfastConfig> = z.strictObject({
-  model: z
+const configSchema: s.Schema<HoldfastConfig> = s.strictObject({
+  model: s
     .union([filled, object("a model")], "must be a model or its name, as provider/id")
     .optional(),
-  store: z.union([filled, object("a store")], "must be a store or its URL").optional(),
-  stores: z
+  store: s.union([filled, object("a store")], "must be a store or its URL").optional(),
+  stores: s
     .record(
-      z.string().regex(/^[a-z][a-z0-9+.-]*$/u, "must be the scheme of a URL, in lower case"),
-      z.custom<StoreOpener>(
+      s.string().regex(/^[a-z][a-z0-9+.-]*$/u, "must be the scheme of a URL, in lower case"),
+      s.custom<StoreOpener>(
         (value) => typeof value === "function",
         "must be a function that gets the URL and returns the store; of a module, pass the function that it exports",
       ),
     )
     .optional(),
   agent: filled.optional(),
-  systemPrompt: z.string().optional(),
+  systemPrompt: s.string().optional(),
   workspace: filled.optional(),
-  tools: z.array(object("a tool")).optional(),
-  plugins: z.array(object("a plugin")).optional(),
-  configure: z
+  tools: s.array(object("a tool")).optional(),
+  plugins: s.array(object("a plugin")).optional(),
+  acp: s.strictObject({ auth: object("a way to sign in").optional() }).optional(),
+  price: s
+    .custom<HoldfastConfig["price"]>((value) => typeof value === "function", "must be a function")
+    .optional(),
+  configure: s
     .custom<HoldfastConfig["configure"]>(
       (value) => typeof value === "function",
       "must be a function",

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, type WriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { type DistributedStore, type Slot, StateCorruptError } from "@holdfast/core";
@@ -30,7 +30,7 @@ export async function exportSessions(
   if (sessionIds.length === 0)
     for await (const { slot } of listed(store.parts, flags)) slots.push(slot);
   const damaged: StateCorruptError[] = [];
-  const out = flags.out === undefined ? terminal.out : await newFile(flags.out);
+  const out = flags.out === undefined ? terminal.out : await newFile(flags.out, "--out");
   try {
     await pipeline(lines(store.parts, slots, damaged), out, { end: flags.out !== undefined });
   } catch (error) {
@@ -64,8 +64,13 @@ async function* lines(
   }
 }
 
-/** Creates a file that only its owner can read: it holds conversations. */
-async function newFile(path: string): Promise<NodeJS.WritableStream> {
+/**
+ * Creates a file that only its owner can read: it holds conversations.
+ *
+ * @param option - names what the path came from, in errors
+ * @throws CommandError (2) when there is such a file already, or it cannot be created
+ */
+export async function newFile(path: string, option: string): Promise<WriteStream> {
   const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
   try {
     await once(file, "open");
@@ -74,7 +79,7 @@ async function newFile(path: string): Promise<NodeJS.WritableStream> {
     const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
     throw new CommandError(
       exitCodes.usage,
-      `--out: ${path} ${isThere ? "exists already; name a new file" : "cannot be written"}`,
+      `${option}: ${path} ${isThere ? "exists already; name a new file" : "cannot be written"}`,
       { cause: error },
     );
   }

@@ -1,5 +1,5 @@
 import { chooseStore } from "../store/choose-store.js";
-import { printTable } from "../terminal/format.js";
+import { clip, printTable } from "../terminal/format.js";
 import { safeLine } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { withMessageCounts } from "./message-counts.js";
@@ -12,6 +12,9 @@ export interface ListFlags extends OwnerFlags {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
+
+/** Characters of a title in a list. */
+export const TITLE_CHARS = 50;
 
 /** Prints one page of sessions. */
 export async function listSessions(terminal: Terminal, flags: ListFlags): Promise<void> {
@@ -27,6 +30,7 @@ export async function listSessions(terminal: Terminal, flags: ListFlags): Promis
         ...slot,
         updatedAt,
         messages,
+        title: info?.title ?? null,
         waiting: info?.waiting === true,
       })),
       cursor: page.cursor,
@@ -40,13 +44,14 @@ export async function listSessions(terminal: Terminal, flags: ListFlags): Promis
   }
   printTable(
     terminal,
-    ["SESSION", "USER", "AGENT", "MESSAGES", "SAVED", ""],
+    ["SESSION", "USER", "AGENT", "MESSAGES", "SAVED", "TITLE", ""],
     page.slots.map(({ slot, updatedAt, messages, info }) => [
       slot.sessionId,
       slot.userId ?? "(anonymous)",
       slot.agentId,
       messages === undefined ? "" : String(messages),
       updatedAt,
+      clip(safeLine(info?.title ?? ""), TITLE_CHARS),
       info?.waiting === true ? "waits for an answer" : "",
     ]),
   );

@@ -1,4 +1,5 @@
 import type { ConversationLog } from "@holdfast/core";
+import * as s from "@holdfast/core/plugin-kit/schema";
 import {
   CallOutcomes,
   isDiscarded,
@@ -6,7 +7,6 @@ import {
   type LogPosition,
   slotText,
 } from "@holdfast/core/store-kit";
-import * as z from "zod";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { safeLine } from "../terminal/safe-text.js";
@@ -151,10 +151,10 @@ interface SearchCursor {
   readonly before?: LogPosition | undefined;
 }
 
-const cursorSchema: z.ZodType<SearchCursor> = z.strictObject({
-  owner: z.string(),
-  rank: z.int().min(0).optional(),
-  before: z.strictObject({ sessionId: z.string(), seq: z.number() }).optional(),
+const cursorSchema: s.Schema<SearchCursor> = s.strictObject({
+  owner: s.string(),
+  rank: s.int().min(0).optional(),
+  before: s.strictObject({ sessionId: s.string(), seq: s.number() }).optional(),
 });
 
 /** Encodes a cursor as one word for the command line. */

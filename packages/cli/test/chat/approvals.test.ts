@@ -114,7 +114,7 @@ test("an edited input is what runs; one that is not JSON is asked for again", as
 
 test("a terminal without cursor movement shows the input, and takes a new one", async () => {
   await using project = await testProject(approvalConfig);
-  const args = ["chat", "--store", project.store, "--user", "ada"];
+  const args = ["chat", "--plain", "--store", project.store, "--user", "ada"];
   await using terminal = new PseudoTerminal(args, { cwd: project.path, env: { TERM: "dumb" } });
   await terminal.shows("›");
   terminal.enter("write a.txt");
@@ -206,7 +206,7 @@ test("a chat that is left at a question leaves the session waiting, and the next
   expect(await second.exited).toBe(143);
   expect(await waitingIn(project)).toEqual(["default"]);
 
-  const args = ["chat", "--store", project.store, "--user", "ada"];
+  const args = ["chat", "--plain", "--store", project.store, "--user", "ada"];
   await using third = new PseudoTerminal(args, { cwd: project.path });
   await third.shows("1 tool call of this session waits for your answer");
   await answer(third, "run write_file?", "y");

@@ -42,10 +42,11 @@ test("the work of subagents is shown below the call that waits for it, those of 
   await terminal.shows("\n    checker completed, ");
   await terminal.shows('\n  researcher "prices" completed, ');
   await terminal.shows("Tools said: success Task task_");
+  // The reply is whole when the next prompt stands below it.
+  await terminal.shows("›");
   // The texts of subagents are not streamed, and their calls are no JSON.
   expect(terminal.text.split("Tools said: error")).toHaveLength(2);
   expect(terminal.text).not.toContain("{");
-  await terminal.shows("›");
   terminal.enter("ask researcher: fail & ask nobody: read none.txt");
   await terminal.shows("  researcher: a model call failed: ");
   await terminal.shows("  researcher failed, ");

@@ -6,7 +6,13 @@ import { talk, withStore } from "../support/talk.js";
 
 interface Listing {
   readonly store: string;
-  readonly sessions: readonly { sessionId: string; userId: string | null; agentId: string }[];
+  readonly sessions: readonly {
+    sessionId: string;
+    userId: string | null;
+    agentId: string;
+    messages?: number;
+    title: string | null;
+  }[];
   readonly cursor?: string;
 }
 
@@ -58,7 +64,13 @@ describe.each(storeKinds)("sessions in %s", (kind) => {
     expect(await ids("--anonymous")).toEqual(["four"]);
     const plain = await holdfast(["sessions", "list", "--store", store.url, "--user", "ada"]);
     expect(plain.stdout).toMatch(/^SESSION +USER +AGENT/u);
-    expect(plain.stdout).toMatch(/^one +ada +assistant +2 /mu);
+    // Every store tells how many messages there are, and the title: here the first words.
+    expect(plain.stdout).toMatch(/^one +ada +assistant +2 +\S+Z +hello$/mu);
+    const whole = await holdfast(["sessions", "list", "--store", store.url, "--json"]);
+    const facts = whole
+      .json<Listing>()
+      .sessions.map(({ messages, title }) => ({ messages, title }));
+    expect(facts).toEqual(Array.from({ length: 4 }, () => ({ messages: 2, title: "hello" })));
   });
 
   test("that wait for an answer are marked, and listed alone with --waiting", async () => {

@@ -2,12 +2,12 @@ import { expect } from "vitest";
 import { CTRL_D, PseudoTerminal } from "./pseudo-terminal.js";
 import type { TestProject } from "./test-project.js";
 
-/** Opens a chat of Ada's and waits for its prompt. */
+/** Opens a chat of Ada's that prints line by line, and waits for its prompt. */
 export async function chatIn(
   { path, store }: TestProject,
   ...flags: string[]
 ): Promise<PseudoTerminal> {
-  const args = ["chat", "--store", store, "--user", "ada", ...flags];
+  const args = ["chat", "--plain", "--store", store, "--user", "ada", ...flags];
   const terminal = new PseudoTerminal(args, { cwd: path });
   await terminal.shows("of ada, agent");
   await terminal.shows("›");

@@ -5,7 +5,21 @@ import { main, plainEnvironment } from "./command.js";
 /** Longest wait for something to appear, on a busy machine. */
 const TIMEOUT_MS = 180_000;
 
-/** The command at a terminal of its own. */
+/** Options of {@link PseudoTerminal}. */
+export interface PseudoTerminalOptions {
+  readonly cwd: string;
+  readonly env?: Record<string, string>;
+  /** From a shell that has job control and prompts with `shell>`. */
+  readonly inShell?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  /** Another command than `holdfast`. */
+  readonly program?: string;
+  /** Receives what is written. */
+  onData?(data: string): void;
+}
+
+/** A command at a terminal of its own. */
 export class PseudoTerminal implements AsyncDisposable {
   readonly exited: Promise<number>;
   readonly #pty: IPty & { destroy(): void };
@@ -15,30 +29,27 @@ export class PseudoTerminal implements AsyncDisposable {
   /** Position from which the next wait searches. */
   #seen = 0;
 
-  /** @param options - `inShell`: from a shell that has job control and prompts with `shell>` */
-  constructor(
-    args: readonly string[],
-    options: { cwd: string; env?: Record<string, string>; inShell?: boolean },
-  ) {
-    const command = [process.execPath, main, ...args];
+  constructor(args: readonly string[], options: PseudoTerminalOptions) {
+    const command = [process.execPath, options.program ?? main, ...args];
     const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
     const shell = ["bash", "--norc", "--noprofile", "-i"];
     const [program = "", ...rest] = options.inShell ? shell : command;
     this.#pty = spawn(program, rest, {
       cwd: options.cwd,
       env: plainEnvironment({ PS1: "shell> ", ...options.env }),
-      cols: 120,
-      rows: 40,
+      cols: options.columns ?? 120,
+      rows: options.rows ?? 40,
     }) as IPty & { destroy(): void };
     this.#pty.onData((data) => {
       this.#raw += data;
-      for (const look of this.#watchers) look();
+      options.onData?.(data);
+      this.look();
     });
     if (options.inShell) this.enter(quoted);
     this.exited = new Promise((resolve) => {
       this.#pty.onExit(({ exitCode, signal }) => {
         this.#hasExited = true;
-        for (const look of this.#watchers) look();
+        this.look();
         resolve(signal ? 128 + signal : exitCode);
       });
     });
@@ -56,6 +67,16 @@ export class PseudoTerminal implements AsyncDisposable {
 
   /** Waits until a text appears behind the one that was waited for last. */
   async shows(wanted: string): Promise<void> {
+    await this.until(
+      wanted,
+      () => this.text.includes(wanted, this.#seen),
+      () => this.text,
+    );
+    this.#seen = this.text.indexOf(wanted, this.#seen) + wanted.length;
+  }
+
+  /** Waits until something is so. @param what - names it in the error @param shown - what the terminal shows instead */
+  async until(what: string, isSo: () => boolean, shown: () => string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const stop = (): void => {
         clearTimeout(timer);
@@ -63,12 +84,10 @@ export class PseudoTerminal implements AsyncDisposable {
       };
       const fail = (why: string): void => {
         stop();
-        reject(new Error(`${JSON.stringify(wanted)} ${why}; the terminal shows:\n${this.text}`));
+        reject(new Error(`${JSON.stringify(what)} ${why}; the terminal shows:\n${shown()}`));
       };
       const look = (): void => {
-        const at = this.text.indexOf(wanted, this.#seen);
-        if (at !== -1) {
-          this.#seen = at + wanted.length;
+        if (isSo()) {
           stop();
           resolve();
         } else if (this.#hasExited) fail("never came, the command has ended");
@@ -77,6 +96,16 @@ export class PseudoTerminal implements AsyncDisposable {
       this.#watchers.add(look);
       look();
     });
+  }
+
+  /** Looks whether what is waited for is there. */
+  look(): void {
+    for (const look of this.#watchers) look();
+  }
+
+  /** Changes the size of the window. */
+  resize(columns: number, rows: number): void {
+    this.#pty.resize(columns, rows);
   }
 
   /** Presses keys. */

@@ -1,8 +1,9 @@
 import { PassThrough } from "node:stream";
 import type { Confirmation, PendingCall } from "@holdfast/core";
 import { expect, test } from "vitest";
-import { askApprovals } from "../../src/chat/ask-approvals.js";
-import { createTerminal } from "../../src/terminal/terminal.js";
+import { askApprovals } from "../../../src/chat/questions/ask-approvals.js";
+import { LineQuestioner } from "../../../src/chat/questions/line-questioner.js";
+import { createTerminal } from "../../../src/terminal/terminal.js";
 
 const call: PendingCall = {
   toolCallId: "c1",
@@ -22,7 +23,8 @@ async function asked(
   const terminal = createTerminal({ out, env: { NO_COLOR: "1" }, argv: [] });
   const left = [...lines];
   const ask = async (): Promise<string | null> => left.shift() ?? null;
-  const confirm = await askApprovals({ terminal, hasUser, ask }, [pending]);
+  const questioner = new LineQuestioner({ terminal, hasUser, ask });
+  const confirm = await askApprovals(questioner, [pending]);
   return { confirm, shown: String(out.read() ?? "") };
 }
 

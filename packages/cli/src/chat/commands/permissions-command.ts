@@ -1,8 +1,8 @@
 import { formatRule } from "@holdfast/permissions";
-import { printTable } from "../terminal/format.js";
-import { safeLine } from "../terminal/safe-text.js";
-import { type Chat, sessionOf } from "./open-chat.js";
-import { permissionModeOf, permissionModes } from "./permission-modes.js";
+import { printTable } from "../../terminal/format.js";
+import { safeLine } from "../../terminal/safe-text.js";
+import { type Chat, sessionOf } from "../open-chat.js";
+import { permissionModeOf, permissionModes } from "../permission-modes.js";
 
 /** Runs `/permissions`: shows the mode and the remembered rules, sets the mode, or forgets a rule. */
 export async function permissionsCommand(chat: Chat, argument: string): Promise<void> {

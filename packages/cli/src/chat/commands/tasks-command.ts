@@ -1,12 +1,12 @@
 import type { TaskRecord, TaskStatus } from "@holdfast/subagents";
 import stringWidth from "string-width";
-import { clip, formatDuration, plural, printTable } from "../terminal/format.js";
-import { quoteLines } from "../terminal/quote-lines.js";
-import { safeLine, safeName } from "../terminal/safe-text.js";
-import { inputView } from "./input-view.js";
-import type { InteractiveTurns } from "./interactive-turns.js";
-import { type Chat, sessionOf } from "./open-chat.js";
-import { agentTitle, type StatusLine } from "./status-line.js";
+import { clip, formatDuration, plural, printTable } from "../../terminal/format.js";
+import { quoteLines } from "../../terminal/quote-lines.js";
+import { safeLine, safeName } from "../../terminal/safe-text.js";
+import { inputView } from "../input-view.js";
+import type { InteractiveTurns } from "../interactive-turns.js";
+import { type Chat, sessionOf } from "../open-chat.js";
+import { agentTitle, type StatusLine } from "../status-line.js";
 
 /** Finished tasks that are listed; all others always are. */
 const MAX_FINISHED = 20;

@@ -6,8 +6,8 @@ import {
   moveCursor,
 } from "node:readline";
 import { Writable } from "node:stream";
-import type { Terminal } from "../terminal/terminal.js";
-import { commandNames } from "./slash-commands.js";
+import type { Terminal } from "../../terminal/terminal.js";
+import { commandNames } from "../commands/slash-commands.js";
 
 /** Callbacks of a prompt. */
 export interface PromptEvents {

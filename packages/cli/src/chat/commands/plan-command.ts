@@ -1,7 +1,7 @@
-import { quoteLines } from "../terminal/quote-lines.js";
-import { safeLine } from "../terminal/safe-text.js";
-import { type Chat, sessionOf } from "./open-chat.js";
-import { todoLines } from "./plan-watch.js";
+import { quoteLines } from "../../terminal/quote-lines.js";
+import { safeLine } from "../../terminal/safe-text.js";
+import { type Chat, sessionOf } from "../open-chat.js";
+import { todoLines } from "../plan-watch.js";
 
 /** Runs `/plan`: shows plan mode, the plan and the todo list, or enters and leaves plan mode. */
 export async function planCommand(chat: Chat, argument: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { PromptLine } from "../../src/chat/prompt-line.js";
-import { createTerminal } from "../../src/terminal/terminal.js";
+import { PromptLine } from "../../../src/chat/plain/prompt-line.js";
+import { createTerminal } from "../../../src/terminal/terminal.js";
 
 test("what is written above a prompt of several rows leaves the prompt whole", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];

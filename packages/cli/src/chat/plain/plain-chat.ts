@@ -1,17 +1,18 @@
 import type { AgentEvent } from "@holdfast/core";
-import { type ExitCode, errorText, exitCodes } from "../exit-code.js";
-import { safeLine, safeText } from "../terminal/safe-text.js";
-import { GracefulExit } from "./graceful-exit.js";
-import { chatStart, greeting } from "./greeting.js";
-import { InteractiveTurns } from "./interactive-turns.js";
-import { type Chat, isHere } from "./open-chat.js";
+import { type ExitCode, errorText, exitCodes } from "../../exit-code.js";
+import { safeLine, safeText } from "../../terminal/safe-text.js";
+import { runSlashCommand } from "../commands/slash-commands.js";
+import { farewell } from "../farewell.js";
+import { GracefulExit } from "../graceful-exit.js";
+import { chatStart, greeting } from "../greeting.js";
+import { InteractiveTurns } from "../interactive-turns.js";
+import { type Chat, isHere } from "../open-chat.js";
+import { LineQuestioner } from "../questions/line-questioner.js";
+import { TurnView } from "../turn-view.js";
 import { PromptLine } from "./prompt-line.js";
-import { pauseText } from "./running-tasks.js";
-import { runSlashCommand } from "./slash-commands.js";
-import { TurnView } from "./turn-view.js";
 
-/** Runs a chat at a terminal until the user quits. */
-export async function interactiveChat(chat: Chat): Promise<ExitCode> {
+/** Runs a chat at a terminal line by line, without moving the cursor back, until the user quits. */
+export async function plainChat(chat: Chat): Promise<ExitCode> {
   const { terminal, agent } = chat;
   for (const line of greeting(await chatStart(chat), chat.model.isOffline))
     terminal.line(terminal.colors.dim(line));
@@ -19,14 +20,8 @@ export async function interactiveChat(chat: Chat): Promise<ExitCode> {
   using exit = new GracefulExit(agent);
   const talk = new Conversation(chat, exit);
   await talk.untilLeft();
-  if (chat.running.count > 0) {
-    terminal.line(terminal.colors.dim(pauseText(chat.running.count)));
-    exit.pauseTasks();
-  }
-  if (talk.hasSpoken && !exit.hurry.aborted)
-    terminal.line(terminal.colors.dim("updating the long-term memory; Ctrl-C skips it"));
-  await exit.closeAgent();
-  return exit.code ?? exitCodes.ok;
+  // Awaited here: until it has ended, signals are ours.
+  return await farewell(chat, exit, talk.hasSpoken);
 }
 
 /** Reads lines and sends them one after another. */
@@ -60,7 +55,12 @@ class Conversation {
       show: (event) => this.#show(event),
       status: (line) => this.#view.status(line),
       problem: (error) => this.#showError(error),
-      ask: async (question, text) => (exit.code === null ? this.#prompt.ask(question, text) : null),
+      questioner: new LineQuestioner({
+        terminal: chat.terminal,
+        hasUser: chat.userId !== null,
+        ask: async (question, text) =>
+          exit.code === null ? this.#prompt.ask(question, text) : null,
+      }),
       get isLeaving() {
         return exit.code !== null;
       },
@@ -134,7 +134,7 @@ class Conversation {
       return;
     }
     const { sessionId } = this.#chat;
-    const isLeft = await runSlashCommand(this.#chat, text, this.#turns);
+    const isLeft = await runSlashCommand(this.#chat, text, { turns: this.#turns });
     if (isLeft) this.#exit.leave(exitCodes.ok);
     else if (this.#chat.sessionId !== sessionId) await this.#turns.enterSession();
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { textOf } from "@holdfast/core";
 import { loadWhole } from "@holdfast/core/store-kit";
 import { expect, test } from "vitest";
-import { openStore } from "../../src/store/open-store.js";
+import { openStore } from "../../../src/store/open-store.js";
 import {
   CTRL_A,
   CTRL_C,
@@ -11,8 +11,8 @@ import {
   CTRL_E,
   CTRL_Z,
   PseudoTerminal,
-} from "../support/pseudo-terminal.js";
-import { type TestProject, testProject } from "../support/test-project.js";
+} from "../../support/pseudo-terminal.js";
+import { type TestProject, testProject } from "../../support/test-project.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
 const ESCAPE_UP = /\u001b\[\d+A/;
@@ -32,7 +32,7 @@ async function chatIn(
   { path, store }: TestProject,
   options: { readonly env?: Record<string, string>; readonly inShell?: boolean } = {},
 ): Promise<PseudoTerminal> {
-  const args = ["chat", "--store", store, "--user", "ada"];
+  const args = ["chat", "--plain", "--store", store, "--user", "ada"];
   const terminal = new PseudoTerminal(args, { cwd: path, ...options });
   await terminal.shows("session default of ada, agent tester");
   await terminal.shows("›");
@@ -41,7 +41,7 @@ async function chatIn(
 
 test("a reply that is interrupted with Ctrl-C is kept, and another process goes on from there", async () => {
   await using project = await testProject();
-  const args = ["chat", "--store", project.store, "--user", "ada"];
+  const args = ["chat", "--plain", "--store", project.store, "--user", "ada"];
   const options = { cwd: project.path };
   await using first = new PseudoTerminal(args, options);
   await first.shows("session default of ada, agent tester: new");
@@ -248,7 +248,7 @@ test("what an agent does is shown as it happens, and commands begin with a slash
     ["/nonsense", "There is no /nonsense"],
     ["/help", "/history [n]"],
     ["/tokens", "of 100,000 tokens"],
-    ["/tokens", "tokens without the system prompt and the tools"],
+    ["/tokens", "system prompt"],
     ["/sessions", "*  default  19 "],
     ["/compact", "Compacted 1"],
     ["/history 2", "user /slash"],
