@@ -1,0 +1,56 @@
+import { providers, type Store } from "./choices.js";
+import { composeFile, dockerfile } from "./container-files.js";
+import { modelModule } from "./model-module.js";
+import { packageManagers } from "./package-manager.js";
+import { partsModule } from "./parts-module.js";
+import { projectManifest, projectTsconfig } from "./project-manifest.js";
+import type { Project } from "./project-options.js";
+import { projectReadme } from "./project-readme.js";
+import { type Files, packageRanges, templateFile, templateFolder } from "./template-files.js";
+
+/** Returns all files of a project. @throws CreateError (2) */
+export async function projectFiles(project: Project): Promise<Files> {
+  const { name, template, provider, store, packageManager } = project;
+  const { settings } = packageManagers[packageManager];
+  const folders = template === "web-chat" ? ["every", template] : ["every", "agent", template];
+  const [ranges, model, opened, ...read] = await Promise.all([
+    packageRanges(),
+    modelModule(provider),
+    templateFile(`store/${store}.ts`),
+    ...folders.map(templateFolder),
+  ]);
+  const agentName = name.slice(name.indexOf("/") + 1);
+  const fixed = read.flatMap((files) =>
+    [...files].map(([path, text]) => [path, text.replace("__NAME__", agentName)] as const),
+  );
+  return new Map([
+    ...fixed,
+    ["src/model.ts", model],
+    ["src/store.ts", opened],
+    ["src/parts.ts", partsModule(project.parts)],
+    ["package.json", projectManifest(project, ranges)],
+    ["tsconfig.json", projectTsconfig(project)],
+    ["README.md", projectReadme(project)],
+    ["Dockerfile", dockerfile(project)],
+    ["compose.yaml", composeFile(project)],
+    [".gitignore", "node_modules\ndist\n.env\n.holdfast\n"],
+    [".dockerignore", ".git\nnode_modules\ndist\n.env\n.holdfast\n"],
+    [".env.example", environmentExample(project)],
+    ...(settings ? [[settings.file, settings.text] as const] : []),
+  ]);
+}
+
+const addresses: Readonly<Record<Store, string>> = {
+  json: "# Directory of the sessions.\n# STATE_DIRECTORY=.holdfast/state\n",
+  redis: "# Where the sessions are.\n# REDIS_URL=redis://127.0.0.1:6379\n",
+  mysql: "# Where the sessions are.\n# MYSQL_URL=mysql://root:holdfast@127.0.0.1:3306/holdfast\n",
+};
+
+function environmentExample({ provider, store }: Project): string {
+  const { key } = providers[provider];
+  const keyLine =
+    key === null
+      ? "# Key of your provider, once there is one in src/model.ts.\n# ANTHROPIC_API_KEY=\n"
+      : `# Key of your provider.\n${key}=\n`;
+  return `# Copy this file to .env, which git ignores.\n\n${keyLine}\n${addresses[store]}`;
+}
