@@ -91,7 +91,7 @@ test("every package is in the layers, in the map, and on the front page if it is
     expect(architecture).toContain(`\`${name}\``);
     expect(map).toContain(`| \`packages/${name}\` `);
     if (!("private" in JSON.parse(manifest)))
-      expect(frontPage).toContain(`| [\`@holdfast/${name}\`](packages/${name}) `);
+      expect(frontPage).toContain(`| [\`${JSON.parse(manifest).name}\`](packages/${name}) `);
   }
   for (const name of foldersIn("examples")) {
     expect(map).toContain(`| \`${name}\` `);
@@ -130,8 +130,10 @@ describe.each(markdownIn(".changeset").filter((name) => !name.endsWith("README.m
     test("says what kind of change it is for packages that are there", () => {
       const text = readFileSync(join(root, changeset), "utf8");
       const [, header = ""] =
-        /^---\n((?:"@holdfast\/[a-z-]+": (?:major|minor|patch)\n)+)---\n\n\S/.exec(text) ?? [];
-      const names = [...header.matchAll(/@holdfast\/([a-z-]+)/g)].map((match) => match[1] ?? "");
+        /^---\n((?:"(?:@holdfast\/)?[a-z-]+": (?:major|minor|patch)\n)+)---\n\n\S/.exec(text) ?? [];
+      const names = [...header.matchAll(/"(?:@holdfast\/)?([a-z-]+)"/g)].map(
+        (match) => match[1] ?? "",
+      );
       expect(names).not.toEqual([]);
       expect(names.filter((name) => !existsSync(join(root, "packages", name)))).toEqual([]);
     });

@@ -104,6 +104,7 @@ describe("docs/events.md", () => {
       DataSource: message.describe("DataSource"),
       ToolResultState: message.describe("ToolResultState"),
       PendingCall: Source.of("PendingCall").describe("PendingCall"),
+      ToolQuestion: Source.of("ToolQuestion").describe("ToolQuestion"),
       Repair: Source.of("Repair").describe("Repair"),
       Task: Source.of("Task").describe("Task"),
       CompactionCause: Source.of("CompactionCause").describe("CompactionCause"),
@@ -134,6 +135,8 @@ describe("docs/replies.md", () => {
     ["field", reply.describe("ReplyBase")],
     ["field of a pending call", reply.describe("PendingCall")],
     ["field of a confirmation", input.describe("Confirmation")],
+    ["field of a question", Source.of("ToolQuestion").describe("ToolQuestion")],
+    ["field of an answer", input.describe("QuestionAnswer")],
     ["field of a result", input.describe("ExternalResult")],
   ])("has every %s, and no other", (header, declared) => {
     expect(fieldTable(page, header)).toEqual(declared);

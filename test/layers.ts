@@ -37,14 +37,14 @@ export const layers: readonly Layer[] = [
   // Shows the events of other parts to people, as the one above records them.
   {
     name: "2 parts that show others",
-    packages: ["server"],
+    packages: ["acp", "server"],
     mayImport: ["core"],
     mayImportTypes: ["compaction", "eviction", "permissions", "planning", "subagents"],
   },
   { name: "3 assembly", packages: ["harness"], mayImport: ["core", "otel", ...parts] },
   {
     name: "4 programs",
-    packages: ["cli", "demo", "inspector", "examples/*", "bench"],
+    packages: ["cli", "create-holdfast", "demo", "inspector", "examples/*", "bench"],
     mayImport: "anything",
   },
 ];

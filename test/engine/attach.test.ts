@@ -143,7 +143,7 @@ const replies = fc.array(fc.tuple(fc.string({ maxLength: 12, unit: "binary" }), 
 });
 
 describe("attach at any instant, behind any event", () => {
-  test("gives exactly the events behind it", { timeout: 300_000 }, async () => {
+  test("gives exactly the events behind it", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(replies, { minLength: 1, maxLength: 3 }),
@@ -227,6 +227,24 @@ describe("a run that goes on with another one", () => {
     expect(said(read)).toBe("from the start");
     // Whoever reads it all later sees the same.
     expect(await readAll(await second.agent.attach(ctx, { callId: "c" }))).toEqual(read);
+  });
+
+  test("a process that dies between its last save and its last events leaves readers the end all the same", async () => {
+    const { first, second, dying, dead } = pair();
+    const call = first.agent.call("hi", { ...ctx, callId: "c" });
+    dying.say("a ", "reply");
+    await eventually(() => said(first.events) === "a reply");
+    const run = await eventually(() => second.agent.attach(ctx, { callId: "c" }));
+    const reading = readAll(run);
+    dead.isDead = true;
+    dying.end();
+    expect((await call).text).toBe("a reply");
+    const read = await reading;
+    expect(read.slice(-2)).toMatchObject([
+      { type: "events_dropped", callId: "c" },
+      { type: "call_end", callId: "c", reason: "stop" },
+    ]);
+    expect(read.at(-1)?.seq).toBe(read.at(-3)?.seq);
   });
 
   test("a repeated call that is answered from its record adds nothing", async () => {

@@ -1,9 +1,16 @@
-import { InMemoryAgentStateStore, type PluginHost, StoreUnavailableError } from "@holdfast/core";
-import { scriptedModel } from "@holdfast/testing";
+import {
+  InMemoryAgentStateStore,
+  type PluginHost,
+  ReActAgent,
+  StoreUnavailableError,
+} from "@holdfast/core";
+import { InMemoryEventFeed } from "@holdfast/core/store-kit";
+import { eventually, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { agentOn } from "./agent-on.js";
 import { door } from "./door.js";
 import { FaultyStore, noAnswer, unavailable } from "./faulty-store.js";
+import { DictatedModel, faultyFeed } from "./feeds.js";
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -29,6 +36,31 @@ describe("health()", () => {
     expect(report.parts.every(({ ok, problem }) => ok && problem === undefined)).toBe(true);
     expect(report.parts[0]).toMatchObject({ kind: "memory" });
     expect((await agent.sessions()).slots).toEqual([]);
+  });
+
+  test("has the event feed, which fails alone: also when it only takes no events", async () => {
+    let broken: string | undefined;
+    const eventFeed = faultyFeed(new InMemoryEventFeed(), (command) => {
+      if (command === broken) throw new StoreUnavailableError("the feed is away");
+    });
+    const model = new DictatedModel();
+    const agent = new ReActAgent({ name: "a", model: model.model, eventFeed });
+    const feed = async () => (await agent.health()).parts.find(({ part }) => part === "eventFeed");
+    expect(await feed()).toMatchObject({ ok: true, kind: "memory" });
+    broken = "read";
+    expect(await feed()).toMatchObject({ ok: false, problem: "the feed is away" });
+    await agent.ready();
+    broken = "append";
+    expect(await feed()).toMatchObject({ ok: true });
+    const call = agent.call("hi", { userId: "u", sessionId: "s" });
+    await eventually(async () => (await feed())?.ok === false);
+    expect((await agent.health()).ok).toBe(false);
+    broken = undefined;
+    await eventually(async () => (await feed())?.ok === true);
+    model.say("done");
+    model.end();
+    await call;
+    await agent.close();
   });
 
   test("says which part fails, why, and what to do, and resolves", async () => {

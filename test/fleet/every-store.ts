@@ -26,7 +26,8 @@ export async function newPlace(
     closing.push(directory.cleanup);
     choice = { kind: "json", root: join(directory.path, "state"), leaseMs };
   } else {
-    const fresh = freshChoice(kind, { leaseMs });
+    // Nodes that die are the subject here, not servers that are slow: a busy machine may take its time.
+    const fresh = freshChoice(kind, { leaseMs, commandTimeoutMs: 30_000 });
     await prepareTables(fresh);
     choice = fresh;
   }

@@ -46,15 +46,25 @@ const portablePackages = [
   "@holdfast/model-ai-sdk",
 ] as const;
 
-/** A module whose `main()` says how many names each package has, and has a conversation that is counted with `encoder`. */
+/**
+ * A module whose `main()` says how many names each package has, has a conversation that is counted with `encoder`, and shows what
+ * a model is told about a tool with a schema of zod.
+ */
 export const portableProgram = `
 ${portablePackages.map((name, index) => `import * as package${index} from "${name}";`).join("\n")}
-import { ReActAgent, InMemoryFilesystem, InMemoryOffloader } from "@holdfast/core";
+import { ReActAgent, InMemoryFilesystem, InMemoryOffloader, tool } from "@holdfast/core";
 import { compaction, gptTokenizerCounter } from "@holdfast/compaction";
 import { toolResultEviction } from "@holdfast/eviction";
 import { memoryFlush } from "@holdfast/memory-flush";
 import { sessionTools } from "@holdfast/session-tools";
 import * as encoder from "gpt-tokenizer/encoding/o200k_base";
+import * as z from "zod";
+
+const add = tool({
+  name: "add", description: "Adds one.",
+  input: z.object({ to: z.number() }),
+  execute: ({ to }) => to + 1,
+});
 
 const model = {
   id: "scripted",
@@ -68,7 +78,7 @@ export async function main() {
   const packages = [${portablePackages.map((_, index) => `package${index}`).join(", ")}];
   const tokenCounter = gptTokenizerCounter({ encoder });
   const agent = new ReActAgent({
-    name: "bundled", model, tokenCounter,
+    name: "bundled", model, tokenCounter, tools: [add],
     filesystem: new InMemoryFilesystem(), offloader: new InMemoryOffloader(),
     plugins: [compaction(), toolResultEviction(), memoryFlush(), sessionTools()],
   });
@@ -78,9 +88,15 @@ export async function main() {
     empty: packages.filter((names) => Object.keys(names).length === 0).length,
     text,
     tokens: tokenCounter.countText("お誕生日おめでとう"),
+    required: add.inputSchema.required,
   });
 }
 `;
 
 /** Answer of {@link portableProgram}. */
-export const portableAnswer = { empty: 0, text: "Hello from a bundle.", tokens: 8 };
+export const portableAnswer = {
+  empty: 0,
+  text: "Hello from a bundle.",
+  tokens: 8,
+  required: ["to"],
+};

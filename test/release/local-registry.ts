@@ -18,22 +18,31 @@ export interface Installed {
   readonly cores: readonly string[];
 }
 
-/** A registry on loopback with the packages of this repository, from tarballs in a directory; npm asks it for their scope. */
+/** A registry on loopback with the packages of this repository, from tarballs in a directory; it sends npm elsewhere for others. */
 export class LocalRegistry {
   readonly #tarballs: string;
   readonly #server: Server;
+  /** Registry of packages of others: the one that npm uses on this machine. */
+  #upstream = "";
 
   constructor(tarballs: string) {
     this.#tarballs = tarballs;
     this.#server = createServer((request, response) => {
-      this.#answer(decodeURIComponent(request.url ?? "/").slice(1)).then(
-        (body) => response.writeHead(body === null ? 404 : 200).end(body),
+      const url = request.url ?? "/";
+      this.#answer(decodeURIComponent(url).slice(1)).then(
+        (body) => {
+          const location = new URL(url, this.#upstream).href;
+          if (body !== null) response.writeHead(200).end(body);
+          else if (url.startsWith("/@holdfast")) response.writeHead(404).end();
+          else response.writeHead(302, { location }).end();
+        },
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
     });
   }
 
   async start(): Promise<void> {
+    this.#upstream = (await npm(["config", "get", "registry"], tmpdir())).trim();
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
   }
 
@@ -42,12 +51,17 @@ export class LocalRegistry {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
+  /** Its address. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
   /** Makes an empty project whose npm finds the packages here. */
   async project(): Promise<string> {
     const directory = await mkdtemp(join(tmpdir(), "holdfast-project-"));
     await writeFile(join(directory, "package.json"), '{ "private": true, "type": "module" }\n');
-    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
-    await writeFile(join(directory, ".npmrc"), `@holdfast:registry=${url}\nnoproxy=127.0.0.1\n`);
+    const settings = `registry=${this.url}\nnoproxy=127.0.0.1\n`;
+    await writeFile(join(directory, ".npmrc"), settings);
     return directory;
   }
 
@@ -91,19 +105,18 @@ export class LocalRegistry {
   }
 
   async #answer(path: string): Promise<string | Buffer | null> {
-    if (path.endsWith(".tgz")) return readFile(join(this.#tarballs, path));
+    if (path.endsWith(".tgz") && !path.includes("/")) return readFile(join(this.#tarballs, path));
     const manifests = await this.manifests(path);
     const newest = manifests
       .map(({ version }) => version)
       .sort()
       .at(-1);
     if (newest === undefined) return null;
-    const { port } = this.#server.address() as AddressInfo;
     const versions = await Promise.all(
       manifests.map(async ({ file, ...manifest }) => {
         const bytes = await readFile(join(this.#tarballs, file));
         const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
-        const tarball = `http://127.0.0.1:${port}/${file}`;
+        const tarball = `${this.url}${file}`;
         return [manifest.version, { ...manifest, dist: { tarball, integrity } }] as const;
       }),
     );

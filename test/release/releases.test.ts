@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LocalRegistry } from "./local-registry.js";
-import { type Changes, type Manifest, WorkspaceCopy } from "./workspace-copy.js";
+import { type Changes, fullName, type Manifest, WorkspaceCopy } from "./workspace-copy.js";
 
 let workspace: WorkspaceCopy;
 let registry: LocalRegistry;
@@ -43,7 +43,7 @@ function ranges({ dependencies, peerDependencies }: Manifest): string[] {
 }
 
 async function packed(name: string, version: string): Promise<Manifest> {
-  const manifests = await registry.manifests(`@holdfast/${name}`);
+  const manifests = await registry.manifests(fullName(name));
   const found = manifests.find((manifest) => manifest.version === version);
   if (found === undefined) throw new Error(`${name} ${version} was not packed`);
   return found;
@@ -77,7 +77,7 @@ test("a patch of a store is a release of that store alone", async () => {
 
 test("a new feature of core is a release of core alone, and every tree with it has one core", async () => {
   expect(await release({ core: "minor" }, ["core"])).toEqual({ core: "1.1.0" });
-  const all = names.map((name) => `@holdfast/${name}`);
+  const all = names.map(fullName).filter((name) => name.startsWith("@holdfast/"));
   expect(await registry.resolve(all)).toEqual({ error: null, cores: ["1.1.0"] });
 });
 

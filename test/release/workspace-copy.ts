@@ -89,7 +89,7 @@ export class WorkspaceCopy {
 
   /** Adds a pending changeset. */
   async addChangeset(topic: string, changes: Changes): Promise<void> {
-    const rows = Object.entries(changes).map(([name, kind]) => `"@holdfast/${name}": ${kind}\n`);
+    const rows = Object.entries(changes).map(([name, kind]) => `"${fullName(name)}": ${kind}\n`);
     const file = join(this.directory, ".changeset", `${topic}-change.md`);
     await writeFile(file, `---\n${rows.join("")}---\n\nA change.\n`);
   }
@@ -114,7 +114,7 @@ export class WorkspaceCopy {
 
   /** Packs packages as they would be published. */
   async pack(names: readonly string[], destination: string): Promise<void> {
-    const filters = names.flatMap((name) => ["--filter", `@holdfast/${name}`]);
+    const filters = names.flatMap((name) => ["--filter", fullName(name)]);
     await this.pnpm(...filters, "pack", "--pack-destination", destination);
   }
 
@@ -148,6 +148,11 @@ function ownPart(manifest: Manifest): object {
     devDependencies: own(devDependencies),
     peerDependencies: own(peerDependencies),
   };
+}
+
+/** Returns the name of a package by its name without the scope. The program that begins projects has none. */
+export function fullName(name: string): string {
+  return name === "create-holdfast" ? name : `@holdfast/${name}`;
 }
 
 /** Returns the name of a package without its scope. */
