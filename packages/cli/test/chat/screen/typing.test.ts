@@ -99,6 +99,8 @@ test("suspended with Ctrl-Z and brought back, the screen is whole and goes on re
   screen.type(CTRL_Z);
   await screen.shows("Stopped");
   screen.enter("fg");
+  // Until it has the terminal back, what is typed goes to the shell's, where Enter is another key.
+  await screen.hides("Stopped");
   await screen.until("the whole screen", () =>
     /› hello\n\nYou said: hello\n─+\n› half a\n─+\n/u.test(screen.text),
   );
