@@ -15,7 +15,8 @@ export function runIn(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { cwd, env: plainEnvironment(env), maxBuffer: 2 ** 26 };
+    // One that hangs is ended, so that what it said until then is seen.
+    const options = { cwd, env: plainEnvironment(env), maxBuffer: 2 ** 26, timeout: 480_000 };
     const child = execFile(program, args, options, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     );

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -112,7 +111,7 @@ describe("a worker", () => {
     const workers = spawn(node, ["dist/src/main.js"], {
       ...{ cwd: at("worker"), env: plainEnvironment(env), stdio: ["ignore", "pipe", "pipe"] },
     });
-    const exit = once(workers, "exit");
+    await using _ = { [Symbol.asyncDispose]: async () => void workers.kill("SIGKILL") };
     const lines: string[] = [];
     for (const stream of [workers.stdout, workers.stderr])
       createInterface({ input: stream }).on("line", (line) => lines.push(line));
@@ -141,7 +140,11 @@ describe("a worker", () => {
     expect(answer).toContain("You are welcome.");
 
     workers.kill("SIGTERM");
-    expect(await exit).toEqual([0, null]);
+    await eventually(() => {
+      if (workers.exitCode === null) throw new Error(`it still runs:\n${lines.join("\n")}`);
+      return true;
+    });
+    expect(workers.exitCode).toBe(0);
     expect(await client.xlen("jobs")).toBe(0);
     client.disconnect();
   });

@@ -127,6 +127,25 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
     await expectOnlyInputKept(held, running);
   });
 
+  test("while a session is deleted: the log, which may be that of the session's successor by then, stays", async () => {
+    const { agent, store, lose } = setUp();
+    await agent.call("go", ctx);
+    const before = await logRecords(store, slotOf());
+    const removed = store.delete.bind(store);
+    store.delete = async (slot) => {
+      const existed = await removed(slot);
+      lose();
+      return existed;
+    };
+    const error = await agent.deleteSession(ctx).catch((reason) => reason);
+    expect(LeaseLostError.is(error)).toBe(true);
+    expect(error.message).toContain("its state is gone, its log is not. Repeat deleteSession");
+    expect(await logRecords(store, slotOf())).toEqual(before);
+    store.delete = removed;
+    expect(await agent.deleteSession(ctx)).toBe(true);
+    expect(await logRecords(store, slotOf())).toEqual([]);
+  });
+
   test("between the reply and its tools, in a hook: none of them starts", async () => {
     const held = setUp({
       model: scriptedModel([{ toolCalls: [{ name: "work", input: {} }] }]),

@@ -1,7 +1,7 @@
 import { scaled, spawnScript } from "@holdfast/testing";
+import { freePort } from "@holdfast/testing/servers";
 import { expect, test } from "vitest";
 import { knownFailures, runConformance } from "./support/conformance.mjs";
-import { freePort } from "./support/servers.js";
 
 const client = new URL("./fixtures/conformance-client.mjs", import.meta.url);
 

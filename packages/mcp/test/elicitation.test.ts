@@ -9,9 +9,10 @@ import {
 } from "@holdfast/core";
 import type { QuestionAnswer } from "@holdfast/core/plugin-kit";
 import { eventually, spawnScript, tempDirectory } from "@holdfast/testing";
+import { freePort } from "@holdfast/testing/servers";
 import { describe, expect, test } from "vitest";
 import type { McpServerOptions, McpToolsOptions } from "../src/index.js";
-import { freePort } from "./support/servers.js";
+
 import { said, say, type ToolUser, toolUser } from "./support/tool-user.js";
 
 const server = fileURLToPath(new URL("./fixtures/asking-server.mjs", import.meta.url));

@@ -2,9 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { eventually, spawnScript, type TempDirectory, tempDirectory } from "@holdfast/testing";
+import { freePort } from "@holdfast/testing/servers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { McpStdioServerOptions } from "../src/index.js";
-import { freePort, quick, tinyServer } from "./support/servers.js";
+import { quick, tinyServer } from "./support/servers.js";
 import { said, type ToolUser, toolUser } from "./support/tool-user.js";
 
 const flooding = fileURLToPath(new URL("./fixtures/flooding-server.mjs", import.meta.url));

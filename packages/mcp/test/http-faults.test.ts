@@ -1,7 +1,8 @@
 import { eventually, type SpawnedScript } from "@holdfast/testing";
+import { freePort } from "@holdfast/testing/servers";
 import { describe, expect, test } from "vitest";
 import { type McpHttpServerOptions, McpServerError } from "../src/index.js";
-import { freePort, quick, tinyOverHttp } from "./support/servers.js";
+import { quick, tinyOverHttp } from "./support/servers.js";
 import { said, toolUser } from "./support/tool-user.js";
 
 const address = (port: number): McpHttpServerOptions => ({

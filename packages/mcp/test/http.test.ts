@@ -1,7 +1,8 @@
 import { eventually } from "@holdfast/testing";
+import { freePort } from "@holdfast/testing/servers";
 import { expect, test } from "vitest";
 import { cuttableProxy } from "./support/cuttable-proxy.js";
-import { everythingOverHttp, freePort, quick } from "./support/servers.js";
+import { everythingOverHttp, quick } from "./support/servers.js";
 import { said, say, toolUser } from "./support/tool-user.js";
 
 const address = (port: number) => `http://127.0.0.1:${port}/mcp`;

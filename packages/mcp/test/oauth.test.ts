@@ -11,9 +11,10 @@ import {
   toolResultsOf,
 } from "@holdfast/core";
 import { type SpawnedScript, scriptedModel, spawnScript } from "@holdfast/testing";
+import { freePort } from "@holdfast/testing/servers";
 import { expect, test } from "vitest";
 import { clientCredentials, type McpOAuthOptions, mcpTools, oauth } from "../src/index.js";
-import { freePort, quick } from "./support/servers.js";
+import { quick } from "./support/servers.js";
 import { said } from "./support/tool-user.js";
 
 const redirectUrl = "http://127.0.0.1:9/back";

@@ -264,6 +264,19 @@ test("a turn that the log shows and never was is found, and one that it hides", 
   ]);
 });
 
+test("a log that outlived its state is found, unless a deletion died half-way", () => {
+  const old = message("m9", "assistant", "re q9 #n0.1-9");
+  const log = [logged(old), logged(question), logged(answer)];
+  const events = [{ ...save({ t: 40, revision: "0.z", append: [old] }) }];
+  const deleted = (told: Told) =>
+    history({
+      ...{ session: { log }, events },
+      done: [done({ kind: "delete" }, told), done(asks(), stop(answer.text))],
+    });
+  expect(violated(deleted({}))).toEqual(["log and state agree"]);
+  expect(violated(deleted({ lost: true }))).toEqual([]);
+});
+
 test("a model request that is not valid is found", () => {
   const problem = "message 3 (user) stands before 1 results";
   const asked = { e: "asked", t: 1, question: null, results: [], problem, tail: [] };

@@ -18,8 +18,10 @@ function phantoms(history: History, record: SessionRecord): Violation[] {
   const ever = new Set(saves.flatMap(({ append }) => append.map(({ id }) => id)));
   const present = new Set(messages.map(({ id }) => id));
   const expected = history.compacted.has(session) ? ever : present;
+  const halfDeleted = savedBeforeLostDeletion(history, session);
   const shown = log.filter(
-    ({ isShown, outcome, id }) => isShown && outcome !== null && !expected.has(id),
+    ({ isShown, outcome, id }) =>
+      isShown && outcome !== null && !expected.has(id) && !halfDeleted.has(id),
   );
   return byCall(shown).map((group) => ({
     check,
@@ -27,6 +29,22 @@ function phantoms(history: History, record: SessionRecord): Violation[] {
     message: `the log shows ${group.map(({ text, role }) => `${role} ${JSON.stringify(text)}`).join(", ")} as ${group[0]?.outcome}, which the state ${ever.has(group[0]?.id ?? "") ? "took back" : "never had"}`,
     evidence: group,
   }));
+}
+
+/**
+ * Messages that were saved before the end of a deletion which failed or whose process died: it removes the state first, so
+ * that the log may still have them.
+ */
+function savedBeforeLostDeletion({ done, trace }: History, session: string): ReadonlySet<string> {
+  const lost = done.filter(
+    ({ operation, told }) =>
+      operation.kind === "delete" &&
+      operation.session === session &&
+      (told.lost === true || told.error !== undefined),
+  );
+  const until = Math.max(...lost.map(({ end }) => end));
+  const saves = trace.of("save", session).filter(({ t }) => t < until);
+  return new Set(saves.flatMap(({ append }) => append.map(({ id }) => id)));
 }
 
 /** Messages of the state that the log does not have, or calls discarded. A question said again counts as one. */

@@ -1,6 +1,4 @@
-import { randomInt } from "node:crypto";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { eventually, type SpawnedScript, spawnScript } from "@holdfast/testing";
 import type { McpStdioServerOptions } from "../../src/index.js";
@@ -29,20 +27,6 @@ export function tinyServer(
 ): McpStdioServerOptions & { readonly retry: typeof quick } {
   const args = [tiny, journal, JSON.stringify(behaviour)];
   return { command: process.execPath, args, retry: quick };
-}
-
-/** A port nobody listens on, and which no system hands out by itself: it stays free until a server is started there. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_000);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once("error", () => resolve(false));
-      server.listen(port, "127.0.0.1", () => resolve(true));
-    });
-    await new Promise((resolve) => server.close(resolve));
-    if (free) return port;
-  }
 }
 
 /** The reference server over streamable HTTP, listening. */

@@ -1,26 +1,29 @@
 import { createServer } from "node:net";
 
-/** Ports handed out by this process: the system may offer one again before its server has bound it. */
-const taken = new Set<number>();
+/**
+ * First and last port to hand out. Below the ports that a system gives to outgoing connections, 32,768 on Linux and 49,152
+ * elsewhere: a client that tries to reach a server which is just being restarted could be given the server's port, connect to itself,
+ * and keep the server from coming back.
+ */
+const FIRST = 10_000;
+const LAST = 32_767;
 
-/** Returns a loopback port that is not in use. */
+/** Offset of this process: several that start servers at the same time look at different ports. */
+let next = (process.pid * 151) % (LAST - FIRST);
+
+/** Returns a loopback port that is not in use, each time another one. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = await offeredPort();
-    if (taken.has(port)) continue;
-    taken.add(port);
-    return port;
+    const port = FIRST + next;
+    next = (next + 1) % (LAST - FIRST);
+    if (await isFree(port)) return port;
   }
 }
 
-function offeredPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer().unref();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }

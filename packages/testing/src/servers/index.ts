@@ -1,3 +1,4 @@
+export { freePort } from "./free-port.js";
 export {
   type MariadbServer,
   type PrivateMariadbOptions,

@@ -174,7 +174,7 @@ export function withLease<T>(
   parts: AgentParts,
   slot: Slot,
   entry: EntryOptions,
-  use: () => Promise<T>,
+  use: (held: HeldSlot) => Promise<T>,
 ): Promise<T> {
   return underLease(parts, slot, entry, undefined, use);
 }

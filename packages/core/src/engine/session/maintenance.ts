@@ -1,7 +1,8 @@
 import { InvalidInputError } from "../../errors/errors.js";
+import { LeaseLostError } from "../../errors/store-errors.js";
 import type { Message } from "../../message/message.js";
 import type { CompactionResult } from "../../ports/compactor.js";
-import { checkId, type Slot, slotText } from "../../slot/slot.js";
+import { checkId, describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { kindOf } from "../../state/section-checks.js";
@@ -15,6 +16,7 @@ import { closeCalls, openCallsOf, UNKNOWN_OUTCOME_TEXT } from "../tools/close-ca
 import { editState, type StateEdit, theEdit } from "./edit-state.js";
 import { withLease } from "./enter-session.js";
 import { forkSession } from "./fork/fork-session.js";
+import { stillHolds } from "./open-session.js";
 import { deleteUserRules } from "./remembered-rules.js";
 import type { NamedSession } from "./session-arguments.js";
 import { type SessionWork, visitSession, visitSlot } from "./visit-session.js";
@@ -100,10 +102,16 @@ export class Maintenance {
   async delete(slot: Slot): Promise<boolean> {
     const parts = this.#parts;
     return visitSlot(parts, slot, (visit) =>
-      withLease(parts, slot, visit, async () => {
+      withLease(parts, slot, visit, async ({ lease }) => {
         parts.cache.take(slotText(slot));
-        // The log goes last but one: while it is there, a half-deleted session can still be explained.
+        // The log goes after the state: while it is there, a half-deleted session can still be explained.
         const existed = await parts.stateStore.delete(slot);
+        // Past the lease another process may have begun the session anew, and this log would be its own.
+        if (!(await stillHolds(lease)))
+          throw new LeaseLostError(
+            `the lease of ${describeSlot(slot)} was lost while it was deleted; its state is gone, its log is not. Repeat deleteSession`,
+            { cause: lease.lost.reason },
+          );
         const logged = await parts.log.delete(slot);
         await parts.feeds?.delete(slot);
         for (const run of parts.onDelete) await run(slot);

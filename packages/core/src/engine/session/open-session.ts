@@ -135,8 +135,7 @@ export class OpenSession {
 
   /** Tells whether the lease still holds, by its own account and by the clock, as far as the store need not be asked. */
   holdsLease(): boolean {
-    const { lost, validUntil, confirm } = this.lease;
-    return !lost.aborted && !(Date.now() >= validUntil && confirm === undefined);
+    return holds(this.lease);
   }
 
   /** Tells whether the lease has to be confirmed: until then nothing may begin. */
@@ -239,4 +238,14 @@ export class OpenSession {
   remove(ids: ReadonlySet<string>): void {
     this.state.contextMutable().replaceAll(this.state.messages.filter(({ id }) => !ids.has(id)));
   }
+}
+
+/** Tells whether a lease still holds, and waits for that while it is in doubt. */
+export async function stillHolds(lease: Lease): Promise<boolean> {
+  if (Date.now() >= lease.validUntil) await lease.confirm?.().catch(() => undefined);
+  return holds(lease);
+}
+
+function holds({ lost, validUntil, confirm }: Lease): boolean {
+  return !lost.aborted && !(Date.now() >= validUntil && confirm === undefined);
 }

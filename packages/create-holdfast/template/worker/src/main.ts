@@ -9,6 +9,8 @@ import { runWorker } from "./worker.js";
 /** Processes, and jobs that each answers at a time. */
 const processes = Number(process.env["WORKERS"] || 2);
 const concurrency = Number(process.env["CONCURRENCY"] || 4);
+/** Pause before a process that died is replaced. */
+const RESTART_MS = 1_000;
 
 if (cluster.isPrimary) await supervise();
 else await runWorker(concurrency);
@@ -19,15 +21,20 @@ async function supervise(): Promise<void> {
   if (advice !== null) console.error(`${advice}\n`);
   await prepareQueue();
   let isStopping = false;
-  cluster.on("exit", async ({ process: { pid } }) => {
-    if (!isStopping) {
-      console.error(`worker ${pid} died; another one takes its place`);
-      cluster.fork();
-    } else if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(0);
+  const leave = (): void => {
+    const workers = Object.values(cluster.workers ?? {});
+    if (isStopping && workers.every((worker) => worker?.isDead())) process.exit(0);
+  };
+  cluster.on("exit", ({ process: { pid } }) => {
+    if (isStopping) return leave();
+    console.error(`worker ${pid} died; another one takes its place`);
+    // Not at once: a process that dies as soon as it starts would keep the machine busy.
+    setTimeout(() => isStopping || cluster.fork(), RESTART_MS);
   });
   const stop = (): void => {
     isStopping = true;
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill("SIGTERM");
+    leave();
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
   const workers = Array.from({ length: processes }, () => cluster.fork());
