@@ -38,15 +38,20 @@ async function outsideOf(
   };
 }
 
-/** Swaps a directory for a link and back until there is a file "stop"; says how often. */
+/**
+ * Swaps a directory for a link and back until there is a file "stop"; says how often. A directory that the other side has made in its
+ * place may belong to another user: what cannot be removed stays, and the next one gets another name.
+ */
 const swapScript = `
-  my $n = 0;
+  my ($n, $left) = (0, 0);
   mkdir "swap";
   until (-e "stop") {
-    my $away = rename "swap", "aside";
+    my $away = rename "swap", "aside$left";
     $n++ if symlink $ARGV[0], "swap";
     unlink "swap";
-    system "rm", "-rf", "aside" if $away && !rename "aside", "swap";
+    next if !$away || rename "aside$left", "swap";
+    system "rm", "-rf", "aside$left";
+    $left++;
   }
   print $n;
 `;
