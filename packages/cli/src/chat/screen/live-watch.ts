@@ -8,8 +8,10 @@ const LOOK_MS = 1_000;
 export interface WatchDisplay {
   /** Nothing runs here. */
   isFree(): boolean;
-  /** A call of another process begins to be shown. @param text - what it was told; null when that is shown already */
-  begin(text: string | null): void;
+  /** A call of another process begins to be shown. */
+  begin(): void;
+  /** Shows what the call was told. */
+  said(text: string): void;
   show(event: AgentEvent): void;
   end(): void;
   note(text: string): void;
@@ -66,12 +68,17 @@ export class LiveWatch {
   }
 
   async #watch(run: AsyncIterable<AgentEvent> & { readonly callId: string }): Promise<void> {
-    const text = await this.#newWords();
-    if (!this.#display.isFree()) return;
     this.#isWatching = true;
-    this.#display.begin(text);
+    this.#display.begin();
+    let isSaid = false;
     try {
       for await (const event of run) {
+        // What the call was told is stored before its model is asked, and not any earlier.
+        if (!isSaid && (event.type === "model_call_start" || event.type === "events_dropped")) {
+          isSaid = true;
+          const text = await this.#newWords();
+          if (text !== null) this.#display.said(text);
+        }
         this.#display.show(event);
         if (event.type !== "run_lost") continue;
         // Another process may go on with it, or nobody: a person is not kept waiting for that.

@@ -61,7 +61,8 @@ export class ScreenConversation {
     });
     this.#watch = new LiveWatch(chat, {
       isFree: () => !this.#isBusy && exit.code === null,
-      begin: (text) => this.#beginWatching(text),
+      begin: () => this.#beginWatching(),
+      said: (text) => this.#display.said(text),
       show: (event) => this.#show(event),
       end: () => void this.#work(),
       note: (text) => this.#display.note(text),
@@ -199,10 +200,9 @@ export class ScreenConversation {
     this.#display.show(event);
   }
 
-  #beginWatching(text: string | null): void {
+  #beginWatching(): void {
     this.#isBusy = true;
     this.#isInterrupted = false;
-    if (text !== null) this.#display.said(text);
     this.#display.note("another window works in this session; what it does is shown here");
     this.#screen.activity.begin("Starting");
   }
