@@ -7,6 +7,7 @@ import {
   feedStep,
   type StoredBatch,
 } from "@holdfast/core/store-kit";
+import { MAX_AT_ONCE, readOpen, statOpen } from "../io/open-file.js";
 import { readRange } from "../io/read-range.js";
 
 /** Batch of a feed, and its line in the file. */
@@ -24,6 +25,14 @@ interface FeedTitle {
   readonly callId: string;
   readonly began: number;
   readonly head?: FeedHead | undefined;
+}
+
+/** An open file at one moment. */
+interface FileLook {
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** False once it was removed, or another file has taken its place. */
+  readonly hasName: boolean;
 }
 
 const NEWLINE = 0x0a;
@@ -48,20 +57,24 @@ export class FeedFile {
   }
 
   /** Reads what the file has gained; from its beginning when it is another one by now. */
-  async refresh(handle: FileHandle): Promise<{ readonly size: number; readonly mtimeMs: number }> {
-    const { ino, birthtimeMs, size, mtimeMs } = await handle.stat();
+  async refresh(handle: FileHandle): Promise<FileLook> {
+    const { ino, birthtimeMs, nlink, ...stat } = statOpen(handle);
+    const [size, mtimeMs] = [Number(stat.size), Number(stat.mtimeMs)];
     const identity = `${ino} ${birthtimeMs}`;
     if (identity !== this.#identity || size < this.size) this.#reset();
     this.#identity = identity;
-    const bytes = await readRange(handle, this.size, size);
     const from = this.size;
+    const bytes =
+      size - from <= MAX_AT_ONCE
+        ? readOpen(handle, size - from, from)
+        : await readRange(handle, from, size);
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
       this.#take(bytes.toString("utf8", start, end), from + start, from + end + 1);
       start = end + 1;
     }
     this.size = from + start;
-    return { size, mtimeMs };
+    return { size, mtimeMs, hasName: nlink > 0n };
   }
 
   /** Returns the batches of one page behind a position. */

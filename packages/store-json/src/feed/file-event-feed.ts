@@ -16,8 +16,10 @@ import {
   slotKey,
 } from "@holdfast/core/store-kit";
 import { Disk, namesIn, removeFile } from "../io/disk.js";
+import { IdlePool } from "../io/idle-pool.js";
 import { inParallel } from "../io/in-parallel.js";
 import { isMissing, unavailable, unknownOutcome } from "../io/io-error.js";
+import { writeOpen } from "../io/open-file.js";
 import { checkOptions, fileOptionRules } from "../options.js";
 import { FeedFile } from "./feed-file.js";
 
@@ -53,6 +55,8 @@ export class FileEventFeed implements EventFeed {
     maxEntries: FILES_KNOWN,
     leastRecentlyUsed: true,
   });
+  /** Open files of calls that run in this process. */
+  readonly #writing = new IdlePool<FileHandle>((handle) => handle.close());
   readonly #queue = new KeyedQueue();
   readonly #sweep: ExpirySweep;
 
@@ -119,37 +123,51 @@ export class FileEventFeed implements EventFeed {
   async close(): Promise<void> {
     await this.#sweep.stop();
     await this.#queue.idle();
+    await this.#writing.clear();
   }
 
   async #append(path: string, callId: string, batch: FeedBatch): Promise<number | null> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const handle = await openToAppend(path);
+      const handle = this.#writing.take(path) ?? (await openToAppend(path));
       if (handle === null) continue;
+      let first: number | null | undefined;
       try {
-        const file = this.#fileOf(path);
-        const { size, mtimeMs } = await file.refresh(handle);
-        if (this.#isExpired(file, mtimeMs)) {
-          await removeFile(path);
-          continue;
-        }
-        const { first, head } = feedStep(file.head, batch);
-        if (first === null || !head) return first;
-        const title = !file.title && { callId, began: performance.timeOrigin + performance.now() };
-        const line = JSON.stringify({ ...title, ...batch });
-        // A line that another process did not finish stays one of its own.
-        await handle.appendFile(`${size > file.size ? "\n" : ""}${line}\n`);
+        first = await this.#appendTo(path, handle, callId, batch);
+        if (first !== undefined) return first;
       } finally {
-        await handle.close();
+        // The next batch of the call comes soon.
+        if (first === undefined || batch.ends) await handle.close();
+        else this.#writing.put(path, handle);
       }
-      // Lines that came in between decide: this one counts if it is a repetition now.
-      const stored = await this.#look(path, async (file, opened) => {
-        const step = feedStep(file.head, batch);
-        await this.#shorten(path, file, opened);
-        return step;
-      });
-      if (stored && !stored.head) return stored.first;
     }
     throw new Error("other processes keep changing its file");
+  }
+
+  /** @returns undefined when another process came in between */
+  async #appendTo(
+    path: string,
+    handle: FileHandle,
+    callId: string,
+    batch: FeedBatch,
+  ): Promise<number | null | undefined> {
+    const file = this.#fileOf(path);
+    const { size, mtimeMs, hasName } = await file.refresh(handle);
+    if (!hasName) return undefined;
+    if (this.#isExpired(file, mtimeMs)) {
+      await removeFile(path);
+      return undefined;
+    }
+    const { first, head } = feedStep(file.head, batch);
+    if (first === null || !head) return first;
+    const title = !file.title && { callId, began: performance.timeOrigin + performance.now() };
+    const line = JSON.stringify({ ...title, ...batch });
+    // A line that another process did not finish stays one of its own.
+    await writeOpen(handle, Buffer.from(`${size > file.size ? "\n" : ""}${line}\n`));
+    // Lines that came in between decide: this one counts if it is a repetition now.
+    if (!(await file.refresh(handle)).hasName) return undefined;
+    const stored = feedStep(file.head, batch);
+    await this.#shorten(path, file, handle);
+    return stored.head ? undefined : stored.first;
   }
 
   /** Takes what was dropped out of the file, now and then. */

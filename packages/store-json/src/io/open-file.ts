@@ -16,18 +16,18 @@ import { isMissing } from "./io-error.js";
  * wait for the disk, a sync above all, is left to another thread.
  */
 
-/** Largest write that is made at once. */
-const MAX_WRITE_AT_ONCE = 65_536;
+/** Largest read or write that is made at once. */
+export const MAX_AT_ONCE = 65_536;
 
 /** Looks at an open file. */
 export function statOpen(handle: FileHandle): BigIntStats {
   return fstatSync(handle.fd, { bigint: true });
 }
 
-/** Reads the first bytes of an open file that was just used; fewer when it is shorter. */
-export function readOpen(handle: FileHandle, bytes: number): Buffer {
+/** Reads bytes of an open file that was just used, by default the first ones; fewer when it is shorter. */
+export function readOpen(handle: FileHandle, bytes: number, from = 0): Buffer {
   const buffer = Buffer.allocUnsafe(bytes);
-  return buffer.subarray(0, readSync(handle.fd, buffer, 0, bytes, 0));
+  return buffer.subarray(0, readSync(handle.fd, buffer, 0, bytes, from));
 }
 
 /** Looks at what has the name of an open file by now; undefined when nothing has, or it cannot be told. */
@@ -61,7 +61,7 @@ export function writeOpen(
   position: number | null = null,
 ): number | Promise<number> {
   const { length } = bytes;
-  if (length <= MAX_WRITE_AT_ONCE) return writeSync(handle.fd, bytes, 0, length, position);
+  if (length <= MAX_AT_ONCE) return writeSync(handle.fd, bytes, 0, length, position);
   return handle.write(bytes, 0, length, position).then(({ bytesWritten }) => bytesWritten);
 }
 
