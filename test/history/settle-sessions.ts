@@ -25,7 +25,12 @@ export async function settleSessions(
         return [];
       } catch (error) {
         const last = record.done.filter(({ operation }) => operation.session === session).slice(-3);
-        return [violation(session, `no call is answered any more: ${String(error)}`, last)];
+        const outcomes = last.map(({ operation, told }) => {
+          const { error: failure, reply } = told;
+          return `${operation.kind}: ${failure ? `${failure.code} (${failure.message})` : (reply?.reason ?? JSON.stringify(told))}`;
+        });
+        const why = `${String(error)}; last ${outcomes.join(", ")}`;
+        return [violation(session, `no call is answered any more: ${why}`, last)];
       }
     }),
   );
