@@ -458,7 +458,10 @@ export class ReActAgent {
     return this.#maintenance.fork(this.#session(args));
   }
 
-  /** Deletes a session: state, log and what plugins keep of it. Long-term memory stays. */
+  /**
+   * Deletes a session: state, log and what plugins keep of it. Long-term memory stays. The state goes first: a deletion that
+   * failed, or whose process died, is to be repeated.
+   */
   deleteSession(session: SessionName): Promise<boolean>;
   deleteSession(userId: string | null | undefined, sessionId: string): Promise<boolean>;
   async deleteSession(...args: readonly unknown[]): Promise<boolean> {
