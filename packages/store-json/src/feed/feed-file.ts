@@ -58,9 +58,9 @@ export class FeedFile {
 
   /** Reads what the file has gained; from its beginning when it is another one by now. */
   async refresh(handle: FileHandle): Promise<FileLook> {
-    const { ino, birthtimeMs, nlink, ...stat } = statOpen(handle);
-    const [size, mtimeMs] = [Number(stat.size), Number(stat.mtimeMs)];
-    const identity = `${ino} ${birthtimeMs}`;
+    const stat = statOpen(handle);
+    const size = Number(stat.size);
+    const identity = `${stat.ino} ${stat.birthtimeMs}`;
     if (identity !== this.#identity || size < this.size) this.#reset();
     this.#identity = identity;
     const from = this.size;
@@ -74,7 +74,7 @@ export class FeedFile {
       start = end + 1;
     }
     this.size = from + start;
-    return { size, mtimeMs, hasName: nlink > 0n };
+    return { size, mtimeMs: Number(stat.mtimeMs), hasName: stat.nlink > 0n };
   }
 
   /** Returns the batches of one page behind a position. */
