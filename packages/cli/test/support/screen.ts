@@ -82,6 +82,17 @@ export class ScreenTerminal implements AsyncDisposable {
     this.#terminal.enter(line);
   }
 
+  /** Waits until nothing runs: a reply is on the screen before its call has ended. */
+  idle(): Promise<void> {
+    return this.until("an end of the call", () => !/Esc interrupts\n─/u.test(this.text));
+  }
+
+  /** Enters a line when nothing runs, so that it is a turn or a command of its own. */
+  async say(line: string): Promise<void> {
+    await this.idle();
+    this.enter(line);
+  }
+
   /** Pastes a text, as terminals with bracketed paste do. */
   paste(text: string): void {
     this.type(`\u001b[200~${text}\u001b[201~`);

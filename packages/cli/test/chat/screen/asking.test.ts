@@ -10,22 +10,22 @@ test("approvals: once, always with the rule, edited, and no with a reason", asyn
   await using project = await screenProject();
   const files = join(project.path, "workspace", "users", "ada");
   await using screen = await screenIn(project);
-  screen.enter("write a.txt");
+  await screen.say("write a.txt");
   await screen.shows("write_file asks for your approval");
   await screen.shows("│ path: a.txt");
   screen.type("y");
   await screen.until("the result", () => screen.all.split("After the tool: success").length === 2);
-  screen.enter("write b.txt");
+  await screen.say("write b.txt");
   await screen.shows("run write_file?");
   screen.type("a");
   await screen.shows("from now on these calls run without asking:");
   await screen.shows("write_file(./b.txt)");
   screen.type("s");
   await screen.until("the result", () => screen.all.split("After the tool: success").length === 3);
-  screen.enter("write b.txt");
+  await screen.say("write b.txt");
   await screen.until("the result", () => screen.all.split("After the tool: success").length === 4);
 
-  screen.enter("write c.txt");
+  await screen.say("write c.txt");
   await screen.shows("│ path: c.txt");
   screen.type("e");
   await screen.shows("Enter runs it with this input; Esc goes back");
@@ -35,7 +35,7 @@ test("approvals: once, always with the rule, edited, and no with a reason", asyn
   await screen.until("the result", () => screen.all.split("After the tool: success").length === 5);
   expect(await readFile(join(files, "mine.txt"), "utf8")).toBe("by a person");
 
-  screen.enter("write d.txt");
+  await screen.say("write d.txt");
   await screen.shows("│ path: d.txt");
   // By the arrows: once, always, edit, no.
   screen.type(ARROW_DOWN.repeat(3));
@@ -44,7 +44,7 @@ test("approvals: once, always with the rule, edited, and no with a reason", asyn
   await screen.shows("why? (Enter: no reason)");
   screen.enter("d is taken");
   await screen.shows("denied The user denied this call. d is taken");
-  screen.enter("write e.txt");
+  await screen.say("write e.txt");
   await screen.shows("│ path: e.txt");
   screen.type(ESCAPE);
   await screen.shows("denied; the turn has ended");
@@ -52,7 +52,7 @@ test("approvals: once, always with the rule, edited, and no with a reason", asyn
   expect(names.filter((name) => /^[a-e]\.txt$/u.test(name))).toEqual(["a.txt", "b.txt"]);
 
   // One that is left at a question keeps waiting, and the next chat asks first.
-  screen.enter("write f.txt");
+  await screen.say("write f.txt");
   await screen.shows("│ path: f.txt");
   screen.type(CTRL_D);
   expect(await screen.exited).toBe(0);
@@ -70,13 +70,13 @@ test("approvals: once, always with the rule, edited, and no with a reason", asyn
 test("a question of a tool: a form, and a decline; one that is left waits for the next chat", async () => {
   await using project = await screenProject();
   await using screen = await screenIn(project);
-  screen.enter("travel");
+  await screen.say("travel");
   await screen.shows("│ Where to?");
   screen.type("y");
   await screen.shows("city");
   screen.enter("Oslo");
   await screen.shows('After the tool: success accept {"city":"Oslo"}');
-  screen.enter("travel");
+  await screen.say("travel");
   await screen.shows("│ Where to?");
   screen.type(CTRL_D);
   expect(await screen.exited).toBe(0);
@@ -92,27 +92,27 @@ test("a question of a tool: a form, and a decline; one that is left waits for th
 test("commands: sessions to pick from, copies, exports, the model, and one count of tokens", async () => {
   await using project = await screenProject();
   await using screen = await screenIn(project);
-  screen.enter("about apples");
+  await screen.say("about apples");
   await screen.shows("You said: about apples");
-  screen.enter("/fork second");
+  await screen.say("/fork second");
   await screen.shows("session second of ada, agent tester: continues, 2 messages");
   await screen.shows(/second of ada[\s\S]*› about apples/u);
-  screen.enter("/session pears");
+  await screen.say("/session pears");
   await screen.shows("session pears of ada, agent tester: new");
-  screen.enter("about pears");
+  await screen.say("about pears");
   await screen.shows("You said: about pears");
-  screen.enter("/resume");
+  await screen.say("/resume");
   await screen.shows("Continue which session?");
   await screen.shows("→ about pears");
   screen.type("apples default");
   await screen.until("one that fits", () => /→ about apples/u.test(screen.text));
   screen.type("\r");
   await screen.shows("session default of ada, agent tester: continues, 2 messages");
-  screen.enter("/export");
+  await screen.say("/export");
   await screen.shows("Exported to default.md.");
   const exported = await readFile(join(project.path, "default.md"), "utf8");
   expect(exported).toContain("## user\n\nabout apples\n");
-  screen.enter("/tokens");
+  await screen.say("/tokens");
   await screen.shows("since the start:");
   const last = (text: string): number => {
     const found = [...screen.all.matchAll(new RegExp(`${text}([\\d,]+)`, "gu"))].at(-1);
@@ -122,31 +122,31 @@ test("commands: sessions to pick from, copies, exports, the model, and one count
   const parts = ["system prompt +", "tools +", "messages +"].map((name) => last(` {2}${name}`));
   expect(parts.reduce((sum, part) => sum + part, 0)).toBe(total);
   for (const name of ["first", "second", "third"]) {
-    screen.enter(`the ${name} ${"long story, ".repeat(50)}`);
+    await screen.say(`the ${name} ${"long story, ".repeat(50)}`);
     await screen.shows(`You said: the ${name}`);
-    await screen.until("an answer", () => !screen.text.includes("Esc interrupts"));
+    await screen.idle();
   }
   // What a compaction starts with is what the next request would have taken.
-  screen.enter("/tokens");
+  await screen.say("/tokens");
   await screen.until("the count", () => screen.all.split("since the start:").length === 3);
   const before = last("the next request: about ").toLocaleString("en-US");
-  screen.enter("/compact");
+  await screen.say("/compact");
   await screen.shows(new RegExp(`Compacted \\d+ → \\d+ messages, ${before} → `, "u"));
-  screen.enter("/model");
+  await screen.say("/model");
   await screen.shows("model test/screen, 100,000 tokens (");
-  screen.enter("/model offline");
+  await screen.say("/model offline");
   await screen.shows("model offline-script, 128,000 tokens, from now on");
   await screen.shows("offline-script · default");
-  screen.enter("/permissions mode accept_edits");
+  await screen.say("/permissions mode accept_edits");
   await screen.shows("mode accept_edits");
-  screen.enter("/help");
+  await screen.say("/help");
   await screen.shows("/export [file]");
-  screen.enter("/plan");
+  await screen.say("/plan");
   await screen.shows("plan mode is off");
-  screen.enter("/tasks");
+  await screen.say("/tasks");
   await screen.shows("No task was given to a subagent in this session.");
-  screen.enter("/nonsense");
+  await screen.say("/nonsense");
   await screen.shows("There is no /nonsense");
-  screen.enter("/exit");
+  await screen.say("/exit");
   expect(await screen.exited).toBe(0);
 });

@@ -10,7 +10,7 @@ const MAGENTA = "\u001b[35m";
 test("Markdown, tools, diffs, what is going on and what it costs are drawn as they come", async () => {
   await using project = await screenProject();
   await using screen = await screenIn(project);
-  screen.enter("markdown");
+  await screen.say("markdown");
   await screen.shows("The end.");
   expect(screen.text).toMatch(/^A heading$/mu);
   expect(screen.text).toMatch(/^Some bold words and a link \(https:\/\/example\.org\/x\)\.$/mu);
@@ -21,7 +21,7 @@ test("Markdown, tools, diffs, what is going on and what it costs are drawn as th
   expect(rows.join("\n")).toContain("日本語");
   expect(screen.raw).toContain(`${MAGENTA}const`);
 
-  screen.enter("until told");
+  await screen.say("until told");
   await screen.shows("I come");
   await screen.shows("∴ Let me see. … 1 more line");
   await screen.until("the time it takes", () => /Writing… [1-9]\d* s · /u.test(screen.text));
@@ -29,7 +29,7 @@ test("Markdown, tools, diffs, what is going on and what it costs are drawn as th
   await screen.shows("I come to an end.");
   await screen.hides("Writing…");
 
-  screen.enter("count");
+  await screen.say("count");
   await screen.shows("● count");
   await screen.shows("line 4\n    … 26 more lines (Ctrl-O opens)");
   await screen.shows("After the tool: success");
@@ -39,12 +39,12 @@ test("Markdown, tools, diffs, what is going on and what it costs are drawn as th
   screen.type(CTRL_O);
   await screen.until("the short view", () => !screen.all.includes("line 30"));
 
-  screen.enter("flaky");
+  await screen.say("flaky");
   await screen.shows("does not count; asking again");
   await screen.shows("You said: flaky");
   expect(screen.all).not.toContain("half a rep");
 
-  screen.enter("edit");
+  await screen.say("edit");
   await screen.shows("edit_file asks for your approval");
   await screen.shows("run edit_file?");
   screen.type("y");
@@ -69,6 +69,7 @@ test("Markdown, tools, diffs, what is going on and what it costs are drawn as th
     await screen.until("one input", () => screen.all.split("─".repeat(columns)).length === 3);
     expect(screen.all.split("› markdown")).toHaveLength(2);
   }
+  await screen.idle();
   screen.type(CTRL_C);
   await screen.shows("Ctrl-C again quits");
   screen.type(CTRL_C);
@@ -81,7 +82,7 @@ test("Markdown, tools, diffs, what is going on and what it costs are drawn as th
 test("NO_COLOR leaves colours out, a light background changes them, and a resumed session shows what was said", async () => {
   await using project = await screenProject();
   await using plain = await screenIn(project, { env: { NO_COLOR: "1" } });
-  plain.enter("markdown");
+  await plain.say("markdown");
   await plain.shows("The end.");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
   expect(plain.raw).not.toMatch(/\u001b\[(?:3\d|9\d|4\d)m/u);

@@ -9,7 +9,7 @@ test("a session that is open elsewhere is shown live, and can be steered from he
   await using project = await screenProject();
   await using first = await screenIn(project);
   await using second = await screenIn(project);
-  first.enter("tool until told");
+  await first.say("tool until told");
   await first.shows("Running wait…");
   await second.shows("another window works in this session");
   await second.shows("› tool until told");
@@ -22,11 +22,12 @@ test("a session that is open elsewhere is shown live, and can be steered from he
   // Words that come when the call has just ended are a call of the second window, too short for the first to see.
   await second.shows("You said: greetings from here");
   await second.shows("› greetings from here");
-  await second.hides("Esc interrupts\n─");
+  await second.idle();
   first.type(CTRL_D);
   expect(await first.exited).toBe(0);
-  second.enter("and on my own");
+  await second.say("and on my own");
   await second.shows("You said: and on my own");
+  await second.idle();
   second.type(CTRL_C);
   await second.shows("Ctrl-C again quits");
   second.type(CTRL_C);
@@ -36,13 +37,13 @@ test("a session that is open elsewhere is shown live, and can be steered from he
 test("the work of subagents is indented below the call that waits for it, with its own progress", async () => {
   await using project = await teamProject();
   await using screen = await screenIn(project);
-  screen.enter("ask researcher prices: ask checker: read none.txt");
+  await screen.say("ask researcher prices: ask checker: read none.txt");
   await screen.shows('agent_spawn researcher "prices": ask checker: read none.txt');
   await screen.shows(/^ {2}┆ researcher "prices" · 2 tool calls · \d+ tokens/mu);
   await screen.shows("\n    checker → read_file none.txt");
   await screen.shows('\n  researcher "prices" completed, ');
   await screen.shows("Tools said: success Task task_");
-  screen.enter("start researcher report: until go, read none.txt");
+  await screen.say("start researcher report: until go, read none.txt");
   await screen.shows('researcher "report" works in the background, task_');
   await screen.shows("has begun in the background");
   screen.type("half a li");

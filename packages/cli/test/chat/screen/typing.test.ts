@@ -71,7 +71,7 @@ test("what is typed while the agent works is shown, and steers it or waits; Esc 
 
   await using other = await screenProject();
   await using second = await screenIn(other);
-  second.enter("until told");
+  await second.say("until told");
   await second.shows("I come");
   second.type(`not yet sent${TAB}`);
   await second.shows("sent next: not yet sent");
@@ -81,7 +81,7 @@ test("what is typed while the agent works is shown, and steers it or waits; Esc 
   await second.until("it in the input", () => /^─+\n› not yet sent/mu.test(second.text));
   second.type("\r");
   await second.shows("You said: not yet sent");
-  second.enter("until told");
+  await second.say("until told");
   await second.until("it again", () => second.all.split("I come").length === 3);
   second.type(CTRL_C + CTRL_C);
   expect(await second.exited).toBe(130);
@@ -92,7 +92,7 @@ test("what is typed while the agent works is shown, and steers it or waits; Esc 
 test("suspended with Ctrl-Z and brought back, the screen is whole and goes on reading", async () => {
   await using project = await screenProject();
   await using screen = await screenIn(project, { inShell: true });
-  screen.enter("hello");
+  await screen.say("hello");
   await screen.shows("You said: hello");
   screen.type("half a ");
   await screen.shows("› half a");
@@ -115,7 +115,7 @@ test("suspended with Ctrl-Z and brought back, the screen is whole and goes on re
 test("Ctrl-D while the agent works leaves after it, and a terminal that is closed does not take the reply along", async () => {
   await using project = await screenProject();
   await using first = await screenIn(project);
-  first.enter("until told");
+  await first.say("until told");
   await first.shows("I come");
   first.type(`one more thing${TAB}`);
   await first.shows("sent next: one more thing");
@@ -127,7 +127,7 @@ test("Ctrl-D while the agent works leaves after it, and a terminal that is close
 
   await rm(join(project.path, "told"));
   await using second = await screenIn(project);
-  second.enter("until told");
+  await second.say("until told");
   await second.until("it again", () => second.all.split("I come").length === 3);
   second.hangUp();
   await writeFile(join(project.path, "told"), "");
