@@ -154,8 +154,10 @@ test("whichever bit is flipped, a record opens as it was or not at all", async (
       corrupt++;
     }
   });
-  await fc.assert(property, { numRuns: runs });
-  expect(corrupt).toBeGreaterThan(runs / 4);
+  // As many as keep chance out of the count: one flip in three changes a sealed text that still parses.
+  const numRuns = runs * 4;
+  await fc.assert(property, { numRuns });
+  expect(corrupt).toBeGreaterThan(numRuns / 4);
 });
 
 describe("a search", () => {
