@@ -57,7 +57,7 @@ class CallSuspended extends Error {
 }
 
 /**
- * Runs one call inside its hooks, and tells what came of it.
+ * Runs one call inside its hooks, and returns its result.
  *
  * @param originals - gets the result as the log keeps it
  * @param suspended - gets the call when its answer comes from outside

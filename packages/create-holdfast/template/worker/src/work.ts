@@ -1,7 +1,7 @@
 import type { HarnessAgent } from "@holdfast/harness";
 import type { JobQueue, TakenJob } from "./job-queue.js";
 
-/** Time between two signs of life. */
+/** Time between two heartbeats of a job. */
 const HEARTBEAT_MS = 20_000;
 /** A job that failed so often is answered with its error. */
 const MAX_ATTEMPTS = 5;
@@ -32,7 +32,7 @@ export async function work(
 
 async function answer(agent: HarnessAgent, queue: JobQueue, taken: TakenJob): Promise<void> {
   const { id, userId, sessionId, text } = taken.job;
-  // The job's id names the call: whoever takes the job again goes on with it, or gets the reply it already has.
+  // The id of the job names the call: a worker that takes the job again goes on with it, or gets the reply that it has already.
   const reply = await agent.call(text, { userId, sessionId, callId: id });
   if (reply.reason === "shutdown") return queue.giveBack(taken);
   const names =
