@@ -36,14 +36,20 @@ test("asking whether a session changed reads nothing of its files", async () => 
 });
 
 test("a warm turn nobody contends for opens no file, changes two names and asks no other thread", () => {
-  const [few, many] = [10, 60].map((turns) => callsOf(turns)) as [Calls, Calls];
-  const perTurn = (kind: keyof Calls): number => (many[kind] - few[kind]) / 50;
-  // Some are made on the way, as when a journal is rotated or a process stood still for seconds.
-  expect(perTurn("files")).toBeLessThan(0.2);
-  expect(perTurn("directories")).toBeLessThanOrEqual(5);
-  // The mailbox gets the name of the call, and loses it again.
-  expect(perTurn("names")).toBeLessThan(2.5);
-  expect(perTurn("otherThreads")).toBeLessThan(1);
+  // Of files, some are opened on the way, as when a journal is rotated. The mailbox gets the name of the call, and loses it again.
+  const most: Calls = { files: 0.2, directories: 5, names: 2.5, otherThreads: 1 };
+  const kinds = Object.keys(most) as (keyof Calls)[];
+  const [few, many]: [Calls[], Calls[]] = [[], []];
+  // A process that stood still for seconds has closed its files, and other work never takes a call away: the fewest count.
+  const perTurn = (kind: keyof Calls): number =>
+    (Math.min(...many.map((calls) => calls[kind])) - Math.min(...few.map((calls) => calls[kind]))) /
+    50;
+  const tooMany = () => kinds.filter((kind) => perTurn(kind) > most[kind]);
+  do {
+    few.push(callsOf(10));
+    many.push(callsOf(60));
+  } while (tooMany().length > 0 && many.length < 5);
+  expect(tooMany(), JSON.stringify({ few, many })).toEqual([]);
 });
 
 /** System calls of a process below its root. */
