@@ -55,21 +55,24 @@ export function fusedGateCases(check: StoreCase): ConformanceCase[] {
     ),
     check("the known revision is asked for when the turn comes, not before", async (store) => {
       const gate = gateOf(store);
-      const first = await gate.acquire(slot, { callId: "c-1" });
-      let cached: string | undefined;
       let isAskedInTime = false;
-      const known = (): string | undefined => {
-        isAskedInTime = cached !== undefined;
-        return cached;
-      };
-      const second = awaitedLater(gate.acquire(slot, { callId: "c-2", known }));
-      await eventually(async () => (await gate.calls(slot)).length === 2);
-      const write = firstWrite(slot, numberedMessages(1), { lease: first.token });
-      cached = await store.save(slot, write);
-      await first.release();
-      const lease = await second;
+      // A gate that looks again and again may have asked just before; one that asks only when the call queues never does in time.
+      for (let round = 1; !isAskedInTime && round <= 5; round++) {
+        const session = { ...slot, sessionId: `${slot.sessionId}-${round}` };
+        const first = await gate.acquire(session, { callId: "c-1" });
+        let cached: string | undefined;
+        const known = (): string | undefined => {
+          isAskedInTime = cached !== undefined;
+          return cached;
+        };
+        const second = awaitedLater(gate.acquire(session, { callId: "c-2", known }));
+        await eventually(async () => (await gate.calls(session)).length === 2);
+        const write = firstWrite(session, numberedMessages(1), { lease: first.token });
+        cached = await store.save(session, write);
+        await first.release();
+        await (await second).release();
+      }
       assert.ok(isAskedInTime, "asked after the call before it saved");
-      await lease.release();
     }),
     check("a save under a lease without release keeps it", async (store) => {
       const gate = gateOf(store);
