@@ -16,8 +16,8 @@ export default class TallyReporter {
   /** @param {import("vitest/node").TestCase} test */
   onTestCaseResult(test) {
     if (process.env["HOLDFAST_LONG"] !== "1") return;
-    for (const { message, stack } of test.result().errors ?? [])
-      process.stdout.write(`failed: ${nameOf(test)}\n${message}\n${stack ?? ""}\n`);
+    for (const error of test.result().errors ?? [])
+      process.stdout.write(`failed: ${nameOf(test)}\n${withCauses(error)}\n`);
   }
 
   /**
@@ -48,6 +48,12 @@ export default class TallyReporter {
     this.#tally[counted] += 1;
     if (counted === "failed") this.#failed.push(nameOf(test));
   }
+}
+
+/** Properties name what failed in the cause of their error. */
+function withCauses({ message, stack, cause }) {
+  const own = `${message}\n${stack ?? ""}`;
+  return cause?.message === undefined ? own : `${own}\ncaused by: ${withCauses(cause)}`;
 }
 
 function nameOf(task) {

@@ -44,8 +44,11 @@ async function install(project: string, tarballs: string): Promise<void> {
   for (const part of ["src", "test"])
     await cp(join(example, part), join(project, part), { recursive: true });
   const manifest = JSON.parse(await readFile(join(example, "package.json"), "utf8"));
-  for (const name of ["core", "testing"])
-    manifest.dependencies[`@holdfast/${name}`] = `file:${await pack(name, tarballs)}`;
+  await pack(["core", "testing"], tarballs);
+  for (const file of (await readdir(tarballs)).filter((name) => name.endsWith(".tgz"))) {
+    const name = /^holdfast-(.+)-\d+\.\d+\.\d+/u.exec(file)?.[1];
+    manifest.dependencies[`@holdfast/${name}`] = `file:${join(tarballs, file)}`;
+  }
   manifest.devDependencies = { "@types/node": "^20.19.0" };
   await writeFile(join(project, "package.json"), JSON.stringify(manifest));
   const compilerOptions = {
@@ -58,12 +61,12 @@ async function install(project: string, tarballs: string): Promise<void> {
   await run(npmProgram("npm"), ["install", ...quietly], { cwd: project });
 }
 
-async function pack(name: string, into: string): Promise<string> {
-  const tarball = join(into, `${name}.tgz`);
+/** Packs packages with one start of pnpm. */
+async function pack(names: readonly string[], into: string): Promise<void> {
   const { packageManager } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  const args = ["--yes", packageManager, "pack", "--out", tarball];
-  await run(npmProgram("npx"), args, { cwd: join(root, "packages", name) });
-  return tarball;
+  const filters = names.flatMap((name) => ["--filter", `@holdfast/${name}`]);
+  const args = ["--yes", packageManager, ...filters, "pack", "--pack-destination", into];
+  await run(npmProgram("npx"), args, { cwd: root });
 }
 
 /** The programs beside the Node that runs this, where they are there. */

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from "node:timers/promises";
 import type { AgentEvent, EventFeed, ReActAgentOptions } from "@holdfast/core";
 import { InMemoryAgentStateStore, ReActAgent, StoreUnavailableError, tool } from "@holdfast/core";
 import { type FeedBatch, InMemoryEventFeed } from "@holdfast/core/store-kit";
@@ -228,16 +229,19 @@ test("batches have the events of 50 ms or 4 KB, and an agent without the option 
   ).toBeNull();
 });
 
-test("the events of a step are sent before it is saved, so that readers know what a successor goes on from", async () => {
+test("the events of a step are in the feed before it is saved, so that readers have seen what a successor goes on from", async () => {
   let appended = 0;
   const inner = new InMemoryEventFeed();
   const feed: EventFeed = {
     contract: 1,
     kind: inner.kind,
     reach: inner.reach,
-    append: (slot, callId, batch) => {
+    append: async (slot, callId, batch) => {
+      // As from a server: other work runs before it answers.
+      await immediate();
+      const first = await inner.append(slot, callId, batch);
       appended += batch.count;
-      return inner.append(slot, callId, batch);
+      return first;
     },
     read: (...args) => inner.read(...args),
     open: (slot) => inner.open(slot),

@@ -6,6 +6,7 @@ import {
   tool,
   userMessage,
 } from "@holdfast/core";
+import type { InboxEntry } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -147,6 +148,44 @@ describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
     expect(model.requests).toHaveLength(2);
     const dying = agentOn(store).call("other words", { ...once, callId: "dead" });
     await expect(dying).rejects.toSatisfy(CallIdReusedError.is);
+  });
+
+  /** What a process that dies leaves of the call in the inbox, under the id of its own run. */
+  async function wordsOfDead(id: number) {
+    const store = new InMemoryAgentStateStore();
+    const reading = scriptedModel(async () => {
+      [entry] = await store.inbox.read(slotOf());
+      return "done";
+    });
+    let entry: InboxEntry | undefined;
+    await agentOn(store, { model: reading }).call("hello", once);
+    if (!entry) throw new Error("the inbox did not have the input");
+    return { ...entry, id: `01890000-0000-7000-8000-00000000000${id}` };
+  }
+
+  test.each([
+    ["once more", "hello", once, ["user: hello"]],
+    ["by another call", "next", { sessionId: "s" }, ["user: hello", "user: next"]],
+  ])(
+    "of a failed call, whose words come into the inbox late, has them said once, found %s",
+    async (_, text, ctx, expected) => {
+      const store = newStore();
+      const model = scriptedModel([{ error: new Error("no model") }, "now"]);
+      const agent = agentOn(store, { model });
+      await expect(agent.call("hello", once)).rejects.toThrow("no model");
+      await store.inbox?.put(slotOf(), await wordsOfDead(1));
+      expect((await agent.call(text, ctx)).text).toBe("now");
+      expect(outline(model.requests[1]?.messages)).toEqual(expected);
+      expect(await store.inbox?.read(slotOf())).toEqual([]);
+    },
+  );
+
+  test("of which two processes died has its words said once", async () => {
+    const store = newStore();
+    for (const id of [1, 2]) await store.inbox?.put(slotOf(), await wordsOfDead(id));
+    const model = numbered();
+    await agentOn(store, { model }).call("hello", once);
+    expect(outline(model.requests[0]?.messages)).toEqual(["user: hello"]);
   });
 
   test("of a failed call tries again, with the input said once", async () => {

@@ -146,6 +146,44 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
     expect(await logRecords(store, slotOf())).toEqual([]);
   });
 
+  test("under a result from outside: who goes on says it once more, as the message that the log has", async () => {
+    const outside = tool({ name: "outside", description: "Runs elsewhere.", input: z.object({}) });
+    let isLosing = false;
+    const held = setUp({
+      model: scriptedModel(({ messages }) => {
+        if (messages.length > 1) return "ok";
+        return { toolCalls: [{ name: "outside", input: {} }] };
+      }),
+      tools: [outside],
+      middleware: [
+        {
+          name: "loser",
+          onModelCall: (_, next) => {
+            if (isLosing) held.lose();
+            return next();
+          },
+        },
+      ],
+    });
+    const reply = await held.agent.call("go", ctx);
+    const toolCallId = "pending" in reply ? reply.pending[0]?.toolCallId : undefined;
+    const answer = { results: [{ toolCallId: toolCallId ?? "", output: "found" }] };
+    isLosing = true;
+    await expect(held.agent.call(answer, ctx)).rejects.toSatisfy(LeaseLostError.is);
+    isLosing = false;
+    await held.agent.call("next", ctx);
+    const state = await held.agent.getAgentState(null, "s");
+    expect(outline(state)).toEqual([
+      "user: go",
+      "assistant: call outside",
+      "tool: success found",
+      "user: next",
+      "assistant: ok",
+    ]);
+    const known = new Set(logged(await logRecords(held.store, slotOf())).map(({ id }) => id));
+    for (const { id, role } of state?.context ?? []) expect(known, role).toContain(id);
+  });
+
   test("between the reply and its tools, in a hook: none of them starts", async () => {
     const held = setUp({
       model: scriptedModel([{ toolCalls: [{ name: "work", input: {} }] }]),

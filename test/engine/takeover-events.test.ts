@@ -10,6 +10,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { agentOn } from "./agent-on.js";
+import { outline, slotOf } from "./conversation.js";
 import { FaultyStore, unavailable } from "./faulty-store.js";
 import { unfinishedTurn } from "./unfinished-turn.js";
 
@@ -77,6 +78,24 @@ describe.each([true, false])("what a call finds of a run that died, fused: %s", 
       });
       expect(more).toEqual([]);
     }
+  });
+
+  test("is told as results of its open tool calls, behind the messages that it had saved", async () => {
+    const store = new InMemoryAgentStateStore({ fused });
+    await leaveDeadRun(store);
+    const saved = await store.load(slotOf());
+    const { agent, of } = successor(store);
+    await agent.resume(null, "s");
+    const [resumed, closed, ...more] = of("run_resumed", "tool_result");
+    const messages =
+      typeof saved === "object" && saved && "messages" in saved ? saved.messages : [];
+    expect(resumed).toMatchObject({ messageIds: messages.map(({ id }) => id) });
+    expect(closed).toMatchObject({ type: "tool_result", name: "hang", state: "interrupted" });
+    expect(more).toEqual([]);
+    const state = await agent.getAgentState(null, "s");
+    expect(outline(state)).toContain(
+      "tool: interrupted This call was interrupted; if it had started, its outcome is unknown.",
+    );
   });
 
   test("is a takeover in the background when a session is edited", async () => {

@@ -11,17 +11,18 @@ const lines = Array.from({ length: 120 }, (_, n) => `line ${n}`);
 const long = "A long line, 漢字.\n".repeat(10_000);
 const manyLong = Array.from({ length: 8 }, (_, n) => `${n} ${long}`);
 
+type Size = readonly [size: string, more: readonly string[]];
+
 /** Starts a node that forks session "one". */
 function forkingNode({ choice }: StorePlace, ...args: readonly string[]) {
   return spawnScript(script, [JSON.stringify(choice), ...args]);
 }
 
 describe.each(scaled(["files", "redis"] as const, sharedStores))("on %s", (kind) => {
-  test.each([
-    ["short", [long]],
-    // More than goes with one save, where log and state are saved together.
-    ["long", manyLong],
-  ])(
+  const short: Size = ["short", [long]];
+  // More than goes with one save, where log and state are saved together: they are not on files.
+  const sizes: readonly Size[] = [short, ["long", manyLong]];
+  test.each(kind === "files" ? scaled([short], sizes) : sizes)(
     "a %s fork whose process is killed is whole or not there, and can be made again",
     async (_, more) => {
       await using place = await newPlace(kind, 5_000);

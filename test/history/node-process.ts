@@ -29,6 +29,14 @@ export interface NodeSettings {
   readonly shutdownMs: number;
 }
 
+/** Message of a node: it is ready, it is armed no more, or the result of an operation. */
+interface NodeMessage {
+  readonly ready?: true;
+  readonly disarmed?: true;
+  readonly op?: string;
+  readonly told?: Told;
+}
+
 /** One node process of a history; its successor is another one. */
 export class NodeProcess {
   readonly name: string;
@@ -36,6 +44,7 @@ export class NodeProcess {
   readonly ready: Promise<void>;
   readonly #child: ChildProcess;
   readonly #waiting = new Map<string, (told: Told) => void>();
+  readonly #disarming: (() => void)[] = [];
   #isOver = false;
   #isReady = false;
   #crash: string | null = null;
@@ -61,11 +70,12 @@ export class NodeProcess {
       this.#waiting.clear();
     });
     this.ready = new Promise((resolve, reject) => {
-      this.#child.on("message", (message: { ready?: true; op?: string; told?: Told }) => {
+      this.#child.on("message", (message: NodeMessage) => {
         if (message.ready === true) {
           this.#isReady = true;
           resolve();
-        } else this.#answered(message.op ?? "", message.told ?? {});
+        } else if (message.disarmed === true) this.#disarming.shift()?.();
+        else this.#answered(message.op ?? "", message.told ?? {});
       });
       void this.exited.then(() => reject(new Error(`${this.name} ended: ${this.#stderr}`)));
     });
@@ -99,8 +109,11 @@ export class NodeProcess {
     this.#send({ arm: { point, signal, delayMs } });
   }
 
-  disarm(): void {
+  /** Resolves when the node is armed no more, or has ended. */
+  disarm(): Promise<void> {
+    const disarmed = new Promise<void>((resolve) => this.#disarming.push(resolve));
     this.#send({ disarm: true });
+    return Promise.race([disarmed, this.exited]);
   }
 
   signal(signal: NodeJS.Signals): void {

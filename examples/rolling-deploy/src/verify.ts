@@ -16,10 +16,18 @@ export async function problemsOf(
       .map(textOf)
       .filter((text) => text !== "");
     const expected = questions.flatMap((question) => [question, answerTo(question)]);
-    if (JSON.stringify(spoken) !== JSON.stringify(expected))
+    const length = Math.max(spoken.length, expected.length);
+    const at = Array.from({ length }, (_, index) => index).find(
+      (index) => spoken[index] !== expected[index],
+    );
+    if (at !== undefined)
       problems.push(
-        `${sessionId} holds ${spoken.length} of ${expected.length} messages, or not in order`,
+        `${sessionId} holds ${spoken.length} messages instead of ${expected.length}; number ${at + 1} is ${shown(spoken[at])} instead of ${shown(expected[at])}`,
       );
   }
   return problems;
+}
+
+function shown(text: string | undefined): string {
+  return text === undefined ? "missing" : JSON.stringify(text);
 }

@@ -37,6 +37,20 @@ test.each(sealing.map((provider) => [provider.name, provider] as const))(
   },
 );
 
+test("a reply of OpenAI that stands in the history twice is said again by its words", async () => {
+  for (const provider of providers.filter(({ api }) => api === "openai")) {
+    await using run = await running(provider, () => ({ text: "Fine." }));
+    const said: Block = {
+      type: "text",
+      text: "Hello.",
+      providerMetadata: { [run.model.id]: { openai: { itemId: "msg_1" } } },
+    };
+    const messages = [userMessage("Hi."), assistantMessage([said, said]), userMessage("Again?")];
+    const chunks = await chunksOf(run.model, request({ messages }));
+    expect(chunks.at(-1), provider.name).toMatchObject({ reason: "stop" });
+  }
+});
+
 test("thinking that a compatible server has no field for is left out, and the call goes on", async () => {
   for (const provider of providers.filter(({ api }) => api === "compatible")) {
     const message = "property 'reasoning_content' is unsupported";

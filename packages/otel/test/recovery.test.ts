@@ -50,6 +50,12 @@ async function leaveDeadRun(lab: TelemetryLab, stateStore: InMemoryAgentStateSto
   await reached.promise;
 }
 
+/** A run that goes on also tells how it closed the tool call that its process died under. */
+const resumedMoments = [
+  ["holdfast.run_resumed", { "holdfast.resumed.reason": "error" }],
+  ["holdfast.tool_result", { "holdfast.tool.state": "interrupted" }],
+];
+
 test("a run that died is counted as taken over, and as resumed by its own call", async () => {
   for (const [callId, resumes] of [
     ["other", false],
@@ -71,7 +77,7 @@ test("a run that died is counted as taken over, and as resumed by its own call",
     expect(await lab.points("holdfast.runs.resumed")).toMatchObject(resumes ? [resumed] : []);
     expect(moments(lab)).toEqual([
       ["holdfast.takeover", { "holdfast.takeover.rolled_back": false }],
-      ...(resumes ? [["holdfast.run_resumed", { "holdfast.resumed.reason": "error" }]] : []),
+      ...(resumes ? resumedMoments : []),
     ]);
   }
 });

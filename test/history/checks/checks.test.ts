@@ -119,6 +119,17 @@ test("a turn that was acknowledged and is in no save, or twice in the log, is fo
   ]);
 });
 
+test("a question that the state has twice is found", () => {
+  const again = message("m3", "user", question.text);
+  const messages = [question, again, answer];
+  const twice = {
+    messages,
+    log: messages.map((one) => logged(one)),
+    saves: [save({ append: messages, messages })],
+  };
+  expect(violated(history({ session: twice }))).toEqual(["every question is said once"]);
+});
+
 test("a state that its saves do not explain is found", () => {
   const unexplained = { saves: [], unknownRevision: "9.f" };
   expect(violated(history({ session: unexplained }))).toContain(

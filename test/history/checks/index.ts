@@ -7,13 +7,14 @@ import { logAgreesWithState } from "./log.js";
 import { requestsAreValid } from "./requests.js";
 import { finishedToolsStayFinished, toolsRunUnderTheirLease } from "./tools.js";
 import { operationsEnd } from "./usable.js";
-import { acceptedWordsAreKept } from "./words.js";
+import { acceptedWordsAreKept, questionsAreSaidOnce } from "./words.js";
 
 /** Everything that is checked about a history. */
 export const checks: readonly Check[] = [
   acknowledgedTurnsAreThere,
   answersBelongToQuestions,
   acceptedWordsAreKept,
+  questionsAreSaidOnce,
   toolsRunUnderTheirLease,
   finishedToolsStayFinished,
   oneHolderAtATime,

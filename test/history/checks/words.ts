@@ -1,4 +1,5 @@
 import type { Operation } from "../operation.js";
+import { readQuestion } from "../question.mjs";
 import type { EventOf } from "../trace.js";
 import { type Check, type History, survivalOf, type Violation } from "./check.js";
 
@@ -53,3 +54,21 @@ function lostMessages(history: History, session: string, texts: ReadonlySet<stri
     return [{ check, session, message, evidence: [done] }];
   });
 }
+
+/** Each question is asked by one call, however often that is repeated and on however many nodes: the state has it once. */
+export const questionsAreSaidOnce: Check = ({ sessions }) =>
+  sessions.flatMap(({ session, messages }) => {
+    const questions = messages.filter(
+      ({ role, text }) => role === "user" && readQuestion(text) !== null,
+    );
+    const said = new Set<string>();
+    return questions.flatMap((question): Violation[] => {
+      const { text } = question;
+      if (!said.has(text)) {
+        said.add(text);
+        return [];
+      }
+      const message = `the state has ${JSON.stringify(text)} twice`;
+      return [{ check: "every question is said once", session, message, evidence: [question] }];
+    });
+  });

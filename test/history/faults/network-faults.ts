@@ -51,7 +51,6 @@ async function vanished({ fleet, rig, random }: FaultTarget): Promise<boolean> {
   const { remote } = rig;
   if (remote === undefined) return false;
   const index = nodeIndex(fleet, random);
-  const node = fleet.node(index);
   const proxy = remote.proxyOf(index);
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, 1_500);
@@ -73,7 +72,8 @@ async function vanished({ fleet, rig, random }: FaultTarget): Promise<boolean> {
   proxy.mode = "hold";
   proxy.losesReply = undefined;
   await remote.replaceProxy(index);
-  await node.kill9();
+  // Looked up only now: a successor that another fault had started meanwhile would stay on the dead network for good.
+  await fleet.node(index).kill9();
   return true;
 }
 

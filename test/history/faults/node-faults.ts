@@ -24,7 +24,7 @@ export const nodeFaults: Faults = {
       const point = random.pick(killPoints);
       node.arm(point, "SIGKILL");
       const killed = await Promise.race([node.exited.then(yes), sleep(3_000).then(no)]);
-      node.disarm();
+      void node.disarm();
       return killed;
     },
   ],
@@ -34,7 +34,7 @@ export const nodeFaults: Faults = {
       const node = fleet.node(nodeIndex(fleet, random));
       node.arm("tool-end-beside-another", "SIGKILL", 1_300);
       const killed = await Promise.race([node.exited.then(yes), sleep(5_000).then(no)]);
-      node.disarm();
+      void node.disarm();
       return killed;
     },
   ],
@@ -66,8 +66,11 @@ export const nodeFaults: Faults = {
       node.arm(point, "SIGSTOP");
       const stopped = await node.stopped(3_000);
       if (stopped) await sleep(leaseMs * 1.5);
-      node.disarm();
+      // It may come to the instant before it reads that it is armed no more, and would stand still for good.
+      const waking = setInterval(() => node.signal("SIGCONT"), 100);
       node.signal("SIGCONT");
+      await node.disarm();
+      clearInterval(waking);
       return stopped;
     },
   ],

@@ -19,7 +19,10 @@ installSignalHandlers(agent, { timeoutMs: settings.shutdownMs });
 process.on("message", (message) => {
   const { arm } = message;
   if (arm !== undefined) return points.arm(arm.point, arm.signal, arm.delayMs);
-  if (message.disarm === true) return points.disarm();
+  if (message.disarm === true) {
+    points.disarm();
+    return process.send?.({ disarmed: true });
+  }
   void run(message.operation);
 });
 // A node ends with the process that started it.

@@ -1,5 +1,7 @@
 import { CallIdReusedError } from "../errors/errors.js";
 import type { AgentReply } from "../events/agent-reply.js";
+import type { Message } from "../message/message.js";
+import { toolResultsOf } from "../message/read-message.js";
 import { describeSlot } from "../slot/slot.js";
 import type { RunRecord } from "../state/sections.js";
 import type { ReadInput } from "./call-input.js";
@@ -8,8 +10,12 @@ import { blockId } from "./loop/reply-draft.js";
 import type { OpenSession } from "./session/open-session.js";
 import { messagesOf, recallReply, recordOf } from "./session/run-records.js";
 import type { KeptAnswer } from "./session/take-in.js";
+import { emitResult } from "./tools/tool-results.js";
 
-/** Says that the call goes on with an earlier run of its own: from its record, or from what it was to answer. */
+/**
+ * Says that the call goes on with an earlier run of its own: from its record, or from what it was to answer. Listeners may have
+ * seen results of tools that were not saved: they are told how those calls were closed instead.
+ */
 export function reportResumed(
   { emit, run, session }: CallScope,
   record: RunRecord | null,
@@ -19,9 +25,13 @@ export function reportResumed(
   const resumedRunId = record ? record.runId : own?.entryId;
   if (resumedRunId === run.runId) return;
   const reason = record?.reason ?? "error";
-  const messageIds = record ? messagesOf(session.state.messages, record).map(({ id }) => id) : [];
+  const messages = record ? messagesOf(session.state.messages, record) : [];
+  const isClosing = ({ id }: Message) => session.closingIds.has(id);
+  const messageIds = messages.filter((message) => !isClosing(message)).map(({ id }) => id);
   const resumed = resumedRunId !== undefined && { resumedRunId };
   emit({ type: "run_resumed", ...resumed, reason, messageIds });
+  for (const result of messages.filter(isClosing).flatMap(toolResultsOf))
+    emitResult({ emit }, result);
 }
 
 /** Returns the record of the run that a repeated or resuming call goes on with; null for a new call. */

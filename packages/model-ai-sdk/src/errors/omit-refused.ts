@@ -5,7 +5,7 @@ import { errorFacts, hasSdkMarker } from "./error-facts.js";
 
 /** Matches refusals because of signatures, item ids or encrypted reasoning. */
 const metadataWords =
-  /signature|input\[\d+\]\.(id|encrypted)|thinking.{0,20}block|redacted_thinking|encrypted.content|item with id|item_reference|required (following|'?reasoning)|reasoning.{0,20}item|reasoning_content/i;
+  /signature|input\[\d+\]\.(id|encrypted)|thinking.{0,20}block|redacted_thinking|encrypted.content|item (found )?with id|item_reference|required (following|'?reasoning)|reasoning.{0,20}item|reasoning_content/i;
 const mediaWords = /image|media.?type|mime.?type|document|\bpdf\b|audio|video|\bfile\b/i;
 
 /**

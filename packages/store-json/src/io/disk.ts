@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, link, mkdir, open, readdir, unlink } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ioCode, isMissing } from "./io-error.js";
 
@@ -26,7 +26,7 @@ export function isOwnTemporary(path: string): boolean {
 }
 
 /** Attempts at creating directories that other processes keep removing. */
-const ATTEMPTS = 20;
+const ATTEMPTS = 1_000;
 
 /** The file operations that durability and atomicity rest on. */
 export class Disk {
@@ -143,8 +143,18 @@ async function makeAll(path: string): Promise<string | undefined> {
     try {
       return await mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
     } catch (error) {
-      // Node also fails like this when another process removes a parent at that moment; a file in the way would stay.
-      if (ioCode(error) !== "ENOTDIR" || attempt === ATTEMPTS) throw error;
+      // Node also fails like this when another process removes a parent at that moment.
+      if (ioCode(error) !== "ENOTDIR" || attempt === ATTEMPTS || (await hasFileAt(path)))
+        throw error;
     }
+  }
+}
+
+/** Tells whether a path, or the nearest of its parents that exists, is something else than a directory. */
+async function hasFileAt(path: string): Promise<boolean> {
+  try {
+    return !(await stat(path)).isDirectory();
+  } catch {
+    return path !== dirname(path) && hasFileAt(dirname(path));
   }
 }

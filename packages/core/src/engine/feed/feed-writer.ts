@@ -13,8 +13,8 @@ const MAX_WAITING_CHARS = 1_048_576;
 /** Longest time for a command of the feed. */
 const COMMAND_MS = 5_000;
 
-/** Longest time for which a call waits for its feed, when it may have to go on in that of an earlier run. */
-const LOOK_MS = 250;
+/** Longest time for which a call waits for its feed: where it may have to go on in that of an earlier run, and before a step is saved. */
+const WAIT_MS = 250;
 
 /** Time for which no call waits for a feed that gave no answer. */
 const AWAY_MS = 5_000;
@@ -45,8 +45,8 @@ export interface FedRun {
 }
 
 /**
- * Numbers the events of one run and appends them to the feed of its call, in batches, beside the run: nothing here fails or
- * slows it.
+ * Numbers the events of one run and appends them to the feed of its call, in batches, beside the run: nothing here fails it,
+ * and it waits {@link WAIT_MS} at most.
  *
  * - A run of a call that has no feed yet begins one. Another one keeps its events back until it is known that it goes on with
  *   the earlier run ({@link claim}), or that it only repeats its reply ({@link leave}).
@@ -94,11 +94,11 @@ export class FeedWriter {
     this.#mode = "holds";
     if (this.#isAway) return;
     try {
-      const page = await inTime(LOOK_MS, () => this.#shared.feed.read(slot, callId, BEHIND_ALL));
+      const page = await inTime(WAIT_MS, () => this.#shared.feed.read(slot, callId, BEHIND_ALL));
       if (page) this.#next = page.last + 1;
       else this.#mode = "writes";
     } catch {
-      this.#shared.awayUntil = performance.now() + AWAY_MS;
+      this.#countAsAway();
     }
   }
 
@@ -125,15 +125,28 @@ export class FeedWriter {
     if (this.#mode !== "holds") return;
     this.#mode = "writes";
     this.#takesOver = true;
+    await this.flushed();
+  }
+
+  /**
+   * Appends what waits, and gives the feed time to take it: before a step is saved, so that readers have seen what a successor
+   * goes on from.
+   */
+  async flushed(): Promise<void> {
     this.flush();
-    if (!this.#isAway) await inTime(LOOK_MS, async () => this.#sent).catch(() => undefined);
+    if (this.#sent === undefined || this.#isAway) return;
+    await inTime(WAIT_MS, async () => this.#sent).catch(() => this.#countAsAway());
   }
 
   get #isAway(): boolean {
     return performance.now() < this.#shared.awayUntil;
   }
 
-  /** Appends what waits, without waiting for it: before a save, so that readers know what a successor goes on from. */
+  #countAsAway(): void {
+    this.#shared.awayUntil = performance.now() + AWAY_MS;
+  }
+
+  /** Appends what waits, without waiting for it. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

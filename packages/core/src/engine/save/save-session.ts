@@ -49,7 +49,7 @@ export type SavedScope = Pick<CallScope, "parts" | "session" | "emit" | "feed">;
 export async function saveSession(scope: SavedScope, options: SaveOptions): Promise<void> {
   const { parts, session } = scope;
   const isStep = !options.final && !options.opening;
-  if (isStep) scope.feed?.flush();
+  if (isStep) await scope.feed?.flushed();
   try {
     if (!session.holdsLease()) throw session.leaseLost();
     session.gather();

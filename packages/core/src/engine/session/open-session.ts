@@ -60,6 +60,8 @@ export class OpenSession {
   /** Run that the present one goes on with, and the input of it that the present one answers. */
   continued: { readonly runId: string | undefined; readonly input: readonly Message[] } | null =
     null;
+  /** Ids of messages that answer open calls of a run that died, which it could not say itself. */
+  readonly closingIds: Set<string> = new Set();
   /** Ids of messages of interrupts and of `steer` that were found in the inbox. */
   readonly heard: Set<string> = new Set();
   /** Ids of those that the running call was steered with. */
@@ -162,10 +164,15 @@ export class OpenSession {
     this.log.add(pushed);
   }
 
-  /** Adds an answer about open tool calls to the context. It is the input of `run`, whichever run adds it. */
-  sayAnswer(run: RunName, say: () => void): void {
+  /**
+   * Adds an answer about open tool calls to the context. It is the input of `run`, whichever run adds it.
+   *
+   * @param say - adds its message, if it has one, under the given id: one that every run gives it, because an earlier one may
+   * have logged it
+   */
+  sayAnswer(run: RunName, say: (messageId: string) => void): void {
     this.gather();
-    say();
+    say(run.runId);
     const answer = this.state.takePushed();
     if (run.runId !== this.run.runId) {
       this.log.addInput(run, answer);

@@ -56,7 +56,7 @@ export function takeIn(
     } else if (entry.kind === "input") {
       const kept = readInputBody(entry);
       if (!kept) continue;
-      if (isAnswered(parts, session, entry, kept)) {
+      if (isRepeat(parts, session, entry, kept)) {
         drop(session, entry);
         continue;
       }
@@ -177,16 +177,20 @@ export function pendingWords(state: LiveState, entries: readonly InboxEntry[]): 
   return [...inputs, ...said];
 }
 
-/** Tells whether a duplicate of a call, which died, was to say again what the call has been answered for. */
-function isAnswered(
+/**
+ * Tells whether a duplicate of a call, which died, was to say again what the call has been answered for, or has said. The
+ * words of a duplicate may come when the call itself has failed: put by a command that was under way when its caller gave up.
+ */
+function isRepeat(
   parts: AgentParts,
   session: OpenSession,
   { callId }: InboxEntry,
-  { hash }: KeptInput,
+  { hash, input }: KeptInput,
 ): boolean {
   if (hash === undefined) return false;
   const record = recordOf(parts, session, callId);
-  return record !== null && !isUnfinished(record) && record.inputHash === hash;
+  if (record === null || record.inputHash !== hash) return false;
+  return !isUnfinished(record) || input.kind === "messages";
 }
 
 /** Removes an entry with the next save, or with the lease when there is none. */

@@ -61,6 +61,7 @@ function close(
   closeCalls(session, { which, text: UNKNOWN_OUTCOME_TEXT });
   const answers = session.state.takePushed();
   session.log.addRepairs(run, answers);
+  for (const { id } of answers) session.closingIds.add(id);
   return answers;
 }
 

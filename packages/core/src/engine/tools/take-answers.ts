@@ -73,7 +73,7 @@ export async function takeConfirmations(
   // Once nothing can be refused any more: the rules of a user are not part of this session.
   const remembered = new RememberedRules(scope.parts, scope.slot, session.state);
   for (const { scope: ruleScope, rules } of chosen) await remembered.add(rules, ruleScope);
-  session.sayAnswer(run, () => addResults(scope, denied));
+  session.sayAnswer(run, (id) => addResults(scope, denied, denied, id));
   for (const result of denied) emitResult(scope, result);
   const answered = (approve: boolean) =>
     confirmations.filter((one) => one.approve === approve).map(({ toolCallId }) => toolCallId);
@@ -106,7 +106,7 @@ export async function takeResults(
       refined(scope, calls.get(original.toolCallId) as ToolCallBlock, original),
     ),
   );
-  scope.session.sayAnswer(run, () => addResults(scope, taken, originals));
+  scope.session.sayAnswer(run, (id) => addResults(scope, taken, originals, id));
   for (const result of taken) emitResult(scope, result);
 }
 

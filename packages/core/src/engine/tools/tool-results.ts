@@ -143,14 +143,16 @@ export function emitResult(
  * Adds one message with `results` to the context, and their calls are open no more.
  *
  * @param originals - the same results as the tools gave them, which the log keeps
+ * @param messageId - id of the message. @default a new one
  */
 export function addResults(
   { parts, session }: CallScope,
   results: readonly ToolResultBlock[],
   originals: readonly ToolResultBlock[] = results,
+  messageId?: string,
 ): void {
   if (results.length === 0) return;
-  const original = createMessage("tool", originals, { createdAt: parts.now() });
+  const original = createMessage("tool", originals, { id: messageId, createdAt: parts.now() });
   const { id, createdAt } = original;
   const isChanged = results.some((result, index) => result !== originals[index]);
   const message = isChanged ? createMessage("tool", results, { id, createdAt }) : original;
