@@ -34,7 +34,7 @@ export class LineSearch {
     this.windowChars = Math.min(most, Math.max(least, affordable));
   }
 
-  /** Finds the first match, or null; a match that may continue past the window is left to the next one. */
+  /** Finds the first match, or null; one that the next window has too is left to it, because it may continue there. */
   find({ text, isLineStart, isLineEnd }: LineWindow): TextRange | null {
     const line = isLineEnd && text.endsWith("\r") ? text.slice(0, -1) : text;
     // The first character may be a surrogate pair; a match cannot begin within it.
@@ -45,8 +45,7 @@ export class LineSearch {
     const matcher = this.#pattern.matcher(line);
     if (!matcher.find(from)) return null;
     const [start, end] = [matcher.start(), matcher.end()];
-    const isUnsure = !isLineEnd && end === line.length;
-    return isUnsure && start > this.overlapStart(line) ? null : { start, end };
+    return !isLineEnd && start > this.overlapStart(line) ? null : { start, end };
   }
 
   /** Returns the index at which the next window of a line begins. */

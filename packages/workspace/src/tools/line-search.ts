@@ -43,7 +43,8 @@ function* searchLine(
   pieceChars: number,
 ): Generator<Span | undefined, void, number | undefined> {
   let from = 0;
-  for (let begin = 0; ; begin = cutIndex(line, begin + pieceChars - OVERLAP_CHARS)) {
+  for (let begin = 0, next: number; ; begin = next) {
+    next = cutIndex(line, begin + pieceChars - OVERLAP_CHARS);
     const end = cutIndex(line, Math.min(line.length, begin + pieceChars));
     const isLast = end === line.length;
     const piece = begin === 0 && isLast ? line : line.slice(begin, end);
@@ -52,8 +53,8 @@ function* searchLine(
     while (at <= piece.length) {
       const found = find(piece, at);
       if (found === null) break;
-      const mayContinue = !isLast && found.end === piece.length;
-      if (mayContinue && found.start >= piece.length - OVERLAP_CHARS) break;
+      // The next piece has it too, and more of what follows, which may be part of it.
+      if (!isLast && begin + found.start > next) break;
       const skipTo = yield { start: begin + found.start, end: begin + found.end };
       from = Math.max(skipTo ?? 0, begin + found.end, begin + found.start + 1);
       at = from - begin;

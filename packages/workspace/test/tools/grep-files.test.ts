@@ -73,7 +73,7 @@ describe("a line of 10 MB", () => {
 });
 
 test("a long line searched in pieces gives the matches of the whole line, those at the edges too", () => {
-  // Pieces have 32,768 characters and overlap by 1,024.
+  // Pieces have 32,768 characters, or 4,096 where the pattern is expensive, and overlap by 1,024.
   const edges = [0, 31_744, 32_768, 63_488, 64_512, 95_232];
   const place = fc.tuple(fc.constantFrom(...edges), fc.integer({ min: -14, max: 14 }));
   const words = fc.tuple(place, fc.constantFrom("needle", "needles", "🌤x", "needle needle"));
@@ -92,7 +92,20 @@ test("a long line searched in pieces gives the matches of the whole line, those 
         expect([...spans(line, pattern)]).toEqual(expected);
       },
     ),
-    { numRuns: 300 },
+    {
+      numRuns: 300,
+      examples: [
+        // The first match ends just before its piece does, and goes on behind it.
+        [
+          [
+            [[31_744, -14], "needle needle"],
+            [[31_744, 0], "needle needle"],
+          ],
+          "needle.{0,100}needle",
+          0,
+        ],
+      ],
+    },
   );
 });
 
