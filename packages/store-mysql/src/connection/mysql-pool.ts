@@ -12,7 +12,7 @@ export interface DriverStatement {
   readonly rowsAsArray: true;
   readonly nestTables: false;
   readonly namedPlaceholders: false;
-  typeCast(field: unknown, next: () => unknown): unknown;
+  readonly typeCast: true | ((field: unknown, next: () => unknown) => unknown);
 }
 
 /** Callback of mysql2. */
@@ -23,6 +23,8 @@ export type DriverCallback<T> = (error: unknown, result: T) => void;
  * statement.
  */
 export interface DriverConnection {
+  /** Options of the caller's pool. */
+  readonly config?: { readonly typeCast?: unknown };
   execute(statement: DriverStatement, done: DriverCallback<unknown>): unknown;
   query(statement: DriverStatement, done: DriverCallback<unknown>): unknown;
   release(): void;

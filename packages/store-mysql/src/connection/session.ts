@@ -46,11 +46,13 @@ export class Session {
   readonly #connection: DriverConnection;
   /** On the clock of `performance.now()`. */
   readonly #deadline: number;
+  readonly #typeCast: DriverStatement["typeCast"];
   #isUsable = true;
 
   constructor(connection: DriverConnection, deadline: number) {
     this.#connection = connection;
     this.#deadline = deadline;
+    this.#typeCast = plainCast(connection);
   }
 
   /** Identifies the connection itself. */
@@ -60,14 +62,14 @@ export class Session {
 
   /** Runs a prepared statement that returns rows. */
   async read(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
-    const rows = await this.#run("execute", statement(sql, values));
+    const rows = await this.#run("execute", sql, values);
     if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw this.#unexpected();
     return rows as Row[];
   }
 
   /** Runs a prepared statement that changes rows. */
   async write(sql: string, values: readonly Value[]): Promise<WriteResult> {
-    const result = await this.#run("execute", statement(sql, values));
+    const result = await this.#run("execute", sql, values);
     // Numbers, also where the caller's pool returns large ones as strings.
     const { affectedRows, insertId } = (result ?? {}) as Record<string, unknown>;
     const written = { affectedRows: Number(affectedRows), insertId: Number(insertId) };
@@ -77,7 +79,7 @@ export class Session {
 
   /** Runs a prepared compound statement; returns the rows of its first SELECT, none if it has no SELECT. */
   async call(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
-    const results = await this.#run("execute", statement(sql, values));
+    const results = await this.#run("execute", sql, values);
     if (!Array.isArray(results)) return [];
     const [rows] = results as unknown[];
     if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw this.#unexpected();
@@ -86,7 +88,7 @@ export class Session {
 
   /** Runs a statement that cannot be prepared: transactions, settings, definitions of tables. */
   async command(sql: string): Promise<void> {
-    await this.#run("query", statement(sql));
+    await this.#run("query", sql);
   }
 
   /** Returns the connection to the pool, or ends it when a statement may still be running on it. */
@@ -103,7 +105,7 @@ export class Session {
   }
 
   /** @throws StatementError */
-  #run(how: "execute" | "query", what: DriverStatement): Promise<unknown> {
+  #run(how: "execute" | "query", sql: string, values?: readonly Value[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const fail = (server: ServerError): void => {
         clearTimeout(timer);
@@ -120,22 +122,30 @@ export class Session {
         }
       };
       try {
-        this.#connection[how](what, done);
+        this.#connection[how](this.#statement(sql, values), done);
       } catch (error) {
         fail(readServerError(error));
       }
     });
   }
+
+  #statement(sql: string, values?: readonly Value[]): DriverStatement {
+    return {
+      sql,
+      ...(values !== undefined && { values }),
+      rowsAsArray: true,
+      nestTables: false,
+      namedPlaceholders: false,
+      typeCast: this.#typeCast,
+    };
+  }
 }
 
-function statement(sql: string, values?: readonly Value[]): DriverStatement {
-  return {
-    sql,
-    ...(values !== undefined && { values }),
-    rowsAsArray: true,
-    nestTables: false,
-    namedPlaceholders: false,
-    // A function: any other value would leave the pool's own one in effect.
-    typeCast: (_field, next) => next(),
-  };
+/**
+ * Returns the option with which values are read as the driver reads them by itself. Only a function takes the place of one that
+ * the caller's pool has; without need it would cost several objects for every cell.
+ */
+function plainCast({ config }: DriverConnection): DriverStatement["typeCast"] {
+  const hasNone = config !== undefined && typeof config.typeCast !== "function";
+  return hasNone ? true : (_field, next) => next();
 }

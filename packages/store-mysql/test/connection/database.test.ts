@@ -65,39 +65,43 @@ test("what is not a pool is refused", () => {
     expect(() => open(notPool as MysqlPool)).toThrow(ConfigurationError);
 });
 
-test("no option of the caller's pool bends what is read and written", async () => {
-  const bent = createPool({
-    uri: inject("mysqlUrl"),
-    supportBigNumbers: true,
-    bigNumberStrings: true,
-    dateStrings: true,
-    decimalNumbers: true,
-    namedPlaceholders: true,
-    nestTables: true,
-    typeCast: () => "bent",
-    stringifyObjects: true,
-    charset: "latin1",
-    flags: ["-FOUND_ROWS"],
-  });
-  const database = open(bent);
-  const body = Buffer.from([0, 255, 128, 10, 39, 92, 195, 164]);
-  const result = await database.write(
-    "writing",
-    `UPDATE ${numbers} SET big = LAST_INSERT_ID(?), body = ?, at = '2026-01-02 03:04:05.678901' WHERE id = 1`,
-    [2 ** 40, body],
-  );
-  expect(result).toEqual({ affectedRows: 1, insertId: 2 ** 40 });
-  const [row = []] = await database.read(
-    "reading",
-    `SELECT big, body, DATE_FORMAT(at, '%Y-%m-%d %H:%i:%s.%f'), v IS NULL, COUNT(*) FROM ${numbers} WHERE id = ? GROUP BY id`,
-    [1],
-  );
-  expect(asNumber(row[0])).toBe(2 ** 40);
-  expect(asBytes(row[1])).toEqual(body);
-  expect(asText(row[2])).toBe("2026-01-02 03:04:05.678901");
-  expect([asNumber(row[3]), asNumber(row[4])]).toEqual([0, 1]);
-  await bent.end();
-});
+const casts = [["a function", () => "bent"] as const, ["none", false] as const];
+test.each(casts)(
+  "no option of the caller's pool bends what is read and written, its typeCast: %s",
+  async (_, typeCast) => {
+    const bent = createPool({
+      uri: inject("mysqlUrl"),
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      dateStrings: true,
+      decimalNumbers: true,
+      namedPlaceholders: true,
+      nestTables: true,
+      typeCast,
+      stringifyObjects: true,
+      charset: "latin1",
+      flags: ["-FOUND_ROWS"],
+    });
+    const database = open(bent);
+    const body = Buffer.from([0, 255, 128, 10, 39, 92, 195, 164]);
+    const result = await database.write(
+      "writing",
+      `UPDATE ${numbers} SET big = LAST_INSERT_ID(?), body = ?, at = '2026-01-02 03:04:05.678901' WHERE id = 1`,
+      [2 ** 40, body],
+    );
+    expect(result).toEqual({ affectedRows: 1, insertId: 2 ** 40 });
+    const [row = []] = await database.read(
+      "reading",
+      `SELECT big, body, DATE_FORMAT(at, '%Y-%m-%d %H:%i:%s.%f'), v IS NULL, COUNT(*) FROM ${numbers} WHERE id = ? GROUP BY id`,
+      [1],
+    );
+    expect(asNumber(row[0])).toBe(2 ** 40);
+    expect(asBytes(row[1])).toEqual(body);
+    expect(asText(row[2])).toBe("2026-01-02 03:04:05.678901");
+    expect([asNumber(row[3]), asNumber(row[4])]).toEqual([0, 1]);
+    await bent.end();
+  },
+);
 
 test("transactions that stop each other are run again, and all are done once", async () => {
   const database = open();
