@@ -25,8 +25,11 @@ export class SeenIds {
    */
   async catchUp(log: OpenLog, trustedFrom: number, bytes: number): Promise<void> {
     if (this.#seenTo === log.size) return;
-    const recent = await repeatsFrom(log, log.size - bytes);
-    const from = Math.max(this.#seenTo, trustedFrom, recent);
+    const first = log.size - bytes;
+    // What was seen ends with a line: where it reaches that far there is no line start to look for.
+    const isSeen = this.#seenTo >= Math.max(log.start, first - REPEAT_BYTES);
+    const recent = isSeen ? this.#seenTo : await repeatsFrom(log, first);
+    const from = Math.max(recent, trustedFrom);
     const { starts, end } = await claimedIds(log.handle, from, log.size);
     for (const [id, start] of starts) this.#keep(id, start);
     // A line that has not ended is read again: its write may be under way.
