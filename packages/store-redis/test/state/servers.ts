@@ -41,8 +41,13 @@ function ioredis5(url: string): TestClient {
   return { client, end: () => client.disconnect() };
 }
 
+/** Each client's first one of a worker: its copies share its class, which takes milliseconds to make. */
+const originals = new Map<typeof createClient, ReturnType<typeof createClient>>();
+
 function nodeRedis(url: string, create: typeof createClient = createClient): TestClient {
-  const client = create({ url });
+  const original = originals.get(create) ?? create();
+  originals.set(create, original);
+  const client = original.duplicate({ url });
   client.on("error", () => {});
   // Only a client that was open can end, and take along what was made from it.
   client.connect().catch(() => {});
