@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { connect, type Socket } from "node:net";
 import { migrate } from "@holdfast/store-mysql";
 import { tcpProxy } from "@holdfast/testing/servers";
 import { createPool, type Pool, type RowDataPacket } from "mysql2/promise";
@@ -46,6 +47,33 @@ export async function dropTables(pool: Pool, prefix: string): Promise<void> {
   );
   for (const [name, type] of rows)
     await pool.query(`DROP ${type === "VIEW" ? "VIEW" : "TABLE"} \`${name}\``);
+}
+
+/** A pool whose way to the run's server can be cut, for good; nothing has to copy what goes over it, as a proxy would. */
+export function cutPool(): AsyncDisposable & { pool: Pool; cut(): void } {
+  const { hostname: host, port, href: uri } = new URL(inject("mysqlUrl"));
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const stream = (): Socket => {
+    // Nothing listens on the first port.
+    const socket = connect({ host, port: isCut ? 1 : Number(port || 3306), noDelay: true });
+    sockets.add(socket.once("close", () => sockets.delete(socket)));
+    return socket;
+  };
+  const pool = createPool({ uri, connectionLimit: 4, stream });
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    pool,
+    cut,
+    async [Symbol.asyncDispose]() {
+      // First, so that ending the pool finds nobody to say goodbye to.
+      cut();
+      await pool.end().catch(() => undefined);
+    },
+  };
 }
 
 /** A pool that reaches the run's server through a bad network. */

@@ -2,16 +2,16 @@ import type { AgentStateStore } from "@holdfast/core";
 import { MysqlAgentStateStore } from "@holdfast/store-mysql";
 import { describeAgentStateStore } from "@holdfast/testing";
 import { slotHash } from "../../src/keys.js";
-import { dropTables, freshTables, proxiedPool, testPool } from "../log/fresh-tables.js";
+import { cutPool, dropTables, freshTables, testPool } from "../log/fresh-tables.js";
 
 const pool = testPool();
 const opened = new WeakMap<
   AgentStateStore,
-  { prefix: string; network?: Awaited<ReturnType<typeof proxiedPool>> }
+  { prefix: string; network?: ReturnType<typeof cutPool> }
 >();
 
 async function open(ttlMs?: number): Promise<AgentStateStore> {
-  const [prefix, network] = [await freshTables(pool), await proxiedPool()];
+  const [prefix, network] = [await freshTables(pool), cutPool()];
   const store = new MysqlAgentStateStore({ pool: network.pool, tablePrefix: prefix, ttlMs });
   opened.set(store, { prefix, network });
   return store;
@@ -55,5 +55,5 @@ describeAgentStateStore("MysqlAgentStateStore", {
       [slotHash(slot)],
     );
   },
-  breakBackend: (store) => opened.get(store)?.network?.proxy.close(),
+  breakBackend: (store) => opened.get(store)?.network?.cut(),
 });
