@@ -111,7 +111,13 @@ export function inboxCases(
     }),
     check("an inbox holds 8 MiB of entries and refuses more", async (store) => {
       const inbox = inboxOf(store);
-      const large = (bytes: number) => inboxEntry("large", { body: { text: twoByteText(bytes) } });
+      // Every entry takes another part of one text: making it takes longer than most stores take to keep it.
+      const text = twoByteText(MAX_INBOX_BYTES * 1.25);
+      let from = 0;
+      const large = (bytes: number) => {
+        const start = from++ * 50_000;
+        return inboxEntry("large", { body: { text: text.slice(start, start + bytes / 2) } });
+      };
       const beyond = large(MAX_INBOX_BYTES * 1.1);
       await assertRejects(() => inbox.put(slot, beyond), "StateTooLargeError", "too many bytes");
       const [first, second] = [large(MAX_INBOX_BYTES * 0.45), large(MAX_INBOX_BYTES * 0.45)];
