@@ -1,17 +1,17 @@
 import type { KeyValueStore } from "@holdfast/core";
 import { MysqlKeyValueStore } from "@holdfast/store-mysql";
 import { describeKeyValueStore } from "@holdfast/testing";
-import { dropTables, freshPrefix, proxiedPool, testPool } from "../log/fresh-tables.js";
+import { cutPool, dropTables, freshPrefix, testPool } from "../log/fresh-tables.js";
 
 const pool = testPool();
 const opened = new WeakMap<
   KeyValueStore,
-  { prefix: string; network?: Awaited<ReturnType<typeof proxiedPool>> }
+  { prefix: string; network?: ReturnType<typeof cutPool> }
 >();
 
 describeKeyValueStore("MysqlKeyValueStore", {
   async create() {
-    const [prefix, network] = [freshPrefix(), await proxiedPool()];
+    const [prefix, network] = [freshPrefix(), cutPool()];
     const store = new MysqlKeyValueStore({ pool: network.pool, tablePrefix: prefix });
     opened.set(store, { prefix, network });
     return store;
@@ -26,5 +26,5 @@ describeKeyValueStore("MysqlKeyValueStore", {
     await opened.get(store)?.network?.[Symbol.asyncDispose]();
     await dropTables(pool, opened.get(store)?.prefix as string);
   },
-  breakBackend: (store) => opened.get(store)?.network?.proxy.close(),
+  breakBackend: (store) => opened.get(store)?.network?.cut(),
 });

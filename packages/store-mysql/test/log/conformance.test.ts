@@ -1,17 +1,17 @@
 import type { ConversationLog } from "@holdfast/core";
 import { MysqlConversationLog } from "@holdfast/store-mysql";
 import { describeConversationLog } from "@holdfast/testing";
-import { dropTables, freshTables, proxiedPool, testPool } from "./fresh-tables.js";
+import { cutPool, dropTables, freshTables, testPool } from "./fresh-tables.js";
 
 const pool = testPool();
 const opened = new WeakMap<
   ConversationLog,
-  { prefix: string; network?: Awaited<ReturnType<typeof proxiedPool>> }
+  { prefix: string; network?: ReturnType<typeof cutPool> }
 >();
 
 describeConversationLog("MysqlConversationLog", {
   async create() {
-    const [prefix, network] = [await freshTables(pool), await proxiedPool()];
+    const [prefix, network] = [await freshTables(pool), cutPool()];
     const log = new MysqlConversationLog({ pool: network.pool, tablePrefix: prefix });
     opened.set(log, { prefix, network });
     return log;
@@ -26,5 +26,5 @@ describeConversationLog("MysqlConversationLog", {
     await opened.get(log)?.network?.[Symbol.asyncDispose]();
     await dropTables(pool, opened.get(log)?.prefix as string);
   },
-  breakBackend: (log) => opened.get(log)?.network?.proxy.close(),
+  breakBackend: (log) => opened.get(log)?.network?.cut(),
 });
