@@ -5,6 +5,7 @@ import {
   type AgentStateStore,
   type DistributedStore,
   InMemoryAgentStateStore,
+  StoreUnavailableError,
 } from "@holdfast/core";
 import { type EncryptionOptions, withEncryption } from "@holdfast/encryption";
 import { JsonFileAgentStateStore } from "@holdfast/store-json";
@@ -27,6 +28,23 @@ export interface FileSubject extends Subject {
 export function memorySubject(fused = true, options = freshOptions()): Subject {
   const inner = new InMemoryAgentStateStore({ fused });
   return { store: withEncryption(inner, options), inner, options };
+}
+
+/** From now on every command on the store fails; what it refuses at once is refused as before. */
+export function breakMemory(store: AgentStateStore): void {
+  breakMethods(store, ["load", "save", "list", "delete"]);
+  if (store.inbox !== undefined) breakMethods(store.inbox, ["put", "read", "remove"]);
+}
+
+function breakMethods<T extends object>(target: T, names: readonly (keyof T)[]): void {
+  for (const name of names) {
+    const method = target[name] as (...values: unknown[]) => Promise<unknown>;
+    const failing = async (...values: unknown[]): Promise<never> => {
+      await method.apply(target, values);
+      throw new StoreUnavailableError("The memory is gone.");
+    };
+    Object.assign(target, { [name]: failing });
+  }
 }
 
 /** A store on files, encrypted. */
