@@ -76,7 +76,7 @@ describe.concurrent.each(sharedStores)("on %s", (kind) => {
     await agent.close();
   });
 
-  const instants = scaled([4, 14], [2, 4, 9, 11, 14, 20, 28, 36]);
+  const instants = scaled([14], [2, 4, 9, 11, 14, 20, 28, 36]);
   test.each(instants)(
     "a call whose process is killed after event %d goes on for its readers",
     async (instant) => {

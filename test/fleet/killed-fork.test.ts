@@ -83,7 +83,7 @@ describe.each(scaled(["files", "redis"] as const, sharedStores))("on %s", (kind)
         [{ command: commands, when: "after" }],
         [{ command: commands - 1, when: "after" }],
       ];
-      await fc.assert(property, { numRuns: scaled(6, 30), examples, endOnFailure: true });
+      await fc.assert(property, { numRuns: scaled(4, 30), examples, endOnFailure: true });
       expect(seen.whole).toBeGreaterThan(0);
       expect(seen.absent).toBeGreaterThan(0);
     },

@@ -10,7 +10,7 @@ import { newPlace, type StorePlace, sharedStores } from "./every-store.js";
 import { keeper } from "./keeper.mjs";
 import { transcript } from "./transcript.js";
 
-const rounds = scaled(15, 200);
+const rounds = scaled(8, 200);
 const session = { userId: "u", sessionId: "s" };
 const kinds = ["memory", "documents", ...sharedStores] as const;
 

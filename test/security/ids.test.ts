@@ -10,7 +10,7 @@ import { placeOf, sharedStores } from "./every-place.js";
 import { hostileIds, hostileSlots, inBatches } from "./hostile-slots.js";
 
 test("no two ids have the same file name, where case is folded and Unicode normalised too", (context) => {
-  const ids = hostileIds(scaled(1_000, 10_000));
+  const ids = hostileIds(scaled(300, 10_000));
   const folded = (name: string) => name.normalize("NFKC").toLowerCase().toUpperCase();
   expect(new Set(ids.map((id) => folded(pathSegment(id)))).size).toBe(ids.length);
   expect(ids.map(pathSegment).filter((name) => !/^[a-z0-9_%~-]{1,200}$/.test(name))).toEqual([]);
@@ -25,7 +25,7 @@ test.for(sharedStores)(
   async (kind, context) => {
     const place = await placeOf(kind);
     const { stateStore } = place.open();
-    const slots = hostileSlots(hostileIds(scaled(200, 10_000)));
+    const slots = hostileSlots(hostileIds(scaled(80, 10_000)));
     await inBatches(slots, async (slot, index) => {
       expect(await stateStore.load(slot)).toBeNull();
       const write = writeOn(null, [userMessage(`message ${index}`)], { head: { index } });
@@ -61,7 +61,7 @@ test.for(sharedStores)(
   async (kind, context) => {
     const place = await placeOf(kind);
     const { stateStore, log, keyValue } = place.open();
-    const slots = hostileSlots(hostileIds(scaled(100, 2_000)));
+    const slots = hostileSlots(hostileIds(scaled(50, 2_000)));
     await inBatches(slots, async (slot, index) => {
       expect(await log.read(slot)).toEqual([]);
       const text = index % 10 === 0 ? `${index} `.repeat(40_000) : `text ${index}`;

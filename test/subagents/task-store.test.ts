@@ -1,7 +1,7 @@
 import { InMemoryKeyValueStore } from "@holdfast/core";
 import { withEncryption } from "@holdfast/encryption";
 import { FileKeyValueStore } from "@holdfast/store-json";
-import { tempDirectory } from "@holdfast/testing";
+import { scaled, tempDirectory } from "@holdfast/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { TaskStore } from "../../packages/subagents/src/tasks/task-store.js";
 import { describeTaskStore } from "../../packages/subagents/test/tasks/describe-task-store.js";
@@ -16,7 +16,7 @@ describeTaskStore("files", async () => {
   return new FileKeyValueStore({ root: directory.path, durability: "os" });
 });
 
-for (const kind of fleetStores)
+for (const kind of scaled(["redis"], fleetStores))
   describeTaskStore(kind, async () => {
     const { store, close } = openStore(freshChoice(kind));
     onTestFinished(close);
