@@ -12,7 +12,7 @@ import {
 
 /** How often a property runs: a fifth of `count`, and ten times `count` in the long mode. */
 export function runs(count: number): { numRuns: number } {
-  return { numRuns: process.env["HOLDFAST_LONG"] === "1" ? count * 10 : Math.ceil(count / 5) };
+  return { numRuns: process.env["HOLDFAST_LONG"] === "1" ? count * 10 : Math.ceil(count / 20) };
 }
 
 const utf16 = fc

@@ -14,7 +14,7 @@ import { expect, test } from "vitest";
 import { RecordingOffloader, readBack } from "./offloaders.js";
 import { eventsOf, onlyResult, type TurnTaken, takeTurn, textIn, toolThat } from "./one-turn.js";
 
-const numRuns = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 200;
+const numRuns = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 60;
 
 /** Room for the notice and for notes about data, beside what the limits allow. */
 const NOTES_CHARS = 4_000;

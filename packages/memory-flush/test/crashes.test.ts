@@ -8,7 +8,7 @@ import { flushSlot } from "../src/flush/flush-slot.js";
 import { crashingParts, type Death } from "./crashing-parts.js";
 import { alice, MemoryWorld, questionOf } from "./memory-world.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 3_000 : 150;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 3_000 : 50;
 const HOUR = 3_600_000;
 const options = { flushTrigger: "always" } as const;
 

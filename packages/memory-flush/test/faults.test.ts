@@ -10,7 +10,7 @@ import type { MemoryParts } from "../src/memory-parts.js";
 import { crashingParts } from "./crashing-parts.js";
 import { alice, MemoryWorld, questionOf } from "./memory-world.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 150;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 50;
 const HOUR = 3_600_000;
 const sessions = ["s1", "s2"];
 const slotOf = (session: number) => ({ ...alice, sessionId: sessions[session] ?? "s1" });

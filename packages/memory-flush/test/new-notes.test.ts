@@ -7,7 +7,7 @@ import { withoutNoteEnds } from "../src/files/memory-files.js";
 import { headOf, linePieces, tailOf } from "../src/quote/cut-text.js";
 import { alice, DAY, MemoryWorld } from "./memory-world.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 3_000 : 200;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 3_000 : 60;
 const counter = characterEstimate();
 const line = fc.oneof(
   fc.string({ unit: "grapheme" }),

@@ -5,7 +5,7 @@ import { renderMessage } from "../src/flush/render-message.js";
 import { plainText } from "../src/quote/plain-text.js";
 import { openMark, quoted, quoteText } from "../src/quote/quote-text.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 20_000 : 1_000;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 20_000 : 200;
 const names = ["memory", "notes", "conversation", "message", "call", "result"] as const;
 
 /** What a reader who overlooks unseen characters, width and case takes for a mark. */

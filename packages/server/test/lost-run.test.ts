@@ -125,7 +125,7 @@ describe("a process killed at any event", () => {
           const expected = JSON.parse(JSON.stringify({ ...turn, metadata }));
           expect({ ...message, parts: settledParts(message) }).toEqual(expected);
         }),
-        { numRuns: scaled(20, 300) },
+        { numRuns: scaled(12, 300) },
       );
     },
   );

@@ -79,6 +79,6 @@ test("chunks are accepted by versions 5, 6 and 7 and folded to the turns of the 
         expect(said, `version ${version}`).toEqual(remembered(played, version));
       }
     }),
-    { numRuns: scaled(60, 1_500) },
+    { numRuns: scaled(40, 1_500) },
   );
 });

@@ -25,7 +25,7 @@ test("blocks hold whole lines and every byte once, wherever reads end", async ()
       }
       expect(next).toBe(0);
     }),
-    { numRuns: scaled(300, 5_000) },
+    { numRuns: scaled(100, 5_000) },
   );
 });
 
@@ -48,7 +48,7 @@ test("lines are the same forward and backward, with their offsets", async () => 
         expect(ended).toBe(content[start + bytes.length] === 10);
       }
     }),
-    { numRuns: scaled(100, 1_000) },
+    { numRuns: scaled(40, 1_000) },
   );
 });
 

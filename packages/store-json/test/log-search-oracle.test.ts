@@ -105,7 +105,7 @@ test("it finds what the reference finds, page by page, wherever reads end", asyn
         rmSync(root, { recursive: true });
       },
     ),
-    { numRuns: scaled(60, 1_000) },
+    { numRuns: scaled(30, 1_000) },
   );
   expect(found).toBeGreaterThan(50);
 });

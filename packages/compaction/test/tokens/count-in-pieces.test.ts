@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { countInPieces } from "../../src/tokens/count-in-pieces.js";
 import { commonTexts, otherTexts } from "./corpus.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 100;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 5_000 : 40;
 const require = createRequire(import.meta.url);
 
 /** Counts a whole text at once, as the counters do not. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { checkMemoryPath } from "../../src/tools/memory-get.js";
 import { memoryBench } from "./memory-bench.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 500 : 100;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 500 : 40;
 const DAY = "memory/2026-03-04.md";
 
 test("lines are numbered and the note after them says where they are", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { notesIn } from "../../src/search/note-reader.js";
 import { ada, memoryBench } from "./memory-bench.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 3_000 : 150;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 3_000 : 50;
 const DAY = "memory/2026-03-05.md";
 
 test("a fact is in the notes of the day, under a heading that names the session, and in MEMORY.md", async () => {

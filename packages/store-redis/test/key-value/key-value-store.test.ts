@@ -177,7 +177,7 @@ test("pages hold every key that starts with the prefix, in the order of their by
         expect(found).toEqual(expected);
       },
     ),
-    { numRuns: process.env["HOLDFAST_LONG"] === "1" ? 1_000 : 50 },
+    { numRuns: process.env["HOLDFAST_LONG"] === "1" ? 1_000 : 30 },
   );
   await store.close();
 });

@@ -125,7 +125,7 @@ describe("the text of a prompt that remembers", () => {
             expect(await remembered(whose)).toBe(await promptOf(node())(whose));
         }
       }),
-      { numRuns: scaled(50, 2_000) },
+      { numRuns: scaled(30, 2_000) },
     );
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { readWhole } from "./read-whole.js";
 import { put, SharingFilesystem, toolBench } from "./tool-bench.js";
 
-const runs = process.env["HOLDFAST_LONG"] === "1" ? 2_000 : 100;
+const runs = process.env["HOLDFAST_LONG"] === "1" ? 2_000 : 50;
 
 /** Text of lines, some far longer than a page, with everything that could be mistaken for the end of one. */
 const texts = fc
