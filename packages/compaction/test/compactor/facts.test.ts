@@ -6,6 +6,9 @@ import { runs } from "../runs.js";
 import { scenarios, stage } from "../scenarios.js";
 import { type SummariserKind, willing } from "../summarisers.js";
 
+/** So many that what random conversations have to show is shown for certain. */
+const enough = runs(300);
+
 const summarisers: fc.Arbitrary<SummariserKind> = fc.constantFrom(...willing, "tools");
 
 test("everything that leaves was read by the summariser first, whole, and announced and offloaded if so configured", async () => {
@@ -27,9 +30,9 @@ test("everything that leaves was read by the summariser first, whole, and announ
       if (left.length > 0)
         for (const fact of scenario.conversation.summaryFacts) assert.ok(asked.includes(fact));
     }),
-    runs(),
+    enough,
   );
-  assert.ok(gone > runs().numRuns, "messages left in most of them");
+  assert.ok(gone > enough.numRuns, "messages left in most of them");
 });
 
 test("over a chain of compactions each summary goes into the request for the next, text such as $& intact", async () => {
@@ -73,9 +76,9 @@ test("over a chain of compactions each summary goes into the request for the nex
         }
       },
     ),
-    runs(),
+    enough,
   );
-  assert.ok(carried > runs().numRuns / 2, "most chains had links");
+  assert.ok(carried > enough.numRuns / 2, "most chains had links");
 });
 
 test("in pieces, every request but the first carries the summary so far", async () => {
