@@ -195,5 +195,22 @@ describe.each(keptStores)("on %s: a repeated request", (kind) => {
       expect(account.paid).toHaveLength(leaves.includes("assistant: call pay") ? 1 : 0);
       await expectAnsweredOnce(store, agent, between);
     });
+
+    test.each(["whose model failed", "whose process died before any step"])(
+      "goes on from the same place after a repeat %s",
+      async (how) => {
+        const store = await newStore(kind);
+        const account = bank();
+        await run(store, account);
+        await endings[how]?.run(store, account);
+        const model = answering();
+        const agent = agentOn(store, { model, tools: account.tools });
+        await agent.call("what is the weather", { ...session, callId: "weather" });
+        await agent.call(request, once);
+        const between = ["user: what is the weather", "assistant: answer to: what is the weather"];
+        expectAsked(model, between);
+        await expectAnsweredOnce(store, agent, between);
+      },
+    );
   });
 });

@@ -99,6 +99,31 @@ describe.each([true, false])("a session cut short by a shutdown, fused: %s", (fu
     expect(said.filter((line) => line === "user: do both")).toHaveLength(1);
   });
 
+  test("the same callId again, after another call ran its tools: it goes on with their results", async () => {
+    const store = newStore();
+    await cutBeforeTools(store, "id-1");
+    const { tools, ran } = counting();
+    const model = scriptedModel(["another", "both done"]);
+    const agent = agentOn(store, { tools, model });
+    await agent.call("and this", ctx);
+    const reply = await agent.call("do both", { ...ctx, callId: "id-1" });
+    expect(reply.text).toBe("both done");
+    expect(ran).toHaveLength(2);
+    const all = [
+      "user: and this",
+      "assistant: another",
+      "user: do both",
+      "assistant: call one + call two",
+      "tool: success one done + success two done",
+    ];
+    expect(outline(model.requests[1]?.messages)).toEqual(all);
+    const state = await agent.getAgentState(null, "s");
+    expect(outline(state)).toEqual([...all, "assistant: both done"]);
+    // What the log shows is what the state has.
+    const shown = new Set((await logRecords(store, slotOf())).map(({ message }) => message?.id));
+    expect(state?.context.filter(({ id }) => !shown.has(id))).toEqual([]);
+  });
+
   test("while tools run: they finish, their results are kept, and the next call goes on from there", async () => {
     const store = newStore();
     const [reached, release] = [door(), door()];

@@ -14,7 +14,7 @@ import { emitResult } from "./tools/tool-results.js";
 
 /**
  * Says that the call goes on with an earlier run of its own: from its record, or from what it was to answer. Listeners may have
- * seen results of tools that were not saved: they are told how those calls were closed instead.
+ * seen results of tools that were not saved, and none of those that a later run waited for: they are told how those calls ended.
  */
 export function reportResumed(
   { emit, run, session }: CallScope,
@@ -25,13 +25,14 @@ export function reportResumed(
   const resumedRunId = record ? record.runId : own?.entryId;
   if (resumedRunId === run.runId) return;
   const reason = record?.reason ?? "error";
-  const messages = record ? messagesOf(session.state.messages, record) : [];
+  const found = record && messagesOf(session.state.messages, record);
+  const said = found?.own ?? [];
   const isClosing = ({ id }: Message) => session.closingIds.has(id);
-  const messageIds = messages.filter((message) => !isClosing(message)).map(({ id }) => id);
+  const messageIds = said.filter((message) => !isClosing(message)).map(({ id }) => id);
   const resumed = resumedRunId !== undefined && { resumedRunId };
   emit({ type: "run_resumed", ...resumed, reason, messageIds });
-  for (const result of messages.filter(isClosing).flatMap(toolResultsOf))
-    emitResult({ emit }, result);
+  const unheard = [...said.filter(isClosing), ...(found?.results ?? [])];
+  for (const result of unheard.flatMap(toolResultsOf)) emitResult({ emit }, result);
 }
 
 /** Returns the record of the run that a repeated or resuming call goes on with; null for a new call. */

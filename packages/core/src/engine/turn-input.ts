@@ -106,6 +106,7 @@ async function arrange(
   session.continued = {
     runId: continued.runId,
     input: session.state.messages.filter(({ id }) => isInput.has(id)),
+    lastId: isThere ? session.state.messages.at(-1)?.id : undefined,
   };
   if (isThere || input?.kind !== "messages") return;
   // A provider had refused it, so that the session kept nothing of it.

@@ -112,13 +112,15 @@ export function beginUnfinished({
   const { input } = session.state.unfinishedRun ?? {};
   const isSaid = newInput.every(({ id }) => session.said.has(id));
   session.gather();
+  const { lastId } = session;
+  const { messageIds } = session.log;
   session.state.unfinishedRun = {
     ...run,
     named,
     inputHash,
     inputIds,
-    messageIds: session.log.messageIds,
-    ...(session.steered.size > 0 && { lastId: session.lastId }),
+    messageIds,
+    ...(lastId !== messageIds.at(-1) && { lastId }),
     before: session.baseHead,
     ...(!isSaid && { inputUnsaid: true, ...(input && { input }) }),
   };

@@ -42,6 +42,15 @@ export interface TakeoverOptions {
   emit(event: EventBody): void;
 }
 
+/** Run that another one goes on with. */
+interface ContinuedRun {
+  readonly runId: string | undefined;
+  /** Its messages that the present run answers. */
+  readonly input: readonly Message[];
+  /** Id of its last message. */
+  readonly lastId: string | undefined;
+}
+
 /** A slot while this process holds its lease: the state, where it came from, and what the log has not seen yet. */
 export class OpenSession {
   readonly slot: Slot;
@@ -57,9 +66,8 @@ export class OpenSession {
   readonly taken: Set<string> = new Set();
   /** Those among them that were found there: entries of other calls. */
   readonly found: Set<string> = new Set();
-  /** Run that the present one goes on with, and the input of it that the present one answers. */
-  continued: { readonly runId: string | undefined; readonly input: readonly Message[] } | null =
-    null;
+  /** Run that the present one goes on with. */
+  continued: ContinuedRun | null = null;
   /** Ids of messages that answer open calls of a run that died, which it could not say itself. */
   readonly closingIds: Set<string> = new Set();
   /** Ids of messages of interrupts and of `steer` that were found in the inbox. */
@@ -213,12 +221,13 @@ export class OpenSession {
     this.remove(this.steered);
   }
 
-  /** Id of the last message of the run, or of the last that it was steered with. */
+  /** Id of the last message of the run, of the last that it was steered with, or of the last of the run it goes on with. */
   get lastId(): string | undefined {
     const { messageIds } = this.log;
-    if (this.steered.size === 0) return messageIds.at(-1);
+    const ownId = messageIds.at(-1) ?? this.continued?.lastId;
+    if (this.steered.size === 0) return ownId;
     const own = new Set([...messageIds, ...this.steered]);
-    return this.state.messages.findLast(({ id }) => own.has(id))?.id ?? messageIds.at(-1);
+    return this.state.messages.findLast(({ id }) => own.has(id))?.id ?? ownId;
   }
 
   /** Reports a run that had begun and never ended, once, however often the session has to be opened. */

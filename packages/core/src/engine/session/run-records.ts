@@ -1,7 +1,7 @@
 import type { AgentReply } from "../../events/agent-reply.js";
 import { createMessage } from "../../message/create-message.js";
 import type { Message } from "../../message/message.js";
-import { textOf } from "../../message/read-message.js";
+import { textOf, toolCallsOf, toolResultsOf } from "../../message/read-message.js";
 import type { Slot } from "../../slot/slot.js";
 import type { RunRecord } from "../../state/sections.js";
 import { loadWhole } from "../../store-kit/load-whole.js";
@@ -136,8 +136,8 @@ export async function restate(
 ): Promise<boolean> {
   const context = session.state.messages;
   const editor = session.state.contextMutable();
-  const range = rangeOf(context, record);
-  if (!range) {
+  const found = messagesOf(context, record);
+  if (!found) {
     const said: Message[] = [];
     for (const id of record.inputIds ?? []) {
       const message = await findMessage(parts, session, id);
@@ -146,26 +146,34 @@ export async function restate(
     editor.splice(context.length, 0, ...said);
     return said.length > 0;
   }
-  const own = context.slice(...range);
-  const others = context.slice(range[1]);
-  if (others.length > 0) editor.replaceAll([...context.slice(0, range[0]), ...others, ...own]);
+  const ofRun = new Set([...found.own, ...found.results]);
+  const moved = [...context.filter((message) => !ofRun.has(message)), ...ofRun];
+  if (moved.some((message, index) => message !== context[index])) editor.replaceAll(moved);
   return true;
 }
 
-/** Returns the messages of an unfinished run that are in a context: its input, and what it had saved. */
-export function messagesOf(context: readonly Message[], record: RunRecord): readonly Message[] {
-  const range = rangeOf(context, record);
-  return range ? context.slice(...range) : [];
+/** Messages of an unfinished run. */
+interface RunMessages {
+  /** Its input, and what it had saved. */
+  readonly own: readonly Message[];
+  /** Results of its tool calls, said by a run that came after it. */
+  readonly results: readonly Message[];
 }
 
-function rangeOf(
+/** Returns the messages of an unfinished run that are in a context; null when its input is not there. */
+export function messagesOf(
   context: readonly Message[],
   { inputIds = [], lastId }: RunRecord,
-): readonly [from: number, end: number] | null {
+): RunMessages | null {
   const isInput = new Set(inputIds);
   const first = context.findIndex(({ id }) => isInput.has(id));
-  const last = context.findLastIndex(({ id }) => id === lastId || isInput.has(id));
-  return first < 0 ? null : [first, last + 1];
+  if (first < 0) return null;
+  const end = context.findLastIndex(({ id }) => id === lastId || isInput.has(id)) + 1;
+  const own = context.slice(first, end);
+  const called = new Set(own.flatMap(toolCallsOf).map(({ id }) => id));
+  const isResult = (message: Message) =>
+    toolResultsOf(message).some(({ toolCallId }) => called.has(toolCallId));
+  return { own, results: context.slice(end).filter(isResult) };
 }
 
 /** Finds a message in the context, else in the log, where compaction cannot reach it. */
