@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
 import type { Handler } from "./http/endpoint.js";
 
 /** Request of `node:http`, or of a framework that put more on it. */
@@ -30,6 +29,8 @@ export function nodeListener(
       if (!response.headersSent) response.writeHead(500);
       response.end();
     }
+    // The rest of a body that was refused: the next request of the connection waits behind it.
+    request.resume();
   };
 }
 
@@ -54,8 +55,11 @@ type StreamedInit = NonNullable<ConstructorParameters<typeof Request>[1]>;
 
 function bodyOf(request: NodeRequest): NonNullable<StreamedInit["body"]> {
   const { body } = request;
-  if (body === undefined || request.readableDidRead === false)
-    return Readable.toWeb(request) as unknown as NonNullable<StreamedInit["body"]>;
+  if (body === undefined || request.readableDidRead === false) {
+    // Read when it is asked for, and left open when it is refused: the answer needs the connection.
+    const chunks = request.iterator({ destroyOnReturn: false });
+    return ReadableStream.from(chunks) as unknown as NonNullable<StreamedInit["body"]>;
+  }
   return typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
 }
 
@@ -69,19 +73,30 @@ async function send(answer: Response, response: ServerResponse): Promise<void> {
     response.end();
     return;
   }
-  response.flushHeaders();
   const reader = answer.body.getReader();
-  const gone = new Promise<"gone">((resolve) => response.once("close", () => resolve("gone")));
+  // A read that waits ends with it. Not raced with a promise: that would keep every chunk until the client goes.
+  const cancel = () => void reader.cancel().catch(() => undefined);
+  response.once("close", cancel);
+  // It may have gone while the answer was made.
+  if (response.destroyed) cancel();
+  else response.flushHeaders();
   for (;;) {
-    const read = await Promise.race([reader.read(), gone]);
-    if (read === "gone") {
-      await reader.cancel().catch(() => undefined);
-      return;
-    }
-    if (read.done) break;
-    if (response.write(read.value)) continue;
-    const drained = new Promise<void>((resolve) => response.once("drain", resolve));
-    await Promise.race([drained, gone]);
+    const { done, value } = await reader.read();
+    if (done || response.destroyed) break;
+    if (!response.write(value)) await drained(response);
   }
   response.end();
+}
+
+/** Resolves when a response can take more, or its client has gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off("drain", settle);
+      response.off("close", settle);
+      resolve();
+    };
+    response.on("drain", settle);
+    response.on("close", settle);
+  });
 }
