@@ -114,6 +114,30 @@ test("titles, tags and follow-up questions do not enter the session", async () =
   expect(await agent.getAgentState("alice", "trip")).toBeNull();
 });
 
+test("words like those of such a request do not make the rest of the conversation one", async () => {
+  const client = await clientOf({ agent: servedAgent(scriptedModel(() => "Four.")) });
+  const { choices } = await client.chat.completions.create({
+    model: "served",
+    messages: [
+      { role: "user", content: "Write a short story, and a title for this conversation." },
+      { role: "assistant", content: "Once." },
+      { role: "user", content: "What is 2 + 2?" },
+    ],
+  });
+  expect(choices[0]?.message.content).toBe("Four.");
+});
+
+test("a session without a name that cannot be deleted is reported, and ends nothing else", async () => {
+  const agent = servedAgent(scriptedModel(() => "Noted."));
+  agent.deleteSession = () => Promise.reject(new Error("away"));
+  const seen: unknown[] = [];
+  const client = await clientOf({ agent, onError: (error) => seen.push(error) }, {});
+  const { choices } = await client.chat.completions.create(hello);
+  expect(choices[0]?.message.content).toBe("Noted.");
+  await eventually(async () => seen.length === 1);
+  expect(seen).toEqual([new Error("away")]);
+});
+
 test("an ask is told in words, and the next message gives up on it", async () => {
   const model = scriptedModel([
     { text: "I will pay.", toolCalls: [{ name: "pay", input: { cents: 5 } }] },

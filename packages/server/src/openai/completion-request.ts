@@ -11,7 +11,7 @@ export interface CompletionRequest {
   readonly words: Message;
   /** Everything that was said, by the client's own account. */
   readonly messages: readonly Message[];
-  /** Text of all system and user messages, by which requests of the client's own are told. */
+  /** Text of the system messages and of the last message, by which requests of the client's own are told. */
   readonly prompt: string;
 }
 
@@ -50,7 +50,7 @@ export function completionRequest(body: unknown): CompletionRequest {
     words,
     messages: said,
     prompt: messages
-      .filter(({ role }) => role === "system" || role === "user")
+      .filter(({ role }, index) => role === "system" || index === messages.length - 1)
       .map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)))
       .join("\n"),
   };

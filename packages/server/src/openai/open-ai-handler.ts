@@ -122,7 +122,10 @@ class Completion {
     });
     // A session without a name cannot be found again.
     if (named === null)
-      void run.result.catch(() => undefined).then(() => agent.deleteSession(userId, sessionId));
+      void run.result
+        .catch(() => undefined)
+        .then(() => agent.deleteSession(userId, sessionId))
+        .catch((error: unknown) => report(this.#settings, error, this.#visit.request));
     return this.#respond(deltas(run, this.#errorText), () => void drain(run));
   }
 
