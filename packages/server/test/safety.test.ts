@@ -172,6 +172,21 @@ test("pages of other sites are let in only where their origin is allowed", async
   expect(other.headers.get("vary")).toBe("Origin");
 });
 
+test("a rule about origins that throws lets nobody in, and is reported", async () => {
+  const seen: unknown[] = [];
+  const handler = handlerWith({
+    allowOrigins: () => {
+      throw new Error("broken");
+    },
+    onError: (error) => seen.push(error),
+  });
+  const headers = { origin: "https://shop.example", authorization: "alice" };
+  const response = await handler(request({ method: "GET", headers }));
+  expect(response.status).toBe(200);
+  expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  expect(seen).toEqual([new Error("broken")]);
+});
+
 test("a user who asks too often waits, and the others do not", async () => {
   const handler = handlerWith({ rateLimit: { perMinute: 60, burst: 3 } });
   const list = (user: string) =>

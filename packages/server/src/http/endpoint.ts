@@ -77,8 +77,13 @@ export function endpoint(
       if (refusal.status >= 500) report(settings, error, request);
       return refuse(refusal);
     });
-    for (const [name, value] of Object.entries(corsHeaders(request, settings.allowOrigins)))
-      response.headers.set(name, value);
+    try {
+      for (const [name, value] of Object.entries(corsHeaders(request, settings.allowOrigins)))
+        response.headers.set(name, value);
+    } catch (error) {
+      // Without the headers no other site can read the answer.
+      report(settings, error, request);
+    }
     return response;
   };
 }
