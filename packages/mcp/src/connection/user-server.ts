@@ -73,8 +73,9 @@ export class UserServer implements CallServer {
       if (error.authorize === undefined) throw error;
       throw new AuthorizationNeeded(error.authorize ?? undefined);
     }
+    // Unless another call has replaced it already. Before the release, which lets a connection of the list grow old there.
+    if (this.#users.get(key) === user) this.#users.delete(key);
     release();
-    this.#users.delete(key);
     return this.use(slot, signal);
   }
 
