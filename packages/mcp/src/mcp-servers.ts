@@ -106,14 +106,22 @@ export class McpServers {
   /**
    * Finishes an authorization that was begun in any process.
    *
-   * @returns whose authorization it is; null when this agent has begun none with that state
+   * @returns whose authorization it is; null when this agent has begun none with that state, or for another user
    * @throws McpServerError when the authorization server refuses the code
    */
-  async finishAuthorization({ state, code, iss }: McpRedirect): Promise<McpAuthorization | null> {
+  async finishAuthorization({
+    state,
+    code,
+    iss,
+    userId,
+  }: McpRedirect): Promise<McpAuthorization | null> {
     const begun = await this.#parts.tokens?.finish(state, Date.now());
     const settings = this.#settings.servers.find(({ name }) => name === begun?.server);
     if (!begun || !settings) return null;
     const { holder } = begun;
+    const ownerId = holder.kind === "user" ? holder.id : null;
+    // Before the code is redeemed: the tokens of one person must not become those of another.
+    if (userId !== undefined && holder.kind !== "agent" && ownerId !== userId) return null;
     try {
       await this.#authorizers.get(settings, holder)?.finish(begun, code, iss);
     } catch (error) {
@@ -125,7 +133,7 @@ export class McpServers {
     }
     const server = this.#servers.get(settings.name);
     if (server instanceof ReconnectingServer) server.retry();
-    return { server: settings.name, userId: holder.kind === "user" ? holder.id : null };
+    return { server: settings.name, userId: ownerId };
   }
 
   /** Ends every connection and server process; no call may follow. */

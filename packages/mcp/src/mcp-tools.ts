@@ -25,8 +25,8 @@ export interface McpPlugin extends Plugin {
    * Finishes an authorization when the browser comes back to the `redirectUrl` of `oauth()`, in any process that has an agent
    * with the same servers and store. A state works once.
    *
-   * @returns the server, and the user whose authorization it is: compare that user with the one who is signed in to your program
-   * @throws InvalidInputError when nothing was begun with this state
+   * @returns the server, and the user whose authorization it is
+   * @throws InvalidInputError without a code, and when nothing was begun with this state, or by another user than `userId`
    * @throws McpServerError when the authorization server refuses the code
    */
   finishAuthorization(redirect: McpRedirect): Promise<McpAuthorization>;
@@ -74,12 +74,17 @@ export function mcpTools(options: McpToolsOptions): McpPlugin {
   return {
     ...plugin,
     async finishAuthorization(redirect) {
+      const { state, code } = redirect;
+      if (typeof state !== "string" || typeof code !== "string" || state === "" || code === "")
+        throw new InvalidInputError(
+          "mcpTools: an authorization is finished with a state and a code; without a code the person, or the server, has refused it",
+        );
       for (const servers of agents) {
         const finished = await servers.finishAuthorization(redirect);
         if (finished) return finished;
       }
       throw new InvalidInputError(
-        "mcpTools: no authorization was begun with this state within 15 minutes, or it was finished already; begin again",
+        "mcpTools: no authorization was begun with this state within 15 minutes, or it was finished already, or another user began it; begin again",
       );
     },
   };

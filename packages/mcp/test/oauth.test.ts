@@ -117,6 +117,50 @@ test("a person signs in through the tool call, in one process, and the redirect 
   expect(await contents(shared.keyValue)).toMatch(/access-/);
 });
 
+test("a redirect without a code finishes nothing, and one whose code is refused lets the person begin again", async () => {
+  await using server = await guardedServer();
+  await using here = signedIn(server.url, {}, stores());
+  const first = asked(await here.agent.call("crm_authorize", { sessionId: "s" }));
+  const { state, code } = await browse(first.url);
+  // What a browser brings back from a person who denied the access.
+  for (const missing of [null, "", undefined] as never[])
+    await expect(here.plugin.finishAuthorization({ state, code: missing })).rejects.toSatisfy(
+      InvalidInputError.is,
+    );
+  await expect(here.plugin.finishAuthorization({ state, code: `${code}-forged` })).rejects.toThrow(
+    "begin again",
+  );
+  const again = asked(
+    await here.agent.call(
+      { answers: [{ toolCallId: first.toolCallId, action: "accept" }] },
+      { sessionId: "s" },
+    ),
+  );
+  expect(again.url).not.toBe(first.url);
+  expect(await here.plugin.finishAuthorization(await browse(again.url))).toEqual({
+    server: "crm",
+    userId: null,
+  });
+});
+
+test("an authorization that another user began is not finished for that user", async () => {
+  await using server = await guardedServer();
+  const shared = stores();
+  await using here = signedIn(server.url, { per: "user" }, shared);
+  const ctx = { userId: "mallory", sessionId: "s" };
+  const { url } = asked(await here.agent.call("crm_authorize", ctx));
+  // Alice opened the address that Mallory sent her, and her browser comes back.
+  const back = { ...(await browse(url)), userId: "alice" };
+  await expect(here.plugin.finishAuthorization(back)).rejects.toSatisfy(InvalidInputError.is);
+  expect(server.count("token authorization_code")).toBe(0);
+  expect(await contents(shared.keyValue)).not.toMatch(/access-/);
+  const own = { ...ctx, userId: "alice" };
+  const hers = asked(await here.agent.call("crm_authorize", own));
+  expect(
+    await here.plugin.finishAuthorization({ ...(await browse(hers.url)), userId: "alice" }),
+  ).toEqual({ server: "crm", userId: "alice" });
+});
+
 test("tokens are refreshed when they are refused, by one of two processes for both, and asked for anew when they are revoked", async () => {
   await using server = await guardedServer();
   const shared = stores();

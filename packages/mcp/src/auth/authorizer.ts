@@ -82,12 +82,16 @@ export class Authorizer {
   async finish(begun: BegunAuthorization, code: string, iss: string | undefined): Promise<void> {
     if (!("stored" in this.#parts)) throw new AuthorizationFailed(authorizationWords);
     const provider = new StoredProvider(this.#parts.stored, begun);
-    await this.#get(provider, {
-      authorizationCode: code,
-      ...(iss !== undefined && { iss }),
-      ...(begun.scope !== undefined && { scope: begun.scope }),
-    });
-    this.forget();
+    try {
+      await this.#get(provider, {
+        authorizationCode: code,
+        ...(iss !== undefined && { iss }),
+        ...(begun.scope !== undefined && { scope: begun.scope }),
+      });
+    } finally {
+      // Also when it failed: its address works once, and a person who is asked again needs a new one.
+      this.forget();
+    }
   }
 
   /** Reads the tokens anew when they are needed next. */

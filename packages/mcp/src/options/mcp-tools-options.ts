@@ -102,6 +102,11 @@ export interface McpRedirect {
   readonly code: string;
   /** Issuer, if the authorization server names it. */
   readonly iss?: string | undefined;
+  /**
+   * User who is signed in to your program, `null` for none: what another user began is not finished. Leave it out only where every
+   * authorization is the agent's. @default not compared
+   */
+  readonly userId?: string | null | undefined;
 }
 
 /** Tool of a server that the agent does not get, with the reason. */
