@@ -112,10 +112,16 @@ export function readBatch(
 function entriesOf(body: string): readonly Entry[] {
   try {
     const entries: unknown = JSON.parse(body);
-    return Array.isArray(entries) ? entries.filter(isRecord).map((entry) => entry as Entry) : [];
+    return Array.isArray(entries) && entries.every(isEntry) ? entries : [];
   } catch {
     return [];
   }
+}
+
+/** All entries of a text or none: without one of them the others would have wrong numbers. */
+function isEntry(value: unknown): value is Entry {
+  if (!isRecord(value)) return false;
+  return isRecord(value["event"]) || (isRecord(value["deltas"]) && Array.isArray(value["lengths"]));
 }
 
 function deltasOf({ deltas, lengths }: Extract<Entry, { deltas: unknown }>): EventBody[] {
