@@ -71,6 +71,8 @@ export class RunMarks {
   /** Stores a mark of this node. @throws StoreError */
   async put(key: string, mark: RunMark): Promise<void> {
     this.#kept.add(key);
+    // A removal that failed before must not be repeated.
+    this.#ended.delete(key);
     this.#heartbeat ??= this.#startBeating();
     const isFresh = this.#beatAt !== undefined && elapsedMs(this.#beatAt) < BEAT_MS;
     await Promise.all([
