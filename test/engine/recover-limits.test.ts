@@ -1,4 +1,4 @@
-import { InProcessSessionGate, type KeyValueStore } from "@holdfast/core";
+import { InProcessSessionGate, type KeyValueStore, StoreUnavailableError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import {
@@ -101,6 +101,32 @@ describe("a run that cannot be continued", () => {
     const { slots } = await live.agent.sessions({ unfinished: true });
     expect(slots.map(({ slot }) => slot.sessionId)).toEqual(["s"]);
   });
+});
+
+test("a run whose mark was taken over by a command without an answer is continued all the same", async () => {
+  await dies(mortal());
+  let lost = 0;
+  const keyValue: KeyValueStore = {
+    ...{ contract: values.contract, kind: values.kind, reach: values.reach },
+    get: (...args) => values.get(...args),
+    getMany: (...args) => values.getMany(...args),
+    put: (...args) => values.put(...args),
+    list: (...args) => values.list(...args),
+    delete: async (...args) => {
+      const deleted = await values.delete(...args);
+      if (args[0].length === 3 && lost++ === 0) throw new StoreUnavailableError("no answer");
+      return deleted;
+    },
+  };
+  const live = new Node(
+    scriptedModel(() => "here"),
+    { keyValue },
+  );
+  await passes(3 * RECOVERY_MS);
+  expect(lost).toBeGreaterThan(1);
+  expect(live.of("run_recovered")).toHaveLength(1);
+  expect((await stored(live)).at(-1)).toBe("assistant: here");
+  expect((await marks()).runs).toEqual([]);
 });
 
 test("a node that shuts down hands what it continued to another, and that is no attempt", async () => {

@@ -108,13 +108,20 @@ export class Recovery {
     if (found.length === 0) await this.#marks.forget(nodeId, version);
     // In an order of its own, so that nodes which look at the same time compete for few.
     for (const stored of shuffled(found))
-      if (this.#isDue(stored.mark)) await this.#takeOver(nodeId, stored);
+      if (this.#isDue(stored.mark) && !this.#active.has(stored.key))
+        await this.#takeOver(nodeId, stored);
   }
 
   async #takeOver(nodeId: string, stored: StoredMark): Promise<void> {
     const { mark, key } = stored;
     const next = attempted(mark);
-    if (!(await this.#marks.takeOver(nodeId, stored, next))) return;
+    const isTaken = await this.#marks.takeOver(nodeId, stored, next).catch(async (error) => {
+      // It may be this node's now, and no other node finds it then. Where it is not, the gate and the run's record tell.
+      await this.#park(key, mark, mark.attempts);
+      throw error;
+    });
+    this.#parked.delete(key);
+    if (!isTaken) return;
     if (mark.attempts < this.#maxAttempts) this.#begin(key, next);
     // The last node that tried died of it, or with it.
     else this.#giveUp(key, mark, "PROCESS_DIED");
