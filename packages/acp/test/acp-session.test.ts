@@ -1,5 +1,10 @@
 import { methods, RequestError } from "@agentclientprotocol/sdk";
-import { InMemoryAgentStateStore, ModelError } from "@holdfast/core";
+import {
+  InMemoryAgentStateStore,
+  InProcessSessionGate,
+  ModelError,
+  ReActAgent,
+} from "@holdfast/core";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { agents, serveEditor } from "./served-editor.js";
@@ -43,6 +48,34 @@ test("a question of a tool is put to the editor, and its answer goes to the tool
   const silent = await serveEditor({ agentFor: agents(travelling()) });
   expect(await silent.editor.prompt(await silent.editor.open(cwd), "Go")).toBe("end_turn");
   expect(silent.editor.text()).toBe("decline null");
+});
+
+test("a session that is loaded twice at the same time has one agent, and the other is closed", async () => {
+  const store = new InMemoryAgentStateStore();
+  const make = agents(
+    scriptedModel(() => "Hello."),
+    store,
+  );
+  let open = 0;
+  const { editor } = await serveEditor({
+    agentFor: (session) => {
+      const made = make(session);
+      open++;
+      return {
+        ...made,
+        close: async () => {
+          open--;
+          await made.close?.();
+        },
+      };
+    },
+  });
+  const sessionId = await editor.open(cwd);
+  await editor.prompt(sessionId, "Hello");
+  const load = () => editor.agent.request(methods.agent.session.resume, { sessionId, cwd });
+  await Promise.all([load(), load()]);
+  expect(open).toBe(1);
+  expect(await editor.prompt(sessionId, "Again")).toBe("end_turn");
 });
 
 describe("a prompt", () => {
@@ -217,6 +250,38 @@ describe("a tool call that asks", () => {
 });
 
 describe("cancelling", () => {
+  test("stops a run that is gone on with, which a prompt waits for", async () => {
+    const store = new InMemoryAgentStateStore();
+    let asked = 0;
+    const model = scriptedModel(({ signal }) => {
+      asked++;
+      return new Promise<string>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+    });
+    // A gate of its own: its process is dead for everyone else.
+    const gate = new InProcessSessionGate();
+    const dead = new ReActAgent({ name: "coder", model, stateStore: store, gate });
+    const session = { userId: "ada", sessionId: "left" };
+    await dead.updateAgentState(session, (state) => {
+      state.summary = "Before.";
+    });
+    const lost = dead.call("Work.", session).catch(() => undefined);
+    await eventually(() => asked === 1);
+
+    const { editor } = await serveEditor({ agentFor: agents(model, store) });
+    await editor.agent.request(methods.agent.session.resume, { sessionId: "left", cwd });
+    await eventually(() => asked === 2);
+    const prompted = editor.prompt("left", "Stop that.");
+    // Until the prompt has arrived.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await editor.cancel("left");
+    expect(await prompted).toBe("cancelled");
+    expect(asked).toBe(2);
+    await dead.close({ timeoutMs: 0 }).catch(() => undefined);
+    await lost;
+  });
+
   test("interrupts the model; the prompt answers cancelled and keeps what was said", async () => {
     const store = new InMemoryAgentStateStore();
     const model = {

@@ -122,7 +122,10 @@ export class OpenSessions {
         await session.close();
         throw RequestError.sessionNotFound(sessionId);
       }
+      // Another request may have opened it meanwhile.
+      const before = this.#sessions.get(sessionId);
       this.#sessions.set(sessionId, session);
+      await before?.close();
       return session;
     } finally {
       this.#opening--;
