@@ -150,10 +150,10 @@ export class AcpSession {
     }
   }
 
-  /** Cancels the open prompt, or what goes on without one. */
+  /** Cancels the open prompt, and what goes on without one: the prompt may be waiting for that. */
   async cancel(): Promise<void> {
     try {
-      if (!this.#turn) this.#leftOver?.stop.abort();
+      this.#leftOver?.stop.abort();
       await (this.#turn ?? this.#leftOver?.turn)?.cancel();
     } catch (error) {
       this.#parts.settings.onError(error);
