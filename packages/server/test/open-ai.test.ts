@@ -167,6 +167,11 @@ test("failures and refusals have OpenAI's form, and say nothing of the reason", 
     for await (const _ of stream);
   };
   await expect(read()).rejects.toThrow(/went wrong/);
+  for (const image of [undefined, null, { url: 5 }, { url: "file:///etc/passwd" }]) {
+    const content = [{ type: "image_url" as const, image_url: image as never }];
+    const malformed = { model: "served", messages: [{ role: "user" as const, content }] };
+    await expect(client.chat.completions.create(malformed)).rejects.toMatchObject({ status: 400 });
+  }
   const bad = await clientOf({ agent }, { "x-session-id": "../x" });
   await expect(bad.chat.completions.create(hello)).rejects.toMatchObject({ status: 400 });
 });

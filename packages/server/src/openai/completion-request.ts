@@ -22,13 +22,8 @@ const schema = s.object({
   messages: s.array(s.object({ role: s.string(), content: s.unknown().optional() })).min(1),
 });
 
-const partSchema = s.array(
-  s.union([
-    s.object({ type: s.literal("text"), text: s.string() }),
-    s.object({ type: s.literal("image_url"), image_url: s.object({ url: s.string() }) }),
-    s.looseObject({ type: s.string() }),
-  ]),
-);
+const partSchema = s.array(s.looseObject({ type: s.string() }));
+const imageSchema = s.object({ url: s.string() });
 
 /** @throws Refusal 400 for a body that is not one of chat completions */
 export function completionRequest(body: unknown): CompletionRequest {
@@ -63,15 +58,14 @@ function blocksOf(content: unknown): Block[] {
   return parts.data.flatMap((part): Block[] => {
     if (part.type === "text" && typeof part["text"] === "string" && part["text"] !== "")
       return [{ type: "text", text: part["text"] }];
-    return part.type === "image_url" ? [imageOf((part as ImagePart).image_url.url)] : [];
+    return part.type === "image_url" ? [imageOf(part["image_url"])] : [];
   });
 }
 
-interface ImagePart {
-  readonly image_url: { readonly url: string };
-}
-
-function imageOf(url: string): Block {
+function imageOf(image: unknown): Block {
+  const parsed = imageSchema.safeParse(image);
+  if (!parsed.success) throw malformed();
+  const { url } = parsed.data;
   const [, type, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
   if (type !== undefined && data !== undefined)
     return { type: "data", mediaType: type, source: { kind: "base64", data } };
