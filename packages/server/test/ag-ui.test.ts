@@ -239,6 +239,25 @@ describe.each(versions)("a client of version %s", (_, client) => {
   });
 });
 
+test("a message without words is refused, and empty texts beside others are left out", async () => {
+  const agent = servedAgent(scriptedModel(() => "Noted."));
+  const handler = agUiHandler({ agent, identify });
+  const post = (runId: string, ...texts: string[]) => {
+    const content = texts.map((text) => ({ type: "text", text }));
+    return handler(
+      new Request("http://localhost/api/ag-ui", {
+        method: "POST",
+        headers: { authorization: "alice", "content-type": "application/json" },
+        body: JSON.stringify({ threadId: "t", runId, messages: [{ role: "user", content }] }),
+      }),
+    );
+  };
+  expect((await post("r1", "")).status).toBe(400);
+  await (await post("r2", "", "Hello.")).text();
+  const [words] = (await agent.getAgentState("alice", "t"))?.context ?? [];
+  expect(words?.content).toEqual([{ type: "text", text: "Hello." }]);
+});
+
 test("answers must be complete, and the same answers once more get the same reply", async () => {
   const toolCalls = [500, 700].map((cents) => ({ name: "pay", input: { cents } }));
   const model = scriptedModel([{ toolCalls }, "Paid."]);

@@ -171,7 +171,7 @@ function blocksOf(content: unknown): Block[] {
   if (!parts.success) throw malformed();
   return parts.data.flatMap((part): Block[] => {
     if (part.type === "text" && typeof part["text"] === "string")
-      return [{ type: "text", text: part["text"] }];
+      return part["text"] === "" ? [] : [{ type: "text", text: part["text"] }];
     const source = sourceSchema.safeParse(part["source"]);
     if (!source.success) return [];
     const { type, value, mimeType = "application/octet-stream" } = source.data;
