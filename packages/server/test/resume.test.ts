@@ -248,3 +248,21 @@ test("nothing to resume is 204, also for an agent that keeps no events", async (
     expect((await handler(request("/trip/stream"))).status).toBe(204);
   }
 });
+
+test("a store that is away when words come in does not cut the reply off", async () => {
+  const gate = openable();
+  const agent = servedAgent(slowModel(afterTwo(gate.opened)));
+  const seen: unknown[] = [];
+  const handler = chatHandler({ agent, identify, onError: (error) => seen.push(error) });
+  const chat = openChat(await serve(handler));
+  const sent = chat.sendMessage({ text: "Oslo?" });
+  await eventually(() => expect(chat.status).toBe("streaming"));
+  const init = { method: "POST", body: JSON.stringify({ text: "By train." }) };
+  await handler(request("/trip/steer", init));
+  agent.getAgentState = () => Promise.reject(new Error("away"));
+  gate.open();
+  await sent;
+  expect(seen).toEqual([new Error("away")]);
+  expect(chat.messages.at(-1)?.metadata?.status).toBe("complete");
+  expect(chat.messages.at(-1)?.parts.at(-1)).toMatchObject({ type: "text", text: "Let me see." });
+});

@@ -129,15 +129,18 @@ function stream(settings: ChatSettings, { request }: Visit, call: StreamedCall):
       },
     }),
   });
-  return eventStream(
-    chatFrames(run, encoder, () => session.context()),
-    {
-      heartbeatMs,
-      headers: { ...chatStreamHeaders, "x-call-id": run.callId },
-      onCancel,
-      onError: (error) => report(settings, error, request),
-    },
-  );
+  const words = () =>
+    session.context().catch((error: unknown) => {
+      // The reply does not depend on them: the history has what the stream cannot show.
+      report(settings, error, request);
+      return [];
+    });
+  return eventStream(chatFrames(run, encoder, words), {
+    heartbeatMs,
+    headers: { ...chatStreamHeaders, "x-call-id": run.callId },
+    onCancel,
+    onError: (error) => report(settings, error, request),
+  });
 }
 
 function toolCallIdOf(part: { readonly type: string }): string[] {
