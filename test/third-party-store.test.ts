@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { scaled, tempDirectory } from "@holdfast/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { pnpm } from "./release/pnpm.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -63,10 +64,8 @@ async function install(project: string, tarballs: string): Promise<void> {
 
 /** Packs packages with one start of pnpm. */
 async function pack(names: readonly string[], into: string): Promise<void> {
-  const { packageManager } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const filters = names.flatMap((name) => ["--filter", `@holdfast/${name}`]);
-  const args = ["--yes", packageManager, ...filters, "pack", "--pack-destination", into];
-  await run(npmProgram("npx"), args, { cwd: root });
+  await pnpm([...filters, "pack", "--pack-destination", into], root);
 }
 
 /** The programs beside the Node that runs this, where they are there. */

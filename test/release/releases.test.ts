@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { scaled } from "@holdfast/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LocalRegistry } from "./local-registry.js";
 import { type Changes, fullName, type Manifest, WorkspaceCopy } from "./workspace-copy.js";
@@ -97,10 +98,9 @@ test("a breaking change of core is one of every package, each for that core and 
   expect(await release({ core: "major" }, ["core", "harness", "sandbox"])).toEqual(moved);
   for (const name of ["harness", "sandbox"])
     expect(new Set(ranges(await packed(name, "2.0.0")))).toEqual(new Set(["^2.0.0"]));
-  for (const [core, plugin] of [
-    ["2.0.0", "1.0.0"],
-    ["1.0.0", "2.0.0"],
-  ]) {
+  // A plugin that is too new for its core has a test above.
+  const newer = ["2.0.0", "1.0.0"];
+  for (const [core, plugin] of scaled([newer], [newer, ["1.0.0", "2.0.0"]])) {
     const both = [`@holdfast/core@${core}`, `@holdfast/sandbox@${plugin}`];
     expect((await registry.resolve(both)).error, both.join()).toBe("ERESOLVE");
   }

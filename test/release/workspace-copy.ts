@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { packageFolders } from "../entry-points.js";
+import { pnpm } from "./pnpm.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -51,7 +52,7 @@ export class WorkspaceCopy {
     }
     for (const part of [".changeset", "scripts"])
       await cp(join(root, part), join(directory, part), { recursive: true });
-    await copy.pnpm("install", "--offline");
+    await pnpm(["install", "--offline"], directory);
     // The changelog writer is looked up in the workspace.
     await symlink(
       join(root, "node_modules/@changesets"),
@@ -115,7 +116,7 @@ export class WorkspaceCopy {
   /** Packs packages as they would be published. */
   async pack(names: readonly string[], destination: string): Promise<void> {
     const filters = names.flatMap((name) => ["--filter", fullName(name)]);
-    await this.pnpm(...filters, "pack", "--pack-destination", destination);
+    await pnpm([...filters, "pack", "--pack-destination", destination], this.directory);
   }
 
   async remove(): Promise<void> {
@@ -124,14 +125,6 @@ export class WorkspaceCopy {
 
   async git(...args: string[]): Promise<void> {
     await run("git", args, { cwd: this.directory });
-  }
-
-  async pnpm(...args: string[]): Promise<void> {
-    const { packageManager } = await read(join(root, "package.json"));
-    await run("npx", ["--yes", packageManager, ...args], {
-      cwd: this.directory,
-      shell: process.platform === "win32",
-    });
   }
 }
 
