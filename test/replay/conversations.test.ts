@@ -142,7 +142,7 @@ const logs: Record<string, () => { log: ConversationLog; close(): Promise<unknow
   },
 };
 
-test.each(Object.keys(logs))(
+test.each(scaled(["redis"], Object.keys(logs)))(
   `${quoted} random quotes of it are found with session_search, over the %s log`,
   async (kind) => {
     const { context, ...played } = await playCompacted();

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { ReplayResult } from "../../bench/src/replay/replay-result.js";
 
 /** All of them, or enough for several compactions. */
-const conversations = scaled(15, 100);
+const conversations = scaled(8, 100);
 const program = fileURLToPath(new URL("../../bench/dist/replay/main.js", import.meta.url));
 
 /** Runs the comparison in a process of its own, where the peers are installed. */

@@ -1,4 +1,5 @@
 import { describeSlot, loadWhole } from "@holdfast/core/store-kit";
+import { scaled } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { holdfast } from "../support/in-process.js";
 import { freshStore, storeKinds } from "../support/stores.js";
@@ -21,7 +22,7 @@ interface Finds {
   readonly cursor?: string;
 }
 
-describe.each(storeKinds)("sessions in %s", (kind) => {
+describe.each(scaled(["mysql"], storeKinds))("sessions in %s", (kind) => {
   test("are listed page by page, by agent and by user, and anonymous ones apart", async () => {
     await using store = await freshStore(kind);
     await talk(

@@ -1,6 +1,6 @@
 import { HarnessAgent } from "@holdfast/harness";
 import { subagents, type TaskRecord } from "@holdfast/subagents";
-import { type ReplyFunction, scriptedModel } from "@holdfast/testing";
+import { type ReplyFunction, scaled, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { holdfast } from "../support/in-process.js";
 import { freshStore, storeKinds } from "../support/stores.js";
@@ -56,7 +56,7 @@ async function listed(store: Place, ...flags: string[]): Promise<Listing["sessio
   return json<Listing>().sessions;
 }
 
-describe.each(storeKinds)("sessions of subagents in %s", (kind) => {
+describe.each(scaled(["json"], storeKinds))("sessions of subagents in %s", (kind) => {
   test("are listed, shown, searched and exported under the agents that they work for", async () => {
     await using store = await freshStore(kind);
     const [task] = await delegate(store);
