@@ -169,7 +169,7 @@ test("updates are valid, and fold to the turns of the log, whatever the model an
         updates.map(({ sessionUpdate }) => sessionUpdate);
       expect(kinds(editor.notifications.map(({ update }) => update))).toEqual(kinds(sent));
     }),
-    { numRuns: scaled(100, 1_000) },
+    { numRuns: scaled(40, 1_000) },
   );
 });
 
