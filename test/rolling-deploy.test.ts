@@ -4,7 +4,7 @@ import { scaled } from "@holdfast/testing";
 import { describe, expect, inject, test } from "vitest";
 
 const program = fileURLToPath(new URL("../examples/rolling-deploy/dist/main.js", import.meta.url));
-const [sessions, calls] = [scaled(8, 50), scaled(8, 60)];
+const [sessions, calls] = [scaled(10, 50), scaled(12, 60)];
 const timeout = 60_000 + calls * 10_000;
 
 function deploy(...args: string[]): { status: number | null; stdout: string; stderr: string } {

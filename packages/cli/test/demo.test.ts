@@ -36,7 +36,7 @@ function expectKept(outcome: Outcome, turns: number): void {
 
 describe("holdfast demo", () => {
   test("keeps every promise over the whole session, and leaves nothing behind", async () => {
-    const turns = scaled(60, 200);
+    const turns = scaled(80, 200);
     await using directory = await tempDirectory();
     const { code, stdout, stderr } = await runProcess(
       ["demo", "--json", "--turns", String(turns)],
