@@ -1,6 +1,5 @@
 import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { scaled } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { CommandProcess, type ProcessOptions, runProcess } from "../support/process.js";
 import { teamProject } from "../support/team-project.js";
@@ -83,11 +82,10 @@ test("a background task that asks ends the run with 6 and a line of JSON, once t
   expect([next.code, next.stdout]).toEqual([0, "I was told. You said: hello\n"]);
 });
 
-const signals = [
+test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const;
-test.each(scaled(signals.slice(0, 1), signals))(
+] as const)(
   "%s while it waits pauses the tasks; the next run goes on with them",
   async (signal, code) => {
     await using project = await teamProject();
