@@ -1,6 +1,6 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import { isMissing } from "../io/io-error.js";
-import { statName, statOpen, writeOpen } from "../io/open-file.js";
+import { statName } from "../io/open-file.js";
 import { encodeTicket, RELEASED_TICKET, type Ticket } from "./ticket.js";
 
 const SPACE = " ".charCodeAt(0);
@@ -14,23 +14,23 @@ const SPACE = " ".charCodeAt(0);
 export class KeptTicket {
   readonly number: number;
   readonly #path: string;
-  readonly #handle: FileHandle;
+  readonly #fd: number;
   readonly #inode: bigint;
   #bytes: number;
 
-  private constructor(number: number, path: string, handle: FileHandle) {
-    const { ino, size } = statOpen(handle);
+  private constructor(number: number, path: string, fd: number) {
+    const { ino, size } = fstatSync(fd, { bigint: true });
     this.number = number;
     this.#path = path;
-    this.#handle = handle;
+    this.#fd = fd;
     this.#inode = ino;
     this.#bytes = Number(size);
   }
 
   /** Opens the file of a ticket; null when it was taken away. */
-  static async open(number: number, path: string): Promise<KeptTicket | null> {
+  static open(number: number, path: string): KeptTicket | null {
     try {
-      return new KeptTicket(number, path, await open(path, "r+"));
+      return new KeptTicket(number, path, openSync(path, "r+"));
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;
@@ -38,13 +38,13 @@ export class KeptTicket {
   }
 
   /** Turns a ticket that was given back into another, with the same number. */
-  claim(ticket: Omit<Ticket, "number">): Promise<void> {
-    return this.#write(encodeTicket(ticket));
+  claim(ticket: Omit<Ticket, "number">): void {
+    this.#write(encodeTicket(ticket));
   }
 
   /** Turns the contents into those of a ticket that was given back. */
-  release(): Promise<void> {
-    return this.#write(RELEASED_TICKET);
+  release(): void {
+    this.#write(RELEASED_TICKET);
   }
 
   /** Tells whether the file still has its name: all tickets may have been removed, and their numbers may have begun again. */
@@ -53,15 +53,15 @@ export class KeptTicket {
   }
 
   /** Closes the file; it stays as it is. */
-  async close(): Promise<void> {
-    await this.#handle.close();
+  close(): void {
+    closeSync(this.#fd);
   }
 
   /** Fills up with spaces, which JSON allows, so that nothing of what was there follows. */
-  async #write(contents: Buffer): Promise<void> {
+  #write(contents: Buffer): void {
     this.#bytes = Math.max(this.#bytes, contents.length);
     const filled = Buffer.alloc(this.#bytes, SPACE);
     contents.copy(filled);
-    await writeOpen(this.#handle, filled, 0);
+    writeSync(this.#fd, filled, 0, filled.length, 0);
   }
 }

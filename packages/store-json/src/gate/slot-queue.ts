@@ -49,9 +49,11 @@ export class SlotQueue {
     if (place === -1) {
       place = this.#claims.length;
       if (place === 0 && (await this.#takeAgain(claim))) return { kind: "granted" };
-      const ahead = place > 0 ? place + this.#elsewhere : (await this.tickets()).length;
-      if (mode !== "again" && ahead > (mode === "refuse" ? 0 : maxQueue))
-        return { kind: "busy", waiting: ahead - 1 };
+      if (mode !== "again") {
+        const most = mode === "refuse" ? 0 : maxQueue;
+        const ahead = place > 0 ? place + this.#elsewhere : await this.#countUnlessFew(most);
+        if (ahead > most) return { kind: "busy", waiting: ahead - 1 };
+      }
       this.#claims.push({ ...claim, heardAt: performance.now() });
     }
     if (place > 0)
@@ -98,6 +100,12 @@ export class SlotQueue {
     return [...tickets.values()];
   }
 
+  /** Returns how many tickets count; where there are no more files than `most`, how many those are, without reading them. */
+  async #countUnlessFew(most: number): Promise<number> {
+    const { length } = await this.#numbers();
+    return length > most ? (await this.tickets()).length : length;
+  }
+
   /** Ends the watch for changes. */
   close(): void {
     this.#watcher?.close();
@@ -113,7 +121,7 @@ export class SlotQueue {
 
   #dropFirst(): void {
     this.#claims.shift();
-    void this.#directory.forget().catch(() => undefined);
+    this.#directory.forget();
     this.#held = undefined;
     this.#elsewhere = 0;
     this.close();
@@ -140,16 +148,18 @@ export class SlotQueue {
   async #ticketsAhead({ token, callId }: Claim): Promise<number> {
     const startedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
+      let numbers: readonly number[] | undefined;
       if (this.#held === undefined) {
         const renewedAt = performance.now();
-        const ticket = await this.#directory.take({ token, callId, ...this.#terms });
-        this.#held = { ticket, renewedAt };
+        const taken = await this.#directory.take({ token, callId, ...this.#terms });
+        this.#held = { ticket: taken.ticket, renewedAt };
+        numbers = taken.numbers;
       }
       const { number } = this.#held.ticket;
-      let ahead = await this.#countBefore(number);
+      let ahead = await this.#countBefore(number, numbers ?? (await this.#numbers()));
       if (ahead && this.#watcher === undefined) {
         this.#watch(token);
-        ahead = await this.#countBefore(number);
+        ahead = await this.#countBefore(number, await this.#numbers());
       }
       // A lease counts from when the command that brought it was sent: the ticket must have been renewed since.
       const dueAt = ahead === 0 ? startedAt : performance.now() - this.#terms.leaseMs / 3;
@@ -186,15 +196,16 @@ export class SlotQueue {
   /**
    * Counts the tickets before this one; null when this one is gone. Those that count no more are removed, so that their holders
    * notice.
+   *
+   * @param numbers - of all tickets, as of now
    */
-  async #countBefore(number: number): Promise<number | null> {
+  async #countBefore(number: number, numbers: readonly number[]): Promise<number | null> {
     let count = 0;
-    const numbers = await this.#numbers();
     if (!numbers.includes(number)) return null;
     for (const lower of numbers) {
       if (lower >= number) break;
       if ((await this.#readTicket(lower)) !== null) count++;
-      else await this.#directory.remove(lower);
+      else this.#directory.remove(lower);
     }
     return count;
   }
@@ -207,7 +218,7 @@ export class SlotQueue {
 
   /** Returns a ticket, if it counts. */
   async #readTicket(number: number): Promise<Ticket | null> {
-    const seen = await this.#directory.read(number);
+    const seen = this.#directory.read(number);
     if (seen === null) return null;
     const isOwn = seen.ticket.gate === this.#terms.gate;
     const counts = isOwn

@@ -32,7 +32,7 @@ export class TicketBackend implements LeaseBackend {
   readonly #queues = new Map<string, SlotQueue>();
   /** Queues of slots that others hold, as `calls` has seen them. */
   readonly #seen = new BoundedMap<string, SlotQueue>({ maxEntries: 1_000 });
-  readonly #idle = new IdlePool<KeptTicket>((kept) => kept.close());
+  readonly #idle = new IdlePool<KeptTicket>(async (kept) => kept.close());
   readonly #wakes = new Map<string, () => void>();
 
   constructor(root: string, leaseMs: number) {

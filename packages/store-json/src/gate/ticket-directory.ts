@@ -1,6 +1,14 @@
-import { link, readFile, stat } from "node:fs/promises";
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { Disk, namesIn, removeFile } from "../io/disk.js";
+import { Disk, FILE_MODE, namesIn, temporaryPath } from "../io/disk.js";
 import { isOlderThan, touchFile } from "../io/file-time.js";
 import type { IdlePool } from "../io/idle-pool.js";
 import { ioCode, isMissing } from "../io/io-error.js";
@@ -28,13 +36,23 @@ export interface SeenTicket {
   readonly readAt: number;
 }
 
-/** The tickets of one slot, as files of one directory. */
+/** A ticket that was just taken, and the numbers of all tickets at that time. */
+export interface TakenTicket {
+  readonly ticket: Ticket;
+  readonly numbers: readonly number[];
+}
+
+/**
+ * The tickets of one slot, as files of one directory. Once its names were read the system has it in memory: it is looked at and
+ * changed at once from then on.
+ */
 export class TicketDirectory {
   readonly path: string;
   readonly #root: string;
   readonly #idle: IdlePool<KeptTicket>;
   /** File of the ticket taken with {@link takeAgain}. */
   #kept: KeptTicket | undefined;
+  #isInMemory = false;
 
   /**
    * @param root - created with everything below it when the first ticket is taken
@@ -48,21 +66,29 @@ export class TicketDirectory {
 
   /** Returns the numbers of all tickets, ascending; given back ones among them. */
   async numbers(): Promise<number[]> {
-    return numbersIn(await namesIn(this.path));
+    if (this.#isInMemory) return this.#numbersNow();
+    const names = await namesIn(this.path);
+    this.#isInMemory = true;
+    return numbersIn(names);
   }
 
   /** Returns the ticket with this number; null when it was given back or removed. */
-  async read(number: number): Promise<SeenTicket | null> {
+  read(number: number): SeenTicket | null {
     const readAt = performance.now();
+    let fd: number;
     try {
-      const path = this.#pathOf(number);
-      // The time first: a renewal in between is then seen next time, and none is made up.
-      const { mtimeMs } = await stat(path);
-      const ticket = decodeTicket(number, await readFile(path, "utf8"));
-      return ticket === null ? null : { ticket, renewedMs: mtimeMs, readAt };
+      fd = openSync(this.#pathOf(number), "r");
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;
+    }
+    try {
+      // The time first: a renewal in between is then seen next time, and none is made up.
+      const { mtimeMs } = fstatSync(fd);
+      const ticket = decodeTicket(number, readFileSync(fd, "utf8"));
+      return ticket === null ? null : { ticket, renewedMs: mtimeMs, readAt };
+    } finally {
+      closeSync(fd);
     }
   }
 
@@ -72,22 +98,43 @@ export class TicketDirectory {
    * A number counts only if it is the highest when looked at again. Between looking and taking, others may have come and
    * gone past it; it is then free again, but lower than that of the call that holds the lease.
    */
-  async take(ticket: Omit<Ticket, "number">): Promise<Ticket> {
-    await disk.makeDirectory(this.path, this.#root);
-    return disk.withTemporary(this.path, encodeTicket(ticket), async (temporary) => {
-      // Every further round means that another process took a number: there is progress, so this ends.
-      for (;;) {
-        const number = ((await this.numbers()).at(-1) ?? 0) + 1;
-        try {
-          await link(temporary, this.#pathOf(number));
-        } catch (error) {
-          if (ioCode(error) === "EEXIST") continue;
-          throw error;
-        }
-        if ((await this.numbers()).at(-1) === number) return { ...ticket, number };
-        await this.remove(number);
+  async take(ticket: Omit<Ticket, "number">): Promise<TakenTicket> {
+    const temporary = temporaryPath(this.path);
+    const contents = encodeTicket(ticket);
+    try {
+      await this.#create(temporary, contents);
+      const { number, numbers } = this.#linkAsHighest(temporary);
+      return { ticket: { ...ticket, number }, numbers };
+    } finally {
+      removeNow(temporary);
+    }
+  }
+
+  async #create(path: string, contents: Buffer): Promise<void> {
+    const options = { flag: "wx", mode: FILE_MODE };
+    try {
+      writeFileSync(path, contents, options);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await disk.makeDirectory(this.path, this.#root);
+      writeFileSync(path, contents, options);
+    }
+  }
+
+  #linkAsHighest(temporary: string): { number: number; numbers: readonly number[] } {
+    // Every further round means that another process took a number: there is progress, so this ends.
+    for (;;) {
+      const number = (this.#numbersNow().at(-1) ?? 0) + 1;
+      try {
+        linkSync(temporary, this.#pathOf(number));
+      } catch (error) {
+        if (ioCode(error) === "EEXIST") continue;
+        throw error;
       }
-    });
+      const numbers = this.#numbersNow();
+      if (numbers.at(-1) === number) return { number, numbers };
+      this.remove(number);
+    }
   }
 
   /**
@@ -99,9 +146,10 @@ export class TicketDirectory {
   async takeAgain(ticket: Omit<Ticket, "number">): Promise<Ticket | null> {
     const idle = this.#idle.take(this.path);
     if (idle === undefined) return null;
+    this.#isInMemory = true;
     try {
       if (!idle.isInPlace) return null;
-      await idle.claim(ticket);
+      idle.claim(ticket);
       if (this.#isOnly(idle)) {
         this.#kept = idle;
         return { ...ticket, number: idle.number };
@@ -109,12 +157,12 @@ export class TicketDirectory {
       await this.#releaseKept(idle);
       return null;
     } finally {
-      if (this.#kept === undefined) await idle.close();
+      if (this.#kept === undefined) idle.close();
     }
   }
 
   #isOnly(ticket: KeptTicket): boolean {
-    const numbers = numbersIn(namesInChanged(this.path));
+    const numbers = this.#numbersNow();
     return numbers.length === 1 && numbers[0] === ticket.number && ticket.isInPlace;
   }
 
@@ -136,7 +184,7 @@ export class TicketDirectory {
 
   /** Gives a ticket back. The highest stays as a mark, so that numbers go on from it. */
   async giveBack({ number }: Ticket): Promise<void> {
-    const kept = this.#kept ?? (await KeptTicket.open(number, this.#pathOf(number)));
+    const kept = this.#kept ?? KeptTicket.open(number, this.#pathOf(number));
     const isNew = this.#kept === undefined;
     this.#kept = undefined;
     if (kept === null) return;
@@ -145,15 +193,14 @@ export class TicketDirectory {
       isMark = await this.#releaseKept(kept, isNew);
     } finally {
       if (isMark) this.#idle.put(this.path, kept);
-      else await kept.close();
+      else kept.close();
     }
   }
 
   /** Closes what is open for a ticket that will not be given back. */
-  async forget(): Promise<void> {
-    const kept = this.#kept;
+  forget(): void {
+    this.#kept?.close();
     this.#kept = undefined;
-    await kept?.close();
   }
 
   /**
@@ -161,23 +208,35 @@ export class TicketDirectory {
    * highest; true when it stays as a mark.
    */
   async #releaseKept(kept: KeptTicket, sweep = false): Promise<boolean> {
-    await kept.release();
+    kept.release();
     const names = namesInChanged(this.path);
     const numbers = numbersIn(names);
     if (sweep) await removeStaleTemporaries(this.path, names);
     if (!numbers.includes(kept.number)) return false;
     if (numbers.at(-1) === kept.number) return true;
-    await this.remove(kept.number);
+    this.remove(kept.number);
     return false;
   }
 
   /** Removes a ticket that is not the highest. */
-  async remove(number: number): Promise<void> {
-    await removeFile(this.#pathOf(number));
+  remove(number: number): void {
+    removeNow(this.#pathOf(number));
+  }
+
+  #numbersNow(): number[] {
+    return numbersIn(namesInChanged(this.path));
   }
 
   #pathOf(number: number): string {
     return join(this.path, ticketName(number));
+  }
+}
+
+function removeNow(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
   }
 }
 

@@ -11,7 +11,7 @@ import { ioCode, isMissing } from "./io-error.js";
 export type Durability = "fsync" | "os";
 
 /** Only the owner may read the files. */
-const FILE_MODE = 0o600;
+export const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
 /** Like the flag `a+`, but fails when the file does not exist. */
@@ -23,6 +23,11 @@ const ownTemporaries = new Set<string>();
 /** Tells whether a temporary file with the pid of this process is in use; otherwise a process before it left it. */
 export function isOwnTemporary(path: string): boolean {
   return ownTemporaries.has(path);
+}
+
+/** Returns a path for a temporary file, which nothing has. */
+export function temporaryPath(directory: string): string {
+  return join(directory, `tmp.${process.pid}.${randomBytes(8).toString("hex")}`);
 }
 
 /** Attempts at creating directories that other processes keep removing. */
@@ -98,7 +103,7 @@ export class Disk {
     bytes: Uint8Array,
     use: (path: string) => Promise<T>,
   ): Promise<T> {
-    const path = join(directory, `tmp.${process.pid}.${randomBytes(8).toString("hex")}`);
+    const path = temporaryPath(directory);
     ownTemporaries.add(path);
     try {
       const handle = await open(path, "wx", FILE_MODE);
