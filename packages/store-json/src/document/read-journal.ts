@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { readRange } from "../io/read-range.js";
+import { readAdded, readRange } from "../io/read-range.js";
 import type { ReportSink } from "../report.js";
 import { corrupt, type Place, tooNew } from "./place.js";
 import { decodeRecord, type JournalRecord } from "./record.js";
@@ -28,7 +28,7 @@ export async function readJournal(
   { place, handle, from, to, report }: JournalRange,
   visit: (record: JournalRecord, end: number) => void,
 ): Promise<number> {
-  const bytes = await readRange(handle, from, to);
+  const bytes = await (from > 0 ? readAdded : readRange)(handle, from, to);
   const takeWhole = (line: Buffer, start: number, end: number): void => {
     const record = decodeRecord(line);
     if (record === null) throw changed(place, from + start);

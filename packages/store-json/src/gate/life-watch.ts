@@ -25,7 +25,7 @@ export class LifeWatch {
   /** @param isOverdue - tells whether the ticket was last renewed longer ago than its lease, by the file system's clock */
   async counts(seen: SeenTicket, isOverdue: () => Promise<boolean>): Promise<boolean> {
     const { ticket, renewedMs, readAt } = seen;
-    const state = await processState(ticket, this.#here);
+    const state = processState(ticket, this.#here);
     if (state === "dead") return false;
     if (state === "unknown" && (await isOverdue())) return false;
     const before = this.#seen.get(ticket.number);

@@ -104,12 +104,13 @@ export async function* linesForward(
   handle: FileHandle,
   from: number,
   to: number,
+  read: typeof readRange = readRange,
 ): AsyncGenerator<LogLine[], void> {
   let parts: Buffer[] = [];
   let lineStart = from;
   let chunkBytes = FIRST_CHUNK;
   for (let start = from; start < to; chunkBytes = Math.min(chunkBytes * 2, LARGEST_CHUNK)) {
-    const chunk = await readRange(handle, start, Math.min(to, start + chunkBytes));
+    const chunk = await read(handle, start, Math.min(to, start + chunkBytes));
     if (chunk.length === 0) break;
     const lines: LogLine[] = [];
     let rest = 0;

@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import type { YieldingClock } from "@holdfast/core/plugin-kit";
 import type { LogHit } from "@holdfast/core/store-kit";
+import type { readRange } from "../io/read-range.js";
 import { lineAt, lineStartFrom, linesForward } from "./log-lines.js";
 import { claimedId, decodeRecord, startOf } from "./log-record-line.js";
 import type { OpenLog } from "./open-log.js";
@@ -26,10 +27,11 @@ export async function claimedIds(
   handle: FileHandle,
   from: number,
   to: number,
+  read?: typeof readRange,
 ): Promise<ClaimedIds> {
   const starts = new Map<string, number>();
   let end = Math.max(from, to);
-  for await (const lines of linesForward(handle, from, to))
+  for await (const lines of linesForward(handle, from, to, read))
     for (const { bytes, start, ended } of lines) {
       const id = claimedId(bytes);
       if (id !== null) starts.set(id, start);

@@ -1,3 +1,4 @@
+import { readAdded, readRange } from "../io/read-range.js";
 import type { EncodedRecord } from "./log-record-line.js";
 import type { OpenLog } from "./open-log.js";
 import { claimedIds, isRecordAt, REPEAT_BYTES, repeatsFrom } from "./repeated-ids.js";
@@ -30,7 +31,8 @@ export class SeenIds {
     const isSeen = this.#seenTo >= Math.max(log.start, first - REPEAT_BYTES);
     const recent = isSeen ? this.#seenTo : await repeatsFrom(log, first);
     const from = Math.max(recent, trustedFrom);
-    const { starts, end } = await claimedIds(log.handle, from, log.size);
+    const read = isSeen ? readAdded : readRange;
+    const { starts, end } = await claimedIds(log.handle, from, log.size, read);
     for (const [id, start] of starts) this.#keep(id, start);
     // A line that has not ended is read again: its write may be under way.
     this.#seenTo = end;

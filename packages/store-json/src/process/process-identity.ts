@@ -1,5 +1,4 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { ioCode } from "../io/io-error.js";
 
@@ -21,10 +20,10 @@ export function ownIdentity(): ProcessIdentity {
 }
 
 /** Tells whether a process runs; `unknown` for one whose pid has no meaning here. */
-export async function processState(
+export function processState(
   { pid, start, host }: ProcessIdentity,
   here: ProcessIdentity,
-): Promise<"alive" | "dead" | "unknown"> {
+): "alive" | "dead" | "unknown" {
   if (host !== here.host) return "unknown";
   try {
     process.kill(pid, 0);
@@ -33,7 +32,7 @@ export async function processState(
     if (ioCode(error) === "ESRCH") return "dead";
   }
   if (start === null) return "alive";
-  const now = startIn(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ""));
+  const now = startIn(readOr(`/proc/${pid}/stat`, ""));
   return now === null || now === start ? "alive" : "dead";
 }
 

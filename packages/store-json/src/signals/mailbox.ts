@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord } from "@holdfast/core/plugin-kit";
@@ -235,8 +236,9 @@ export async function removeIfAbandoned(mailbox: string): Promise<void> {
 
 async function isAbandoned(mailbox: string): Promise<boolean> {
   const path = join(mailbox, OWNER);
-  const owner = identityIn(await readFile(path, "utf8"));
-  const state = owner === null ? "dead" : await processState(owner, ownIdentity());
+  // Beside a mailbox in use, or one that was asked for: in memory as a rule.
+  const owner = identityIn(readFileSync(path, "utf8"));
+  const state = owner === null ? "dead" : processState(owner, ownIdentity());
   if (state !== "unknown") return state === "dead";
   return isOlderThan(mailbox, (await stat(path)).mtimeMs, FORGOTTEN_MS);
 }
