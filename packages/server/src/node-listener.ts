@@ -53,9 +53,10 @@ function webRequest(request: NodeRequest): Request {
 
 type StreamedInit = NonNullable<ConstructorParameters<typeof Request>[1]>;
 
-function bodyOf(request: NodeRequest): NonNullable<StreamedInit["body"]> {
+function bodyOf(request: NodeRequest): NonNullable<StreamedInit["body"]> | null {
   const { body } = request;
-  if (body === undefined || request.readableDidRead === false) {
+  // A parser that found nothing has ended the stream, which counts as not read nevertheless.
+  if (!request.readableEnded && (body === undefined || request.readableDidRead === false)) {
     // Read when it is asked for, and left open when it is refused: the answer needs the connection.
     const chunks = request.iterator({ destroyOnReturn: false });
     return ReadableStream.from(chunks) as unknown as NonNullable<StreamedInit["body"]>;

@@ -52,6 +52,15 @@ test("works in Express, below a path and behind its body parser", async () => {
   }
 });
 
+test("a request with a content type and no body passes the body parser of Express", async () => {
+  const app = express().use(express.json());
+  app.use("/api/chat", nodeListener(handlerOf()));
+  const url = await listen(createServer(app));
+  const headers = { authorization: "alice", "content-type": "application/json" };
+  const stop = await fetch(`${url}/api/chat/trip/stop`, { method: "POST", headers });
+  expect([stop.status, await stop.text()]).toEqual([200, '{"result":false}']);
+});
+
 test("works in Fastify, which has read the body", async () => {
   const app = fastify();
   const listener = nodeListener(handlerOf());
