@@ -36,6 +36,14 @@ describe("answers", () => {
   });
 });
 
+test.each([{}, { messages: [] }, { prompt: "Hello." }])(
+  "a request with neither a message nor an answer is none of a chat: %j",
+  (body) => {
+    expect(() => chatRequest({ id: "trip", ...body })).toThrow(/not one of a chat/);
+    expect(chatRequest({ id: "trip", ...body, approvals: { a: {} } }).message).toBeUndefined();
+  },
+);
+
 test("words keep their id and files, and files of no place on the web are refused", () => {
   const url = "data:image/png;base64,AAAA";
   const parts = [

@@ -96,6 +96,7 @@ export function chatRequest(body: unknown): ChatRequest {
   const { id, messages, message = messages?.at(-1), approvals = {}, answers = {} } = parsed.data;
   const last = message === undefined ? undefined : messageSchema.safeParse(message);
   if (last && !last.success) throw malformed();
+  if (!last && !parsed.data.approvals && !parsed.data.answers) throw malformed();
   return { sessionId: checkSessionId(id), message: last?.data, approvals, answers };
 }
 
