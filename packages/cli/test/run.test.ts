@@ -50,4 +50,5 @@ test("a call of run that needs an approval ends with its own exit code, and name
   expect(code).toBe(6);
   expect(JSON.parse(stdout)).toMatchObject({ type: "permission_ask", sessionId: "asks" });
   expect(stderr).toContain("session asks waits for an approval");
+  expect(stderr).toContain('"holdfast chat --user ada --session asks"');
 });

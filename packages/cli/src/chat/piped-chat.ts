@@ -5,7 +5,15 @@ import type { Terminal } from "../terminal/terminal.js";
 import { textLines } from "../terminal/text-lines.js";
 import { GracefulExit } from "./graceful-exit.js";
 import { chatStart, greeting } from "./greeting.js";
-import { asksOf, asksPerson, type Chat, isHere, sessionOf, takeTurn } from "./open-chat.js";
+import {
+  asksOf,
+  asksPerson,
+  type Chat,
+  isHere,
+  loginName,
+  sessionOf,
+  takeTurn,
+} from "./open-chat.js";
 import { pauseText } from "./running-tasks.js";
 import { TurnView } from "./turn-view.js";
 
@@ -96,20 +104,24 @@ async function finishTasks(
     if (pending.length === 0) continue;
     terminal.json({ ...askDocument(chat, pending), taskId });
     terminal.warn(
-      `${taskId} of session ${chat.sessionId} waits for an approval: "holdfast chat" at a terminal and /tasks answer ${taskId}`,
+      `${taskId} of session ${chat.sessionId} waits for an approval: "${chatCommand(chat)}" at a terminal and /tasks answer ${taskId}`,
     );
     exit.leave(exitCodes.waiting);
   }
 }
 
-function leaveWaiting(
-  { terminal, sessionId }: Chat,
-  exit: GracefulExit,
-  asks: readonly PendingCall[],
-): void {
+/** Returns what to type for the session at a terminal; the store and the config file are up to the reader. */
+function chatCommand({ terminal, userId, sessionId }: Chat): string {
+  const owner = userId === null ? " --anonymous" : ` --user ${userId}`;
+  const user = userId === loginName(terminal) ? "" : owner;
+  return `holdfast chat${user}${sessionId === "default" ? "" : ` --session ${sessionId}`}`;
+}
+
+function leaveWaiting(chat: Chat, exit: GracefulExit, asks: readonly PendingCall[]): void {
+  const { terminal, sessionId } = chat;
   const what = isApproval(asks) ? "an approval" : "the answer to a question";
   terminal.warn(
-    `session ${sessionId} waits for ${what}: continue it with "holdfast chat" at a terminal to answer`,
+    `session ${sessionId} waits for ${what}: continue it with "${chatCommand(chat)}" at a terminal to answer`,
   );
   exit.leave(exitCodes.waiting);
 }
