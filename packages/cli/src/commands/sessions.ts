@@ -38,12 +38,12 @@ function show(terminal: Terminal): Command {
 function search(terminal: Terminal): Command {
   return withPage(withOwnerFlags(new Command("search")), "hits", 20)
     .description("Find what was said in all messages, including those that left the context")
-    .argument("<text>", "a question or words; the best matches come first")
+    .argument("<words...>", "a question or words; the best matches come first")
     .option("--exact", "find this very text, case-insensitive, newest first")
     .option("--session <id>", "only in this session")
-    .action(async (text: string, flags) => {
+    .action(async (words: string[], flags) => {
       const { searchSessions } = await import("../sessions/search-sessions.js");
-      await searchSessions(terminal, text, flags);
+      await searchSessions(terminal, words.join(" "), flags);
     });
 }
 

@@ -164,6 +164,8 @@ describe.each(scaled(["mysql"], storeKinds))("sessions in %s", (kind) => {
     const rest = (await holdfast(more)).json<Finds>().hits;
     expect(rest.length).toBeGreaterThan(0);
     expect(await holdfast([...more, "--exact"])).toMatchObject({ code: 2 });
+    const words = ["sessions", "search", ...question.split(" "), "--store", store.url];
+    expect((await holdfast([...words, "--limit", "3"])).stdout).toBe(ranked.stdout);
     const none = await holdfast(["sessions", "search", "teapot", "--store", store.url]);
     expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining("Not found") });
   });
