@@ -78,11 +78,9 @@ const addresses: Readonly<Record<Store, readonly string[]>> = {
 
 /** Writes the compose.yaml of a project: the program, and the server of its store. */
 export function composeFile({ template, provider, store }: Project): string {
-  const { key } = providers[provider];
-  const environment = [
-    ...(key === null ? [] : [`      ${key}: \${${key}:-}`]),
-    ...addresses[store],
-  ];
+  // Without a provider it is the key of the one that the README adds.
+  const key = providers[provider].key ?? providers.anthropic.key;
+  const environment = [`      ${key}: \${${key}:-}`, ...addresses[store]];
   const volumes = ["files", ...(store === "json" ? [] : [store])];
   const lines = [
     "services:",
@@ -90,7 +88,8 @@ export function composeFile({ template, provider, store }: Project): string {
     "    build: .",
     "    # Ends the processes in order: they give back what they were doing.",
     "    stop_grace_period: 30s",
-    ...(environment.length > 0 ? ["    environment:", ...environment] : []),
+    "    environment:",
+    ...environment,
     ...(template === "web-chat" ? ["    ports:", '      - "127.0.0.1:3000:3000"'] : []),
     "    volumes:",
     "      - files:/app/.holdfast",

@@ -100,8 +100,8 @@ function modelText({ provider, packageManager }: Project): string {
   const add = `${packageManager} ${packageManager === "npm" ? "install" : "add"}`;
   if (key === null)
     return `It runs offline: a script answers. For a real model, \`${add} @ai-sdk/anthropic @holdfast/model-ai-sdk\`, let
-\`chooseModel\` in \`src/model.ts\` return \`fromAiSdk(anthropic("claude-sonnet-5-5"), { contextWindow: 200_000 })\`, copy
-\`.env.example\` to \`.env\` and put your key there.`;
+\`chooseModel\` in \`src/model.ts\` return \`fromAiSdk(anthropic("claude-sonnet-5-5"), { contextWindow: 200_000 })\` and \`missingKey\`
+return \`null\`, copy \`.env.example\` to \`.env\` and put your key there.`;
   return `Copy \`.env.example\` to \`.env\` and put your key there, as \`${key}\`. As long as there is none, a script answers.`;
 }
 

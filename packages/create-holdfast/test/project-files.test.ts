@@ -135,6 +135,22 @@ test("a README begins with the three commands to type, in the words of the packa
   expect(text(".env.example")).toMatch(/^GOOGLE_GENERATIVE_AI_API_KEY=$/mu);
 });
 
+test("the key that a README asks for reaches the container", async () => {
+  for (const provider of providerNames) {
+    const { text } = await written({ provider });
+    const [, key = ""] = /^#? ?([A-Z_]+_KEY)=/mu.exec(text(".env.example")) ?? [];
+    const { environment } = parse(text("compose.yaml")).services.app;
+    expect(environment).toHaveProperty([key], `\${${key}:-}`);
+  }
+});
+
+test("a README without a provider names all that a real model changes", async () => {
+  const { text } = await written({ provider: "offline" });
+  const readme = text("README.md");
+  for (const [, name] of text("src/model.ts").matchAll(/^export function (\w+)/gmu))
+    expect(readme).toContain(`\`${name}\``);
+});
+
 test.each([
   ["pnpm", "pnpm-workspace.yaml", { allowBuilds: { koffi: false } }],
   ["yarn", ".yarnrc.yml", { nodeLinker: "node-modules" }],
