@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -96,12 +99,28 @@ describe("on servers", () => {
   });
 });
 
+test("a chat whose port is taken says how to choose another, and leaves no process behind", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const env = { PORT: String(port) };
+  // Ends when all of its processes have: they share its output.
+  const { code, stderr } = await runIn(at("chat"), node, ["dist/src/main.js"], env);
+  other.close();
+  expect(code).toBe(1);
+  expect(stderr).toContain(`Port ${port} is taken: set PORT to another one.`);
+  expect(stderr).not.toMatch(/^\s+at /mu);
+});
+
 describe("a worker", () => {
   test("needs a Redis, and says so", async () => {
     const nowhere = { REDIS_URL: "redis://127.0.0.1:1" };
-    const { code, stderr } = await runIn(at("worker"), node, ["dist/src/main.js"], nowhere);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^Redis does not answer: .*\nStart a Redis with /mu);
+    for (const program of ["main", "ask"]) {
+      const { code, stderr } = await runIn(at("worker"), node, [`dist/src/${program}.js`], nowhere);
+      expect(code, program).toBe(1);
+      expect(stderr).toMatch(/^Redis does not answer: .*\nStart a Redis with /mu);
+      expect(stderr).not.toContain("[ioredis]");
+    }
   });
 
   test("answers jobs in several processes, also those of a dead one, replaces it, and stops in order", async () => {

@@ -16,7 +16,12 @@ Two processes answer, and share a Redis when there is one (--redis, REDIS_URL), 
 }
 
 process.env["DESK_STORE"] = values.redis || values.files;
-const { port, pids } = await serve(Number(values.port));
+const served = await serve(Number(values.port)).catch((error: NodeJS.ErrnoException) => {
+  if (error.code !== "EADDRINUSE") throw error;
+  console.error(`Port ${values.port} is taken: choose another one with --port.`);
+  process.exit(1);
+});
+const { port, pids } = served;
 console.log(`Harbour desk: http://localhost:${port}
 Two processes answer (${pids.join(" and ")}); they share ${values.redis || `the files in ${values.files}`}.
 Try \`kill -9\` on one of them while it answers. Ctrl-C ends all of them.`);
