@@ -81,7 +81,9 @@ export function caseTimeoutMs({ timeoutMs }: Pick<SubjectOptions<unknown>, "time
 async function inTime(timeoutMs: number, what: string, work: () => Promise<void>): Promise<void> {
   await withDeadline(work, timeoutMs, () => {
     caseTimedOut();
-    return new assert.AssertionError({ message: `${what} took longer than ${timeoutMs} ms` });
+    return new assert.AssertionError({
+      message: `${what} took longer than ${timeoutMs} ms; with a slow backend raise timeoutMs`,
+    });
   });
 }
 
