@@ -25,7 +25,7 @@ const phrases = [
 ];
 
 const realModel =
-  "For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or write a holdfast.config.ts.";
+  "For a real model, name one in holdfast.config.ts, if you have that file; else set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY.";
 
 /** Phrases about the script itself, and for calling any tool. */
 export const aboutAnswers: readonly Phrase[] = [

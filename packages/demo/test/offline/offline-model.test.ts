@@ -48,6 +48,7 @@ describe("offlineModel", () => {
     );
     expect(reply).toContain("I am a script, not a model");
     expect(reply).toContain("ANTHROPIC_API_KEY");
+    expect(reply).toContain("name one in holdfast.config.ts, if you have that file");
     expect(reply).toContain("find <text>");
   });
 
