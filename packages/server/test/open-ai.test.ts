@@ -152,6 +152,23 @@ test("an ask is told in words, and the next message gives up on it", async () =>
   expect(next.choices[0]?.message.content).toBe("Then not.");
 });
 
+test("a request that a client retries with its idempotency key says its words once", async () => {
+  const agent = servedAgent(
+    scriptedModel([{ error: new Error("away") }, "Hello, Alice.", "Again."]),
+  );
+  const client = await clientOf({ agent });
+  const headers = { "idempotency-key": "first" };
+  const { choices } = await client.chat.completions.create(hello, { headers, maxRetries: 3 });
+  expect(choices[0]?.message.content).toBe("Hello, Alice.");
+  const repeated = await client.chat.completions.create(hello, { headers });
+  expect(repeated.choices[0]?.message.content).toBe("Hello, Alice.");
+  const state = await agent.getAgentState("alice", "trip");
+  expect(state?.context.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  const other = { ...hello, messages: [{ role: "user" as const, content: "Bye." }] };
+  const reused = client.chat.completions.create(other, { headers });
+  await expect(reused).rejects.toMatchObject({ status: 409, code: "CALL_ID_REUSED" });
+});
+
 test("failures and refusals have OpenAI's form, and say nothing of the reason", async () => {
   const agent = servedAgent(
     scriptedModel(() => {

@@ -58,6 +58,8 @@ const wordsByCode: Readonly<Record<string, Words>> = {
   SHUTTING_DOWN: { status: 503, text: retryLater },
   TOO_LARGE: { status: 413, text: "The message is too large." },
   UNAVAILABLE: { status: 503, text: retryLater },
+  // A model, a tool or a hook threw it.
+  UNKNOWN: { status: 502, text: internal.text },
   UNKNOWN_OUTCOME: { status: 503, text: retryLater },
 };
 
@@ -75,7 +77,11 @@ export function refusalOf(error: unknown, custom?: ErrorText): Refusal {
     const { status, code, headers } = error;
     return new Refusal(status, code, custom?.(code) ?? error.message, headers);
   }
-  const code = HoldfastError.is(error) ? error.code : "INTERNAL";
+  return refusalOfCode(HoldfastError.is(error) ? error.code : "INTERNAL", custom);
+}
+
+/** Returns the refusal that an error becomes of which only the code is known. */
+export function refusalOfCode(code: string, custom?: ErrorText): Refusal {
   const { status } = wordsByCode[code] ?? internal;
   const headers: Record<string, string> = status === 503 ? { "retry-after": "1" } : {};
   return new Refusal(status, code, errorText(code, custom), headers);

@@ -14,7 +14,7 @@ import {
 } from "../http/endpoint.js";
 import { dataFrame, eventStream } from "../http/event-stream.js";
 import { type HandlerSettings, handlerSettings } from "../http/handler-settings.js";
-import { errorText, Refusal } from "../http/refusal.js";
+import { errorText, Refusal, refusalOfCode } from "../http/refusal.js";
 import { drain } from "../run/attached.js";
 import type { ServedAgent } from "../served-agent.js";
 import { type CompletionDelta, CompletionEncoder } from "./completion-encoder.js";
@@ -113,10 +113,12 @@ class Completion {
     const { userId, context } = this.#visit.user;
     const named = this.#sessionId();
     const sessionId = named ?? `once-${randomUUID()}`;
+    const key = this.#visit.request.headers.get("idempotency-key");
     const run = agent.stream(named === null ? this.#body.messages : this.#body.words, {
       ...context,
       userId,
       sessionId,
+      callId: key ? `key-${key}` : undefined,
       // There is no way to answer an ask here: the next message does.
       onPending: "deny",
     });
@@ -183,7 +185,7 @@ class Completion {
           reasoning += delta.text;
           break;
         case "error":
-          throw new Refusal(502, delta.code, delta.message);
+          throw refusalOfCode(delta.code, this.#settings.errorText);
         case "end": {
           const message = {
             role: "assistant",
