@@ -146,17 +146,22 @@ describe("a worker", () => {
 
     process.kill(Number(pid), "SIGKILL");
     await saw(new RegExp(`worker ${pid} died; another one takes its place`, "u"));
-    // A job that was taken by a process which has been silent for a minute.
+    // A job that was taken by a process which has been silent for a minute, behind many of one that works.
     const job = { id: "orphan", userId: "ada", sessionId: "s", text: "thanks" };
-    await client
-      .multi()
-      .xadd("jobs", "*", "job", JSON.stringify(job))
-      .xreadgroup("GROUP", "workers", "dead", "STREAMS", "jobs", ">")
-      .exec();
+    const take = (consumer: string) =>
+      ["GROUP", "workers", consumer, "STREAMS", "jobs", ">"] as const;
+    const taking = client.multi();
+    for (let count = 0; count < 25; count++) taking.xadd("jobs", "*", "job", "{}");
+    taking.xreadgroup(...take("busy"));
+    taking.xadd("jobs", "*", "job", JSON.stringify(job)).xreadgroup(...take("dead"));
+    await taking.exec();
     const [row] = (await client.xpending("jobs", "workers", "-", "+", 1, "dead")) as [string][];
     await client.xclaim("jobs", "workers", "dead", 0, row?.[0] ?? "", "IDLE", 60_000, "JUSTID");
     const [, answer] = (await client.blpop("answer:orphan", 60)) ?? [];
     expect(answer).toContain("You are welcome.");
+    const busy = (await client.xpending("jobs", "workers", "-", "+", 30, "busy")) as [string][];
+    expect(busy).toHaveLength(25);
+    await client.xdel("jobs", ...busy.map(([entry]) => entry));
 
     workers.kill("SIGTERM");
     await eventually(() => {

@@ -28,6 +28,8 @@ const ANSWER_SECONDS = 3_600;
 export class JobQueue {
   readonly #client: Redis;
   readonly #consumer: string;
+  /** Where the next look for silent workers goes on: one look passes ten jobs of others at most. */
+  #cursor = "0-0";
 
   /** @param client - a connection of its own: it is blocked while the queue waits */
   constructor(client: Redis, consumer: string) {
@@ -50,10 +52,11 @@ export class JobQueue {
 
   /** Takes the job of a silent worker, else the next new one; null when there was none for some time. */
   async take(): Promise<TakenJob | null> {
-    const [, silent] = (await this.#client.xautoclaim(
-      ...[STREAM, GROUP, this.#consumer, SILENT_MS, "0-0"],
+    const [cursor, silent] = (await this.#client.xautoclaim(
+      ...([STREAM, GROUP, this.#consumer, SILENT_MS, this.#cursor] as const),
       ...(["COUNT", 1] as const),
     )) as [string, Entry[]];
+    this.#cursor = cursor;
     const found = silent[0] ?? (await this.#next());
     if (found === undefined) return null;
     const [entry, fields] = found;
