@@ -28,7 +28,7 @@ const ANSWER_SECONDS = 3_600;
 export class JobQueue {
   readonly #client: Redis;
   readonly #consumer: string;
-  /** Where the next look for silent workers goes on: one look passes ten jobs of others at most. */
+  /** Cursor of the next look for silent workers: one look passes ten jobs of others at most. */
   #cursor = "0-0";
 
   /** @param client - a connection of its own: it is blocked while the queue waits */
