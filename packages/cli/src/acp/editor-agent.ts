@@ -3,12 +3,11 @@ import { type DistributedStore, definePlugin, type Model, type Plugin } from "@h
 import { HarnessAgent } from "@holdfast/harness";
 import { mcpTools } from "@holdfast/mcp";
 import { planning } from "@holdfast/planning";
-import { LocalFilesystem } from "@holdfast/workspace";
+import { LocalFilesystem, ProjectFilesystem } from "@holdfast/workspace";
 import { named, pluginsOf } from "../chat/open-chat.js";
 import type { LoadedConfig } from "../config/load-config.js";
 import { AgentFiles } from "./agent-files.js";
 import { editorCommands } from "./editor-commands.js";
-import { ProjectFiles } from "./project-files.js";
 
 /** Parts that the agents of all editor sessions share. */
 export interface EditorAgentParts {
@@ -38,7 +37,7 @@ export function editorAgents({
 }: EditorAgentParts): (session: EditorSession) => Promise<SessionAgent> {
   const config = named(loaded);
   return async (editor) => {
-    const disk = new ProjectFiles(editor.cwd);
+    const disk = new ProjectFilesystem({ root: editor.cwd });
     const own = new LocalFilesystem({ root: workspace });
     const files = new AgentFiles(own, editor.filesystem(disk), disk);
     const builder = HarnessAgent.builder()

@@ -1,10 +1,9 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempDirectory } from "@holdfast/testing";
-import { LocalFilesystem } from "@holdfast/workspace";
+import { LocalFilesystem, ProjectFilesystem } from "@holdfast/workspace";
 import { expect, onTestFinished, test } from "vitest";
 import { AgentFiles } from "../../src/acp/agent-files.js";
-import { ProjectFiles } from "../../src/acp/project-files.js";
 
 const namespace = { agentId: "coder", userId: "ada", sessionId: "s" };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -19,7 +18,7 @@ async function agentFiles(): Promise<{
   onTestFinished(() => directory[Symbol.asyncDispose]());
   const project = join(directory.path, "project");
   await mkdir(project);
-  const disk = new ProjectFiles(project);
+  const disk = new ProjectFilesystem({ root: project });
   const own = new LocalFilesystem({ root: join(directory.path, "workspace") });
   const files = new AgentFiles(own, disk, disk);
   const read = async (path: string) => {

@@ -43,7 +43,7 @@ const optionsSchema = s.strictObject({
  * `sessions/<session>/`.
  *
  * - No path leaves its namespace: not by `..`, not through a link, and not while another process swaps directories for
- *   links. (Without `/proc/self/fd` the last is guaranteed for reads, and for writes as far as paths can be checked.)
+ *   links. (The last as far as paths can be checked, on systems without `/proc/self/fd`.)
  * - `write` replaces a file atomically; concurrent `append`s of any number of processes lose nothing.
  * - `delete` removes a file, or a link itself, and the directories that this leaves empty.
  * - `list` shows files and directories; links, pipes and devices are left out, and the other methods refuse them.

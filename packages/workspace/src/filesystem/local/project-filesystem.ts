@@ -1,14 +1,32 @@
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Filesystem } from "@holdfast/core";
 import {
   checkDirectoryPath,
   type FileInfo,
   type FileNamespace,
+  parseOptions,
   type SharedFiles,
 } from "@holdfast/core/plugin-kit";
-import { DEFAULT_MAX_FILE_BYTES, SharedDirectory } from "@holdfast/workspace";
-import { DirectoryTree, fileTreePath, isTemporaryName } from "@holdfast/workspace/filesystem-kit";
+import * as s from "@holdfast/core/plugin-kit/schema";
+import { maxFileBytesSchema } from "../limits.js";
+import { DirectoryTree } from "./directory-tree.js";
+import { SharedDirectory } from "./shared-directory.js";
+import { isTemporaryName } from "./temporary-name.js";
+import { fileTreePath } from "./tree-path.js";
+
+/** Options of a {@link ProjectFilesystem}. */
+export interface ProjectFilesystemOptions {
+  /** Directory of the project; relative to the working directory. */
+  readonly root: string;
+  /** Largest file that is read or written. @default 67_108_864 */
+  readonly maxFileBytes?: number | undefined;
+}
+
+const optionsSchema = s.strictObject({
+  root: s.string().min(1),
+  maxFileBytes: maxFileBytesSchema,
+});
 
 /** Directories that are not listed, and so not searched; their files can be read. */
 const hidden: ReadonlySet<string> = new Set([
@@ -20,10 +38,16 @@ const hidden: ReadonlySet<string> = new Set([
 const MAX_ENTRIES = 50_000;
 
 /**
- * Files of a project on disk, the same for every user. No path leaves the directory, neither by `..` nor through a link; links
- * are not listed.
+ * Files of a project on this host at their own paths, the same for every user: for agents that work on a person's files, as
+ * in an editor.
+ *
+ * - No path leaves the directory, neither by `..` nor through a link; links are not listed.
+ * - What no person wrote, such as `.git` and `node_modules`, is not listed; it can be read.
+ *
+ * @example
+ * const disk = new ProjectFilesystem({ root: editor.cwd });
  */
-export class ProjectFiles implements Filesystem {
+export class ProjectFilesystem implements Filesystem {
   readonly contract = 1;
   readonly kind = "project";
   readonly reach = "host";
@@ -32,11 +56,12 @@ export class ProjectFiles implements Filesystem {
   readonly #root: string;
   readonly #tree: DirectoryTree;
 
-  /** @param root - absolute */
-  constructor(root: string) {
-    this.#root = root;
-    this.#tree = new DirectoryTree({ root, maxFileBytes: DEFAULT_MAX_FILE_BYTES });
-    this.shared = new SharedDirectory({ root });
+  /** @throws ConfigurationError */
+  constructor(options: ProjectFilesystemOptions) {
+    const { root, maxFileBytes } = parseOptions(optionsSchema, options, "ProjectFilesystem");
+    this.#root = resolve(root);
+    this.#tree = new DirectoryTree({ root: this.#root, maxFileBytes });
+    this.shared = new SharedDirectory({ root: this.#root, maxFileBytes });
   }
 
   async read(_namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
