@@ -1,3 +1,4 @@
+import { StoreError } from "../../errors/store-errors.js";
 import type { AgentEvent } from "../../events/agent-event.js";
 import type { EventFeed, FeedPage, StoredBatch } from "../../ports/event-feed.js";
 import type { Slot } from "../../slot/slot.js";
@@ -112,7 +113,7 @@ export class CallFollower {
       const news = this.#news;
       if (after < this.#windowAfter) {
         const batches = await this.#read(after);
-        if (batches === null) return "end";
+        if (batches === null) break;
         if (batches.length > 0) return { batches };
       }
       const batches = this.#window.filter(({ last }) => last > after);
@@ -226,13 +227,14 @@ export class CallFollower {
     this.#news = promiseOf();
   }
 
-  /** Waits for a feed that is away; null when nothing reads any more. */
+  /** Waits for a feed that is away; null when nothing reads any more. One that is damaged ends the readers with the error. */
   async #retried<T>(read: () => Promise<T | null>): Promise<T | null> {
     for (let pauseMs = 100; !this.#stop.signal.aborted; pauseMs = Math.min(pauseMs * 2, 5_000)) {
       try {
         return await read();
-      } catch {
-        await sleep(pauseMs, this.#stop.signal);
+      } catch (error) {
+        if (StoreError.is(error) && error.errorClass === "CORRUPT") this.close(error);
+        else await sleep(pauseMs, this.#stop.signal);
       }
     }
     return null;
