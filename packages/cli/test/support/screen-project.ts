@@ -112,16 +112,25 @@ export async function screenProject(): Promise<TestProject> {
   return project;
 }
 
+type ScreenOptions = Partial<ConstructorParameters<typeof ScreenTerminal>[1]> & {
+  readonly flags?: readonly string[];
+};
+
 /** Opens a chat of Ada's on a screen, and waits for its input. */
 export async function screenIn(
-  { path, store }: TestProject,
-  options: Partial<ConstructorParameters<typeof ScreenTerminal>[1]> & {
-    readonly flags?: readonly string[];
-  } = {},
+  project: TestProject,
+  options: ScreenOptions = {},
 ): Promise<ScreenTerminal> {
-  const { flags = [], ...rest } = options;
-  const args = ["chat", "--store", store, "--user", "ada", ...flags];
-  const screen = new ScreenTerminal(args, { cwd: path, ...rest });
+  const screen = openScreen(project, options);
   await screen.shows(/^─+\n›/mu);
   return screen;
+}
+
+/** Opens a chat of Ada's on a screen: one that has something to ask may do so before it shows its input. */
+export function openScreen(
+  { path, store }: TestProject,
+  { flags = [], ...rest }: ScreenOptions = {},
+): ScreenTerminal {
+  const args = ["chat", "--store", store, "--user", "ada", ...flags];
+  return new ScreenTerminal(args, { cwd: path, ...rest });
 }

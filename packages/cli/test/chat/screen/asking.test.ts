@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CTRL_D } from "../../support/pseudo-terminal.js";
-import { screenIn, screenProject } from "../../support/screen-project.js";
+import { openScreen, screenIn, screenProject } from "../../support/screen-project.js";
 
 const [ESCAPE, CTRL_U, ARROW_DOWN] = ["\u001b", "\u0015", "\u001b[B"];
 
@@ -57,7 +57,7 @@ test("approvals: once, always with the rule, edited, and no with a reason", asyn
   screen.type(CTRL_D);
   expect(await screen.exited).toBe(0);
   expect(screen.all).toContain("the session keeps waiting");
-  await using next = await screenIn(project);
+  await using next = openScreen(project);
   await next.shows("1 tool call of this session waits for your answer");
   next.type("n");
   await next.shows("why?");
@@ -80,7 +80,7 @@ test("a question of a tool: a form, and a decline; one that is left waits for th
   await screen.shows("│ Where to?");
   screen.type(CTRL_D);
   expect(await screen.exited).toBe(0);
-  await using next = await screenIn(project);
+  await using next = openScreen(project);
   await next.shows("1 tool call of this session waits for your answer");
   await next.shows("│ Where to?");
   next.type("n");
