@@ -151,14 +151,14 @@ describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
   });
 
   /** What a process that dies leaves of the call in the inbox, under the id of its own run. */
-  async function wordsOfDead(id: number) {
+  async function wordsOfDead(id: number, text = "hello") {
     const store = new InMemoryAgentStateStore();
     const reading = scriptedModel(async () => {
       [entry] = await store.inbox.read(slotOf());
       return "done";
     });
     let entry: InboxEntry | undefined;
-    await agentOn(store, { model: reading }).call("hello", once);
+    await agentOn(store, { model: reading }).call(text, once);
     if (!entry) throw new Error("the inbox did not have the input");
     return { ...entry, id: `01890000-0000-7000-8000-00000000000${id}` };
   }
@@ -179,6 +179,30 @@ describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
       expect(await store.inbox?.read(slotOf())).toEqual([]);
     },
   );
+
+  test("of an answered call has its words said once, and none that came under its id later", async () => {
+    const store = newStore();
+    const agent = agentOn(store, { model: scriptedModel(["a1", "a2"]) });
+    await agent.call("hello", once);
+    await store.inbox?.put(slotOf(), await wordsOfDead(1, "other words"));
+    await store.inbox?.put(slotOf(), await wordsOfDead(2));
+    const said = ["user: hello", "assistant: a1"];
+    const context = async () => outline(await agent.getAgentState(null, "s"));
+    // Nor does a reader see them meanwhile.
+    expect(await context()).toEqual(said);
+    expect((await agent.call("hello", once)).text).toBe("a1");
+    expect(await context()).toEqual(said);
+    await agent.call("next", { sessionId: "s" });
+    expect(await context()).toEqual([...said, "user: next", "assistant: a2"]);
+    expect(await store.inbox?.read(slotOf())).toEqual([]);
+  });
+
+  test("whose words wait twice shows them to readers once", async () => {
+    const store = newStore();
+    for (const id of [1, 2]) await store.inbox?.put(slotOf(), await wordsOfDead(id));
+    const agent = agentOn(store);
+    expect(outline(await agent.getAgentState(null, "s"))).toEqual(["user: hello"]);
+  });
 
   test("of which two processes died has its words said once", async () => {
     const store = newStore();

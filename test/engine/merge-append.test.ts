@@ -17,6 +17,11 @@ import { agentOn, edits, overlap, slowAgent } from "./overlapping-calls.js";
 
 const ctx = { sessionId: "s" };
 
+/** Keeps records of calls in the head alone, as a store may. */
+class HeadRecords extends FaultyStore {
+  override readonly keepsCallRecords = false as unknown as true;
+}
+
 describe.each([true, false])("merge-append, fused log: %s", (fused) => {
   const merging = { conflictPolicy: "merge-append" as const };
 
@@ -65,6 +70,20 @@ describe.each([true, false])("merge-append, fused log: %s", (fused) => {
     // The merged state is what the next call of the same agent sees.
     await slow.agent.call("next", ctx);
     expect(outline(await agentOn(store).getAgentState(null, "s"))).toHaveLength(8);
+  });
+
+  test("a failed call that the other has repeated stays answered", async () => {
+    const store = new HeadRecords({ fused });
+    const again = { ...ctx, callId: "again" };
+    const failing = agentOn(store, { model: scriptedModel([{ error: new Error("no model") }]) });
+    await expect(failing.call("hello", again)).rejects.toThrow("no model");
+    const slow = slowAgent(store, merging);
+    await overlap(slow, () => agentOn(store).call("hello", again), "one");
+    const model = scriptedModel([]);
+    expect((await agentOn(store, { model }).call("hello", again)).text).toBe("ok");
+    expect((await agentOn(store, { model }).call("first", { ...ctx, callId: "one" })).text).toBe(
+      "slow",
+    );
   });
 
   test("what a middleware pushed is merged along", async () => {

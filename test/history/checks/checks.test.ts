@@ -130,6 +130,13 @@ test("a question that the state has twice is found", () => {
   expect(violated(history({ session: twice }))).toEqual(["every question is said once"]);
 });
 
+test("a refused question that is said all the same is found, unless its session was deleted", () => {
+  const refused = done(asks(), { error: { code: "CALL_ID_REUSED", name: "", message: "" } });
+  expect(violated(history({ done: [refused] }))).toEqual(["no refused question is said"]);
+  const deleted = done({ kind: "delete" }, { deleted: true });
+  expect(violated(history({ done: [refused, deleted] }))).toEqual([]);
+});
+
 test("a state that its saves do not explain is found", () => {
   const unexplained = { saves: [], unknownRevision: "9.f" };
   expect(violated(history({ session: unexplained }))).toContain(

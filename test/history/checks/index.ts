@@ -7,7 +7,7 @@ import { logAgreesWithState } from "./log.js";
 import { requestsAreValid } from "./requests.js";
 import { finishedToolsStayFinished, toolsRunUnderTheirLease } from "./tools.js";
 import { operationsEnd } from "./usable.js";
-import { acceptedWordsAreKept, questionsAreSaidOnce } from "./words.js";
+import { acceptedWordsAreKept, questionsAreSaidOnce, refusedQuestionsAreNotSaid } from "./words.js";
 
 /** Everything that is checked about a history. */
 export const checks: readonly Check[] = [
@@ -15,6 +15,7 @@ export const checks: readonly Check[] = [
   answersBelongToQuestions,
   acceptedWordsAreKept,
   questionsAreSaidOnce,
+  refusedQuestionsAreNotSaid,
   toolsRunUnderTheirLease,
   finishedToolsStayFinished,
   oneHolderAtATime,

@@ -72,3 +72,18 @@ export const questionsAreSaidOnce: Check = ({ sessions }) =>
       return [{ check: "every question is said once", session, message, evidence: [question] }];
     });
   });
+
+/** What came with the id of another call was refused, and is not said by anybody later. A deleted session knows no ids. */
+export const refusedQuestionsAreNotSaid: Check = ({ sessions, done }) =>
+  sessions.flatMap(({ session, messages }) => {
+    const ofSession = done.filter(({ operation }) => operation.session === session);
+    if (ofSession.some(({ operation }) => operation.kind === "delete")) return [];
+    const said = new Set(messages.map(({ text }) => text));
+    return ofSession.flatMap((refused): Violation[] => {
+      const { operation, told } = refused;
+      if (operation.kind !== "call" || told.error?.code !== "CALL_ID_REUSED") return [];
+      if (!said.has(operation.input)) return [];
+      const message = `${JSON.stringify(operation.input)} was refused and is in the state`;
+      return [{ check: "no refused question is said", session, message, evidence: [refused] }];
+    });
+  });

@@ -295,7 +295,7 @@ export class LiveState extends StateSections implements AgentState {
   /** A state of its own with the same contents; messages are shared, being immutable. */
   copy(): LiveState {
     const head = readHead(JSON.parse(JSON.stringify(this.head())));
-    return new LiveState(head, new TrackedContext([...this.messages], 0));
+    return new LiveState(head, new TrackedContext([...this.messages], 0), this.#records);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../json/json.js";
 import type { RunRecord } from "../../state/sections.js";
-import { unionOfRecords } from "../session/run-records.js";
+import { mergeRecords } from "../session/run-records.js";
 
 /** Sections in which the engine keeps account of runs and ends: the saving run sets its own. */
 const aboutRuns = new Set(["unfinishedRun", "resumableRun", "lastEnds"]);
@@ -23,7 +23,8 @@ export function mergeHeads(
     if (aboutRuns.has(key)) merged = there;
     else if (same(before, here)) merged = there;
     else if (same(before, there) || same(here, there)) merged = here;
-    else if (key === "finishedCalls") merged = unionOfRecords(records(here), records(there));
+    else if (key === "finishedCalls")
+      merged = mergeRecords(records(before), records(here), records(there));
     else return { conflict: key };
     if (merged !== undefined) head[key] = merged;
   }

@@ -54,6 +54,6 @@ export async function readHistory(
     });
   }
   const logged = new Set(found.flatMap(({ message }) => message?.id ?? []));
-  const waiting = isNewest ? pendingWords(state, entries) : [];
+  const waiting = isNewest ? pendingWords(parts, state, entries) : [];
   return { records, waiting: waiting.filter(({ id }) => !logged.has(id)) };
 }

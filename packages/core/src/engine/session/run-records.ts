@@ -22,7 +22,7 @@ const maxLookBack = 100_000;
 /** Returns the record of the call with this id, unless it is older than calls are remembered. */
 export function recordOf(
   parts: AgentParts,
-  { state, record }: OpenSession,
+  { state, record }: Pick<OpenSession, "state" | "record">,
   callId: string,
 ): RunRecord | null {
   if (record?.callId === callId) return record;
@@ -93,12 +93,15 @@ export function recordOfRun(scope: CallScope, messageId: string, reason: string)
   };
 }
 
-/** Three-way merges keep the records of both sides. */
-export function unionOfRecords(
+/** Three-way merge of records: theirs, and what was remembered here since the base. */
+export function mergeRecords(
+  base: readonly RunRecord[],
   mine: readonly RunRecord[],
   theirs: readonly RunRecord[],
 ): readonly RunRecord[] {
-  const byCall = new Map([...theirs, ...mine].map((record) => [record.callId, record]));
+  const known = new Set(base.map((record) => JSON.stringify(record)));
+  const added = mine.filter((record) => !known.has(JSON.stringify(record)));
+  const byCall = new Map([...theirs, ...added].map((record) => [record.callId, record]));
   return [...byCall.values()].slice(-MAX_HEAD_RECORDS);
 }
 

@@ -31,7 +31,7 @@ export class SessionReader {
     const words = (await this.#parts.stateStore.inbox?.read(slot)) ?? [];
     if (!state && words.length === 0) return null;
     const found = state ?? LiveState.create(slot);
-    found.contextMutable().push(...pendingWords(found, words));
+    found.contextMutable().push(...pendingWords(this.#parts, found, words));
     return found;
   }
 

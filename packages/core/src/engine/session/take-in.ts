@@ -56,7 +56,7 @@ export function takeIn(
     } else if (entry.kind === "input") {
       const kept = readInputBody(entry);
       if (!kept) continue;
-      if (isRepeat(parts, session, entry, kept)) {
+      if (isSettled(recordOf(parts, session, entry.callId), kept)) {
         drop(session, entry);
         continue;
       }
@@ -159,15 +159,25 @@ function newMessages({ context }: AgentState, input: ReadInput): readonly Messag
 }
 
 /** Returns the words that wait to be taken into a state, for readers who cannot wait for the next call. */
-export function pendingWords(state: LiveState, entries: readonly InboxEntry[]): readonly Message[] {
-  const { unfinishedRun } = state;
-  const bodies = [
-    ...(unfinishedRun?.input ? [unfinishedRun.input] : []),
-    ...entries.filter(({ kind }) => kind === "input").map(({ body }) => body),
+export function pendingWords(
+  parts: AgentParts,
+  state: LiveState,
+  entries: readonly InboxEntry[],
+): readonly Message[] {
+  const { unfinishedRun: run } = state;
+  const waiting = [
+    ...(run?.input ? [{ callId: run.callId, body: run.input }] : []),
+    ...entries.filter(({ kind }) => kind === "input"),
   ];
-  const inputs = bodies.flatMap((body) => {
+  // Whatever waits beside the words of a named call is from a duplicate of it.
+  const heard = new Set(run && !run.inputUnsaid ? [run.callId] : []);
+  const inputs = waiting.flatMap(({ callId, body }) => {
     const kept = readInputBody({ body });
-    return kept ? newMessages(state, kept.input) : [];
+    if (!kept || isSettled(recordOf(parts, { state, record: undefined }, callId), kept)) return [];
+    const isNamed = kept.hash !== undefined;
+    if (isNamed && heard.has(callId)) return [];
+    if (isNamed) heard.add(callId);
+    return newMessages(state, kept.input);
   });
   const present = new Set(state.messages.map(({ id }) => id));
   const said = entries
@@ -178,19 +188,14 @@ export function pendingWords(state: LiveState, entries: readonly InboxEntry[]): 
 }
 
 /**
- * Tells whether a duplicate of a call, which died, was to say again what the call has been answered for, or has said. The
- * words of a duplicate may come when the call itself has failed: put by a command that was under way when its caller gave up.
+ * Tells whether an input that was found need not be said, by what is recorded of the named call it came with: the call was
+ * answered, or has said it, or had come with another input before, so that this one is refused. Duplicates whose process died
+ * leave such inputs, and so do commands that were still under way when their caller had given up.
  */
-function isRepeat(
-  parts: AgentParts,
-  session: OpenSession,
-  { callId }: InboxEntry,
-  { hash, input }: KeptInput,
-): boolean {
-  if (hash === undefined) return false;
-  const record = recordOf(parts, session, callId);
-  if (record === null || record.inputHash !== hash) return false;
-  return !isUnfinished(record) || input.kind === "messages";
+function isSettled(record: RunRecord | null, { hash, input }: KeptInput): boolean {
+  if (record === null || hash === undefined) return false;
+  const isRefused = record.inputHash !== undefined && record.inputHash !== hash;
+  return isRefused || !isUnfinished(record) || input.kind === "messages";
 }
 
 /** Removes an entry with the next save, or with the lease when there is none. */
