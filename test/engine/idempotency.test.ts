@@ -197,6 +197,18 @@ describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
     expect(await store.inbox?.read(slotOf())).toEqual([]);
   });
 
+  test("of an answered call is not what a session is resumed with", async () => {
+    const store = newStore();
+    const model = scriptedModel(["a1", { error: new Error("no model") }, "a2"]);
+    const agent = agentOn(store, { model });
+    await agent.call("hello", once);
+    await expect(agent.call("next", { sessionId: "s" })).rejects.toThrow("no model");
+    await store.inbox?.put(slotOf(), await wordsOfDead(1, "other words"));
+    await store.inbox?.put(slotOf(), await wordsOfDead(2));
+    expect((await agent.resume(null, "s"))?.text).toBe("a2");
+    expect(await agent.resume(null, "s")).toBeNull();
+  });
+
   test("whose words wait twice shows them to readers once", async () => {
     const store = newStore();
     for (const id of [1, 2]) await store.inbox?.put(slotOf(), await wordsOfDead(id));

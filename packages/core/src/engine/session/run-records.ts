@@ -2,11 +2,13 @@ import type { AgentReply } from "../../events/agent-reply.js";
 import { createMessage } from "../../message/create-message.js";
 import type { Message } from "../../message/message.js";
 import { textOf, toolCallsOf, toolResultsOf } from "../../message/read-message.js";
+import type { InboxEntry } from "../../ports/inbox.js";
 import type { Slot } from "../../slot/slot.js";
 import type { RunRecord } from "../../state/sections.js";
 import { loadWhole } from "../../store-kit/load-whole.js";
 import { withBlobs } from "../../store-kit/log/with-blobs.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
+import { readInputBody } from "../call-input.js";
 import type { CallScope } from "../call-scope.js";
 import { outputOf } from "../loop/structured-output.js";
 import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
@@ -32,18 +34,18 @@ export function recordOf(
 }
 
 /** Returns the call of the session's last run, when that run has no reply yet; null when there is none. */
-export async function unfinishedCall(
-  { stateStore }: AgentParts,
-  slot: Slot,
-): Promise<string | null> {
+export async function unfinishedCall(parts: AgentParts, slot: Slot): Promise<string | null> {
+  const { stateStore } = parts;
   // The inbox first: what a save takes out of it in between is then found in the state.
   const entries = (await stateStore.inbox?.read(slot)) ?? [];
-  const said = entries.findLast(({ kind }) => kind === "input");
-  if (said) return said.callId;
   const loaded = await loadWhole(stateStore, slot);
-  if (loaded === null) return null;
-  const { unfinishedRun, resumableRun } = stateOf(slot, loaded);
-  return (unfinishedRun ?? resumableRun)?.callId ?? null;
+  const state = loaded && stateOf(slot, loaded);
+  const isWaiting = ({ kind, callId, body }: InboxEntry) => {
+    const record = state && recordOf(parts, { state, record: undefined }, callId);
+    return kind === "input" && !(record && isAnswered(record, readInputBody({ body })?.hash));
+  };
+  const said = entries.findLast(isWaiting);
+  return (said ?? state?.unfinishedRun ?? state?.resumableRun)?.callId ?? null;
 }
 
 /** Returns the reason with which a named call ended that has its reply; null when it has none, or is not known. */
@@ -60,6 +62,13 @@ export async function replyReason(
 /** Tells whether a run has no reply: it failed, died, or was cut short by a shutdown. */
 export function isUnfinished({ reason }: RunRecord): boolean {
   return reason === "shutdown" || reason === "error";
+}
+
+/** Tells whether a call with this input has had its answer: the recorded reply, or the refusal of an id that is in use. */
+export function isAnswered(record: RunRecord, hash: string | undefined): boolean {
+  if (hash === undefined) return false;
+  const isRefused = record.inputHash !== undefined && record.inputHash !== hash;
+  return isRefused || !isUnfinished(record);
 }
 
 /** Puts a record of a named call where the next save keeps it: beside the head where the store can, else in the head. */

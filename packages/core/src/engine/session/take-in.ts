@@ -10,7 +10,7 @@ import type { RunRecord, UnfinishedRun } from "../../state/sections.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import { type KeptInput, type ReadInput, readInputBody, withFreshIds } from "../call-input.js";
 import type { OpenSession } from "./open-session.js";
-import { isUnfinished, recordOf, remember } from "./run-records.js";
+import { isAnswered, isUnfinished, recordOf, remember } from "./run-records.js";
 
 /** An answer about open tool calls, with the entry that kept it. */
 export interface KeptAnswer extends KeptInput {
@@ -188,14 +188,13 @@ export function pendingWords(
 }
 
 /**
- * Tells whether an input that was found need not be said, by what is recorded of the named call it came with: the call was
- * answered, or has said it, or had come with another input before, so that this one is refused. Duplicates whose process died
- * leave such inputs, and so do commands that were still under way when their caller had given up.
+ * Tells whether an input that was found need not be said, by what is recorded of the named call it came with: that was
+ * answered, or has said it. Duplicates whose process died leave such inputs, and so do commands that were still under way when
+ * their caller had given up.
  */
 function isSettled(record: RunRecord | null, { hash, input }: KeptInput): boolean {
   if (record === null || hash === undefined) return false;
-  const isRefused = record.inputHash !== undefined && record.inputHash !== hash;
-  return isRefused || !isUnfinished(record) || input.kind === "messages";
+  return isAnswered(record, hash) || input.kind === "messages";
 }
 
 /** Removes an entry with the next save, or with the lease when there is none. */
