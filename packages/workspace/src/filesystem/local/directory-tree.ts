@@ -10,7 +10,7 @@ import {
   statEntry,
 } from "./directory-chain.js";
 import { appendFileIn, fileError, readFileIn, replaceFileIn } from "./file-in-directory.js";
-import { listBelow } from "./list-below.js";
+import { type ListingOptions, listBelow } from "./list-below.js";
 import type { OpenDirectory } from "./open-directory.js";
 import { displayPath, type TreePath } from "./tree-path.js";
 
@@ -77,10 +77,10 @@ export class DirectoryTree {
   }
 
   /** Lists everything below a directory, in path order. */
-  async list(target: TreePath): Promise<FileInfo[]> {
+  async list(target: TreePath, options: ListingOptions = {}): Promise<FileInfo[]> {
     const found: FileInfo[] = [];
     await this.enter("list", target, { make: false, otherwise: undefined }, (directory) =>
-      listBelow(directory, target.segments.join("/"), found),
+      listBelow(directory, target.segments.join("/"), found, options),
     );
     return found.sort((a, b) => (a.path < b.path ? -1 : 1));
   }

@@ -1,8 +1,6 @@
-import { readdir, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Filesystem } from "@holdfast/core";
 import {
-  checkDirectoryPath,
   type FileInfo,
   type FileNamespace,
   parseOptions,
@@ -12,8 +10,7 @@ import * as s from "@holdfast/core/plugin-kit/schema";
 import { maxFileBytesSchema } from "../limits.js";
 import { DirectoryTree } from "./directory-tree.js";
 import { SharedDirectory } from "./shared-directory.js";
-import { isTemporaryName } from "./temporary-name.js";
-import { fileTreePath } from "./tree-path.js";
+import { directoryTreePath, fileTreePath } from "./tree-path.js";
 
 /** Options of a {@link ProjectFilesystem}. */
 export interface ProjectFilesystemOptions {
@@ -43,6 +40,7 @@ const MAX_ENTRIES = 50_000;
  *
  * - No path leaves the directory, neither by `..` nor through a link; links are not listed.
  * - What no person wrote, such as `.git` and `node_modules`, is not listed; it can be read.
+ * - What this process may not read, such as a volume of another user, is not listed either.
  *
  * @example
  * const disk = new ProjectFilesystem({ root: editor.cwd });
@@ -53,15 +51,14 @@ export class ProjectFilesystem implements Filesystem {
   readonly reach = "host";
   /** `AGENTS.md`, `knowledge/`, `skills/` and `subagents/` of the project. */
   readonly shared: SharedFiles;
-  readonly #root: string;
   readonly #tree: DirectoryTree;
 
   /** @throws ConfigurationError */
   constructor(options: ProjectFilesystemOptions) {
-    const { root, maxFileBytes } = parseOptions(optionsSchema, options, "ProjectFilesystem");
-    this.#root = resolve(root);
-    this.#tree = new DirectoryTree({ root: this.#root, maxFileBytes });
-    this.shared = new SharedDirectory({ root: this.#root, maxFileBytes });
+    const { maxFileBytes, ...given } = parseOptions(optionsSchema, options, "ProjectFilesystem");
+    const root = resolve(given.root);
+    this.#tree = new DirectoryTree({ root, maxFileBytes });
+    this.shared = new SharedDirectory({ root, maxFileBytes });
   }
 
   async read(_namespace: FileNamespace, path: string): Promise<Uint8Array | null> {
@@ -81,26 +78,7 @@ export class ProjectFilesystem implements Filesystem {
   }
 
   async list(_namespace: FileNamespace, path = ""): Promise<readonly FileInfo[]> {
-    const found: FileInfo[] = [];
-    await this.#listBelow(checkDirectoryPath(path), found);
-    return found.sort((a, b) => (a.path < b.path ? -1 : 1));
-  }
-
-  async #listBelow(directory: string, found: FileInfo[]): Promise<void> {
-    const at = join(this.#root, directory);
-    const entries = await readdir(at, { withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
-      if (found.length >= MAX_ENTRIES) return;
-      const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
-      const isDirectory = entry.isDirectory();
-      if (isTemporaryName(entry.name) || (isDirectory && hidden.has(entry.name))) continue;
-      if (!isDirectory && !entry.isFile()) continue;
-      const info = await stat(join(at, entry.name)).catch(() => null);
-      if (!info) continue;
-      const kind = isDirectory ? "directory" : "file";
-      const bytes = isDirectory ? 0 : info.size;
-      found.push({ path, kind, bytes, modifiedAt: info.mtime.toISOString() });
-      if (isDirectory) await this.#listBelow(path, found);
-    }
+    const directory = directoryTreePath([], path);
+    return this.#tree.list(directory, { hidden, maxEntries: MAX_ENTRIES, skipsUnreadable: true });
   }
 }
