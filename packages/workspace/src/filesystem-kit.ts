@@ -15,6 +15,7 @@ export {
   statEntry,
 } from "./filesystem/local/directory-chain.js";
 export { DirectoryTree, type DirectoryTreeOptions } from "./filesystem/local/directory-tree.js";
+export type { ListingOptions } from "./filesystem/local/list-below.js";
 export type { OpenDirectory } from "./filesystem/local/open-directory.js";
 export { SHARED_NAMES } from "./filesystem/local/shared-directory.js";
 export { isTemporaryName } from "./filesystem/local/temporary-name.js";
