@@ -8,6 +8,7 @@ import {
   ReActAgent,
   StateCorruptError,
   StateTooLargeError,
+  StateTooNewError,
 } from "@holdfast/core";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -81,6 +82,16 @@ describe.each([true, false])("host.state, fused: %s", (fused) => {
     expect(newer.state.get(state)).toEqual({ count: 102 });
     expect(migrated).toEqual([{ count: 1 }, 1]);
     expect(state.extensions["counter"]).toEqual({ version: 3, value: { count: 102 } });
+  });
+
+  test("of a newer version is neither read nor overwritten by a node with the older plugin", async () => {
+    const store = new InMemoryAgentStateStore({ fused });
+    await counting(store, { ...counter, version: 2 }).agent.call("hi");
+    const { agent, state: accessor } = counting(store);
+    await expect(agent.call("hi")).rejects.toSatisfy(StateTooNewError.is);
+    const state = (await agent.getAgentState()) as AgentState;
+    expect(() => accessor.set(state, { count: 7 })).toThrow(/plugin "counter".* version 2/);
+    expect(state.extensions["counter"]).toEqual({ version: 2, value: { count: 1 } });
   });
 
   test("that does not fit fails the call with a StateCorruptError, and nothing is overwritten", async () => {

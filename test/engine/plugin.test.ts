@@ -7,6 +7,7 @@ import {
   InMemoryOffloader,
   keepLastCompactor,
   listGuard,
+  MiddlewareError,
   type PermissionRule,
   type Plugin,
   type PluginHost,
@@ -243,6 +244,36 @@ describe("several tool guards", () => {
     expect(remembered).toEqual(
       pending?.suggestions?.map((suggested) => ({ ...suggested, scope: "session" })),
     );
+  });
+
+  test.each<[unknown, RegExp]>([
+    [
+      { decision: "denied", reason: "no" },
+      /"g0": its toolGuard returned an unknown decision\. The tool/,
+    ],
+    [{ decision: "Deny", reason: "no" }, /an unknown decision/],
+    [{ behavior: "deny" }, /an unknown decision/],
+    [{}, /an unknown decision/],
+    [true, /a boolean where a decision is needed/],
+    ["deny", /a string where a decision is needed/],
+    [undefined, /undefined where a decision is needed/],
+    [null, /null where a decision is needed/],
+    [{ decision: "deny" }, /"deny" without a reason/],
+    [{ decision: "deny", reason: { why: "secret" } }, /"deny" without a reason/],
+    [
+      { decision: "ask", reason: "?", suggestions: "t" },
+      /suggestions that are not a list of rules/,
+    ],
+    [{ decision: "ask", reason: "?", suggestions: [{ pattern: "x" }] }, /not a list of rules/],
+  ])("that decide %j fail the call by name, and no tool runs", async (given, expected) => {
+    const odd = { check: () => given } as unknown as ToolGuard;
+    const agent = guarded([odd, decide("allow")]);
+    const failing = agent.call("go");
+    await expect(failing).rejects.toSatisfy(MiddlewareError.is);
+    await expect(failing).rejects.toThrow(expected);
+    await expect(failing).rejects.not.toThrow(/secret/);
+    const results = ((await agent.getAgentState())?.context ?? []).flatMap(toolResultsOf);
+    expect(results.map(({ state }) => state)).not.toContain("success");
   });
 
   test("are one guard to whoever requires it", async () => {

@@ -1,4 +1,11 @@
-import { definePlugin, ReActAgent, type Tool, tool, toolResultsOf } from "@holdfast/core";
+import {
+  definePlugin,
+  MiddlewareError,
+  ReActAgent,
+  type Tool,
+  tool,
+  toolResultsOf,
+} from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -84,4 +91,19 @@ test("tools of a declared group wait until the group is switched on", async () =
   expect(offered(model, 0)).toEqual(["reset_equipped_tools"]);
   expect(model.requests[0]?.tools[0]?.description).toContain("- web: From outside.");
   expect(offered(model, 1)).toEqual(["reset_equipped_tools", "browse"]);
+});
+
+test("a source that returns no list fails the call by its plugin's name", async () => {
+  for (const [returned, words] of [
+    [null, "null"],
+    [Promise.resolve([]), "a Promise"],
+  ] as const) {
+    const source = sourceOf("mine", returned as unknown as Tool[]);
+    const agent = new ReActAgent({ name: "a", model: scriptedModel(["ok"]), plugins: [source] });
+    const failing = agent.call("hi");
+    await expect(failing).rejects.toSatisfy(MiddlewareError.is);
+    await expect(failing).rejects.toThrow(
+      `plugin "mine": its toolSource returned ${words} where a list of tools is needed`,
+    );
+  }
 });

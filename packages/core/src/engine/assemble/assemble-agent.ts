@@ -23,7 +23,7 @@ import { StateSeal } from "../save/state-seal.js";
 import { Arrivals } from "../session/enter-session.js";
 import { Lifecycle } from "../session/lifecycle.js";
 import { StateCache } from "../session/state-cache.js";
-import { resetEquippedTools, ToolBox } from "../tools/tool-box.js";
+import { resetEquippedTools, soundSource, ToolBox } from "../tools/tool-box.js";
 import { AddedTools } from "./added-tools.js";
 import {
   type AgentSettings,
@@ -270,7 +270,7 @@ class Assembly {
       agent: { name, agentId },
       use: (middleware) => this.#added.use(middleware),
       tool: (tool) => this.#added.tool(tool),
-      toolSource: (source) => void this.#toolSources.push(source),
+      toolSource: (source) => void this.#toolSources.push(soundSource(plugin, source)),
       toolGroup: (group) => this.#added.group({ ...group, tools: [] }),
       promptSection: (run, prefetch) => {
         const section = { middleware: plugin, name: "promptSection", run } as const;

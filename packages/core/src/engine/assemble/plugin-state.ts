@@ -1,6 +1,6 @@
-import { InvalidInputError } from "../../errors/errors.js";
+import { InvalidInputError, StateTooNewError } from "../../errors/errors.js";
 import { StateCorruptError, StateTooLargeError } from "../../errors/store-errors.js";
-import { isRecord, type JsonValue, toJsonValue } from "../../json/json.js";
+import { isRecord, type JsonObject, type JsonValue, toJsonValue } from "../../json/json.js";
 import type { PluginState, PluginStateOptions } from "../../middleware/plugin.js";
 import type { AgentState } from "../../state/agent-state.js";
 
@@ -10,6 +10,7 @@ export const MAX_EXTENSION_BYTES = 65_536;
 /**
  * Typed access to `state.extensions[plugin]`, stored as `{ version, value }`.
  *
+ * @throws StateTooNewError when a newer version of the plugin wrote what is stored
  * @throws StateCorruptError on `get` when what is stored does not fit the schema even after migration
  * @throws InvalidInputError on `set` when the value does not fit the schema or cannot be kept as JSON
  * @throws StateTooLargeError on `set` past {@link MAX_EXTENSION_BYTES}
@@ -20,8 +21,9 @@ export function pluginState<T extends JsonValue>(
 ): PluginState<T> {
   return {
     get(state: AgentState): T {
-      const stored = Object.hasOwn(state.extensions, plugin) ? state.extensions[plugin] : undefined;
+      const stored = storedOf(state, plugin);
       if (stored === undefined) return initialValue(plugin, options);
+      refuseNewer(plugin, options, stored);
       const read = readStored(options, stored);
       if (read.problem === undefined) return read.value;
       const { problem, cause } = read;
@@ -31,6 +33,7 @@ export function pluginState<T extends JsonValue>(
       );
     },
     set(state: AgentState, value: T): void {
+      refuseNewer(plugin, options, storedOf(state, plugin));
       const copy = toJsonValue(value, `the state of plugin "${plugin}"`);
       const problem = schemaProblem(options, copy).problem;
       if (problem !== undefined)
@@ -48,6 +51,26 @@ export function pluginState<T extends JsonValue>(
       });
     },
   };
+}
+
+function storedOf({ extensions }: AgentState, plugin: string): JsonValue | undefined {
+  return Object.hasOwn(extensions, plugin) ? extensions[plugin] : undefined;
+}
+
+/** In a rolling deploy an older node must not take the state of a newer one for its own, nor put its own in its place. */
+function refuseNewer(
+  plugin: string,
+  options: PluginStateOptions<JsonValue>,
+  stored: JsonValue | undefined,
+): void {
+  if (stored === undefined || !isNewer(options, stored)) return;
+  throw new StateTooNewError(
+    `the state of plugin "${plugin}" was written by a newer version of the plugin, as version ${(stored as JsonObject)["version"]}; this one reads version ${options.version ?? 1}. Upgrade the plugin in this process`,
+  );
+}
+
+function isNewer({ version = 1 }: PluginStateOptions<JsonValue>, stored: JsonValue): boolean {
+  return isRecord(stored) && typeof stored["version"] === "number" && stored["version"] > version;
 }
 
 /** @throws InvalidInputError */
@@ -78,6 +101,8 @@ function readStored<T extends JsonValue>(
     return { problem: "has no version; it is stored as { version, value }" };
   const { version } = stored;
   let value = stored["value"] as JsonValue;
+  if (isNewer(options, stored))
+    return { problem: `is of version ${version}, which only a newer release of it can read` };
   if (version < (options.version ?? 1)) {
     if (!options.migrate)
       return { problem: `is of version ${version} and the plugin cannot migrate it` };

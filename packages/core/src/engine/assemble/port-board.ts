@@ -5,7 +5,7 @@ import { showValue } from "../../plugin-kit/show-value.js";
 import type { AgentStateStore } from "../../ports/agent-state-store.js";
 import { storeParts } from "../../ports/distributed-store.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
-import { strictestGuard } from "../tools/judge-call.js";
+import { type NamedGuard, strictestGuard } from "../tools/strictest-guard.js";
 import type { ReActAgentOptions } from "./agent-options.js";
 import { forwardTo } from "./plugin-state.js";
 
@@ -21,7 +21,7 @@ export class PortBoard {
     readonly port: PortName;
     readonly advice: string | undefined;
   }[] = [];
-  readonly #guards: ToolGuard[] = [];
+  readonly #guards: NamedGuard[] = [];
 
   constructor(options: ReActAgentOptions, problems: string[]) {
     this.#problems = problems;
@@ -46,7 +46,7 @@ export class PortBoard {
       return;
     }
     if (port === "toolGuard") {
-      this.#guards.push(implementation as ToolGuard);
+      this.#guards.push({ plugin, guard: implementation as ToolGuard });
       this.#ports.set("toolGuard", this.guard);
       return;
     }

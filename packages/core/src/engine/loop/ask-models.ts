@@ -3,11 +3,12 @@ import { asContextOverflow } from "../../errors/context-overflow.js";
 import { errorName } from "../../errors/error-name.js";
 import { type ContextOverflowError, ModelError } from "../../errors/errors.js";
 import type { EventBody } from "../../events/agent-event.js";
-import type { JsonObject } from "../../json/json.js";
+import { isRecord, type JsonObject } from "../../json/json.js";
 import { createMessage } from "../../message/create-message.js";
 import type { HintBlock, Message } from "../../message/message.js";
 import type { ModelCallStep } from "../../middleware/middleware.js";
 import { noUsage, reportModelCall, untilAborted } from "../../plugin-kit/ask-model.js";
+import { showKind } from "../../plugin-kit/show-value.js";
 import type { RequestPrompt } from "../../ports/compactor.js";
 import type { Model, ModelChunk, ModelRequest, ToolChoice, ToolSchema } from "../../ports/model.js";
 import { describeSlot } from "../../slot/slot.js";
@@ -169,8 +170,13 @@ async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void>
   const step: ModelCallStep = Object.assign(stepOf(scope), { ...about, model, request });
   try {
     const chunks = compose(scope.parts.hooks.onModelCall, step, () => model.stream(step.request));
-    for await (const chunk of untilAborted(chunks, scope.stop.signal))
+    for await (const chunk of untilAborted(chunks, scope.stop.signal)) {
+      if (!isRecord(chunk))
+        throw new ModelError(
+          `model ${model.id} yielded ${showKind(chunk)} where a chunk is needed; yield objects with a type, such as { type: "text_delta", text }`,
+        );
       emitChunk(scope, chunk, draft);
+    }
     if (draft.finish === null)
       throw new ModelError(`model ${model.id} ended its stream without a finish chunk`, {
         retryable: true,

@@ -1,7 +1,21 @@
+import { MiddlewareError } from "../../errors/middleware-error.js";
 import * as s from "../../plugin-kit/schema/index.js";
+import { showKind } from "../../plugin-kit/show-value.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { type Tool, tool, toolResult } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+
+/** Returns the tool source of a plugin, blamed by name when what it returns is no list. */
+export function soundSource(plugin: string, source: () => readonly Tool[]): () => readonly Tool[] {
+  return () => {
+    const tools: unknown = source();
+    if (Array.isArray(tools)) return tools;
+    throw new MiddlewareError(
+      `plugin ${JSON.stringify(plugin)}: its toolSource returned ${showKind(tools)} where a list of tools is needed`,
+      { middleware: plugin, hook: "toolSource" },
+    );
+  };
+}
 
 /** The tools of an agent: those it was built with, and those that come and go. */
 export class ToolBox {
