@@ -34,6 +34,7 @@ describe("a call's context", () => {
     [{ requestId: "r-7" }, /values of your own go into extra, or into a RuntimeContext/],
     ["s-1", /must be an object such as \{ userId, sessionId \}, got "s-1"/],
     [5, /must be an object/],
+    [null, /must be an object such as \{ userId, sessionId \}, got null/],
     [{ signal: "now" }, /signal must be an AbortSignal, got "now"/],
     [{ onBusy: "wait" }, /onBusy must be enqueue, reject, interrupt, rollback, got "wait"/],
     [{ queueTimeoutMs: "5" }, /queueTimeoutMs must be a number of milliseconds, got "5"/],

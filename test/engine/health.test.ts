@@ -228,4 +228,17 @@ describe("ready()", () => {
     await agent.ready();
     expect(starts).toBe(1);
   });
+
+  test("ends in the time that it was given while a plugin's start hangs, and the start goes on", async () => {
+    const hold = door();
+    const agent = agentOn(new InMemoryAgentStateStore(), {
+      plugins: [plugin("p", (host) => host.onStart(async () => void (await hold.opened)))],
+    });
+    const failing = agent.ready({ timeoutMs: 20 });
+    await expect(failing).rejects.toSatisfy(StoreUnavailableError.is);
+    await expect(failing).rejects.toThrow(/its plugins had not started within 20 ms/);
+    hold.open();
+    await agent.ready();
+    expect((await agent.health()).ok).toBe(true);
+  });
 });

@@ -2,6 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import {
+  InvalidInputError,
+  installSignalHandlers,
+  type SignalHandlerOptions,
+} from "@holdfast/core";
 import { afterEach, describe, expect, test } from "vitest";
 
 describe("signal handlers in a program of their own", () => {
@@ -50,4 +55,20 @@ describe("signal handlers in a program of their own", () => {
     expect(await exit).toEqual([null, "SIGTERM"]);
     expect(await nextLine(lines)).toBeUndefined();
   });
+});
+
+test.each<[unknown, RegExp]>([
+  [{ timeoutMs: Number.NaN }, /installSignalHandlers: timeoutMs must be a number of milliseconds/],
+  [{ timeoutMs: "20s" }, /timeoutMs must be a number of milliseconds/],
+  [{ timeoutMs: -1 }, /timeoutMs must be a number of milliseconds/],
+  [{ timeout: 20 }, /unknown option "timeout"; did you mean timeoutMs/],
+  [{ signals: ["TERM"] }, /signals must be a list of names such as "SIGTERM"/],
+  [{ signals: "SIGTERM" }, /signals must be a list of names such as "SIGTERM"/],
+])("signal handlers with %j are refused when they are installed", (options, expected) => {
+  const before = process.listenerCount("SIGTERM");
+  const agent = { shutdown: async () => undefined };
+  const install = () => installSignalHandlers(agent, options as SignalHandlerOptions);
+  expect(install).toThrow(InvalidInputError);
+  expect(install).toThrow(expected);
+  expect(process.listenerCount("SIGTERM")).toBe(before);
 });

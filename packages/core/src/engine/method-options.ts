@@ -144,6 +144,7 @@ export function wordsOf(
   given: unknown,
   method: "interrupt" | "steer",
 ): Message {
+  if (given === undefined) throw new InvalidInputError(`${method} needs a text or a message`);
   const [message, ...others] = checkMessages(
     typeof given === "string" ? createMessage("user", given, { createdAt: now() }) : given,
   );

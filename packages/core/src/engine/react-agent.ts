@@ -474,14 +474,14 @@ export class ReActAgent {
   }
 
   /**
-   * Checks that every part of the store answers, within `timeoutMs`, and runs what plugins do before the first call; a call
-   * does the latter by itself.
+   * Checks that every part of the store answers, within `timeoutMs` (10 s by default), and runs what plugins do before the
+   * first call; a call does the latter by itself. A `timeoutMs` that is given bounds the plugins' start as well.
    *
-   * @throws StoreUnavailableError naming the parts that do not answer; its `cause` is the first one's error
+   * @throws StoreUnavailableError naming the parts that do not answer, with the first one's error as its `cause`; or when the
+   * plugins have not started in time, which they go on with
    */
   async ready(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
-    await this.#health.reachStore(timeoutOption(options, 10_000, "ready"));
-    await this.#parts.lifecycle.start();
+    await this.#health.ready(timeoutOption(options, 10_000, "ready"), options.timeoutMs);
   }
 
   /**
@@ -530,7 +530,12 @@ export class ReActAgent {
   }
 
   #call(input: CallInput, ctx: CallContext | undefined, buffer: EventBuffer | null): Call {
-    return new Call(this.#parts, input, contextOf(this.#parts, ctx ?? {}), buffer);
+    return new Call(
+      this.#parts,
+      input,
+      contextOf(this.#parts, ctx === undefined ? {} : ctx),
+      buffer,
+    );
   }
 
   #session(args: readonly unknown[]): NamedSession {

@@ -1,3 +1,8 @@
+import { constants } from "node:os";
+import { InvalidInputError } from "../errors/errors.js";
+import { checkOptions } from "../plugin-kit/unknown-names.js";
+import { timeoutOption } from "./method-options.js";
+
 /** The part of an agent that {@link installSignalHandlers} uses. */
 export interface Stoppable {
   shutdown(options?: { readonly timeoutMs?: number | undefined }): Promise<unknown>;
@@ -16,13 +21,13 @@ export interface SignalHandlerOptions {
  * the process at once.
  *
  * @returns a function that takes the handlers away again
+ * @throws InvalidInputError for wrong options: at a signal it would be too late to say so
  */
 export function installSignalHandlers(
   agent: Stoppable,
   options: SignalHandlerOptions = {},
 ): () => void {
-  const { timeoutMs } = options;
-  const signals = (options.signals ?? ["SIGTERM", "SIGINT"]) as readonly NodeJS.Signals[];
+  const { signals, timeoutMs } = checked(options);
   let stopping = false;
   const remove = () => {
     for (const signal of signals) process.removeListener(signal, handle);
@@ -45,4 +50,27 @@ export function installSignalHandlers(
   }
   for (const signal of signals) process.on(signal, handle);
   return remove;
+}
+
+/** @throws InvalidInputError */
+function checked(options: SignalHandlerOptions): {
+  readonly signals: readonly NodeJS.Signals[];
+  readonly timeoutMs: number;
+} {
+  const method = "installSignalHandlers";
+  const { signals = ["SIGTERM", "SIGINT"], ...rest } = checkOptions<SignalHandlerOptions>(
+    options,
+    ["signals", "timeoutMs"],
+    method,
+  );
+  const isList =
+    Array.isArray(signals) && signals.every((name) => Object.hasOwn(constants.signals, name));
+  if (!isList)
+    throw new InvalidInputError(
+      `${method}: signals must be a list of names such as "SIGTERM", got ${JSON.stringify(signals)}`,
+    );
+  return {
+    signals: signals as readonly NodeJS.Signals[],
+    timeoutMs: timeoutOption(rest, 20_000, method),
+  };
 }

@@ -117,15 +117,23 @@ export async function promptOf(
   scope: CallScope,
   tools: RequestExtras["tools"],
 ): Promise<RequestPrompt> {
-  const { parts, session, slot, ctx } = scope;
+  const { parts, session, stop } = scope;
+  // What makes the prompt may hang; the call can be stopped all the same.
+  const system = await stop.race(systemOf(scope));
+  if (tools === null) return { system, tools: [] };
+  const offered = activeTools(session.state, parts.tools, parts.toolGroups).map(schemaOf);
+  return { system, tools: [...offered, ...tools] };
+}
+
+async function systemOf({ parts, session, slot, ctx, stop, prefetch }: CallScope): Promise<string> {
   const { state } = session;
   let system = parts.settings.systemPrompt;
-  await scope.prefetch.done();
-  for (const append of [...parts.promptSections, ...parts.hooks.onSystemPrompt])
+  await prefetch.done();
+  for (const append of [...parts.promptSections, ...parts.hooks.onSystemPrompt]) {
+    stop.check();
     system = await append(system, { slot, ctx, state });
-  if (tools === null) return { system, tools: [] };
-  const offered = activeTools(state, parts.tools, parts.toolGroups).map(schemaOf);
-  return { system, tools: [...offered, ...tools] };
+  }
+  return system;
 }
 
 const schemas = new WeakMap<Tool, ToolSchema>();

@@ -69,8 +69,22 @@ export class HealthCheck {
     };
   }
 
-  /** @throws StoreUnavailableError when a part of the store does not answer */
-  async reachStore(timeoutMs: number): Promise<void> {
+  /**
+   * Resolves once the store answers and the plugins have started.
+   *
+   * @throws StoreUnavailableError when one of them does not in its time
+   */
+  async ready(storeMs: number, startMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+    await this.#reachStore(storeMs);
+    const { lifecycle, settings } = this.#parts;
+    const late = () =>
+      new StoreUnavailableError(
+        `agent "${settings.name}" is not ready: its plugins had not started within ${startMs} ms; they go on with it, and the next call or agent.ready() waits for them`,
+      );
+    await withDeadline(() => lifecycle.start(), startMs, late);
+  }
+
+  async #reachStore(timeoutMs: number): Promise<void> {
     const checked = await Promise.all(this.#probeStore(timeoutMs));
     const failed = checked.filter(({ failure }) => failure !== undefined);
     const [first] = failed;

@@ -68,8 +68,9 @@ async function actTogether(
   calls: readonly ToolCallBlock[],
   { approved, delegated }: Answers,
 ): Promise<Acted> {
-  const verdicts = await Promise.all(
-    calls.map((call) => judgeCall(scope, call, approved.has(call.id))),
+  // A guard, `needsApproval` or a schema that hangs does not keep the call from being stopped.
+  const verdicts = await scope.stop.race(
+    Promise.all(calls.map((call) => judgeCall(scope, call, approved.has(call.id)))),
   );
   const results = new Map<string, ToolResultBlock>();
   const asking: PendingCall[] = [];

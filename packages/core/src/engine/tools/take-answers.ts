@@ -205,6 +205,6 @@ async function suggestedRules(
 ): Promise<readonly PermissionRule[]> {
   const tool = scope.parts.tools.get(call.name);
   if (!tool) return [];
-  const decision = await askAgain(scope, call, tool);
+  const decision = await scope.stop.race(askAgain(scope, call, tool));
   return decision.decision === "ask" ? (decision.suggestions ?? []) : [];
 }
