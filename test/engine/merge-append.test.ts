@@ -67,6 +67,9 @@ describe.each([true, false])("merge-append, fused log: %s", (fused) => {
     ];
     expect(repeated.map(({ text }) => text)).toEqual(["slow", "ok"]);
     expect(model.requests).toEqual([]);
+    // Also by the agent that merged, which has the state at hand.
+    const again = await slow.agent.call("second", { ...ctx, callId: "two" });
+    expect(again.text).toBe("ok");
     // The merged state is what the next call of the same agent sees.
     await slow.agent.call("next", ctx);
     expect(outline(await agentOn(store).getAgentState(null, "s"))).toHaveLength(8);

@@ -1,6 +1,6 @@
 import { StateConflictError } from "../../errors/store-errors.js";
 import type { JsonObject } from "../../json/json.js";
-import type { Message } from "../../message/message.js";
+import type { LoadedState } from "../../ports/agent-state-store.js";
 import { describeSlot } from "../../slot/slot.js";
 import { LiveState } from "../../state/live-state.js";
 import { loadWhole } from "../../store-kit/load-whole.js";
@@ -57,7 +57,7 @@ export async function resolveConflict(
 function mergeAppend(
   session: OpenSession,
   mine: LiveState,
-  stored: { head: JsonObject; messages: readonly Message[] },
+  stored: LoadedState,
   conflict: StateConflictError,
 ): LiveState {
   const head = JSON.parse(JSON.stringify(mine.head())) as JsonObject;
@@ -67,7 +67,7 @@ function mergeAppend(
       `${describeSlot(session.slot)}: another call and this one both changed ${merged.conflict}, which cannot be merged`,
       { cause: conflict },
     );
-  const state = LiveState.fromParts({ head: merged.head, messages: stored.messages });
+  const state = LiveState.fromParts({ ...stored, head: merged.head });
   if (Object.keys(LiveState.fromParts(stored).openCalls).length > 0)
     throw new StateConflictError(
       `${describeSlot(session.slot)}: another call left tool calls open, and messages cannot be appended behind them`,
