@@ -204,9 +204,9 @@ test("the process that answers is killed: the page goes on by itself, and says e
   const expected = await undisturbed();
   for (let round = 0; round < scaled(1, 5); round++) {
     const chat = await ChatPage.open(browser, desk.url);
-    const response = await chat.sayAndWatch(guide);
-    await chat.written(150 + Math.random() * 1_500);
     const most = await chat.countMost(heading);
+    const response = await chat.sayAndWatch(guide);
+    await chat.written(150 + Math.random() * 1_000);
     process.kill(Number(response.headers()["x-served-by"]), "SIGKILL");
     await chat.becomes(expected);
     await chat.idle();
