@@ -235,7 +235,7 @@ describe("a stream that onModelCall changes", () => {
           yield "text" as never;
         },
       },
-      /"bad": onModelCall yielded string where a chunk is needed/,
+      /"bad": onModelCall yielded a string where a chunk is needed/,
     ],
   ])("%s is blamed on the middleware, and not tried again", async (_, hooks, words) => {
     const { agent, model } = agentWith(hooks);

@@ -52,6 +52,17 @@ describe.each([true, false])("a failing model, fused: %s", (fused) => {
     expect(model.requests).toHaveLength(1);
   });
 
+  test.each([
+    [undefined, "yielded undefined where a chunk is needed"],
+    ["The answer", "yielded a string where a chunk is needed"],
+    [{ text: "The answer" }, "yielded an object without a type where a chunk is needed"],
+  ])("that yields %o is asked once, and told what is wrong", async (chunk, words) => {
+    const model = chunkModel([[chunk as never, finish()]]);
+    const agent = new ReActAgent({ name: "a", model, stateStore: store(), modelRetry: atOnce });
+    await expect(agent.call("hi")).rejects.toThrow(`model chunks ${words}`);
+    expect(model.requests).toHaveLength(1);
+  });
+
   test.each<[string, ScriptedStream]>([
     ["throws", [text("The ans"), busy()]],
     ["ends without a finish chunk", [text("The ans")]],

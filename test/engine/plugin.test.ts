@@ -249,7 +249,7 @@ describe("several tool guards", () => {
   test.each<[unknown, RegExp]>([
     [
       { decision: "denied", reason: "no" },
-      /"g0": its toolGuard returned an unknown decision\. The tool/,
+      /"g0": toolGuard returned an unknown decision\. The tool/,
     ],
     [{ decision: "Deny", reason: "no" }, /an unknown decision/],
     [{ behavior: "deny" }, /an unknown decision/],

@@ -103,7 +103,7 @@ test("a source that returns no list fails the call by its plugin's name", async 
     const failing = agent.call("hi");
     await expect(failing).rejects.toSatisfy(MiddlewareError.is);
     await expect(failing).rejects.toThrow(
-      `plugin "mine": its toolSource returned ${words} where a list of tools is needed`,
+      `plugin "mine": toolSource returned ${words} where a list of tools is needed`,
     );
   }
 });

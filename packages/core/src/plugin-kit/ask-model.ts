@@ -1,10 +1,12 @@
 import { errorName } from "../errors/error-name.js";
 import { ModelError } from "../errors/errors.js";
 import type { EventBody } from "../events/agent-event.js";
+import { isRecord } from "../json/json.js";
 import type { Usage } from "../message/message.js";
 import type { ModelCallStep } from "../middleware/middleware.js";
 import type { Model, ModelChunk, ModelRequest } from "../ports/model.js";
 import { uuidv7 } from "../slot/uuid.js";
+import { showKind } from "./show-value.js";
 
 /** Request for a text outside an agent's own steps, such as a summary. */
 export interface ModelQuestion {
@@ -88,6 +90,8 @@ async function askOnce(
       send({ ...about, model }, { ...request, signal }),
       signal,
     )) {
+      const problem = chunkProblem(chunk);
+      if (problem !== null) throw new ModelError(`model ${model.id} ${problem}`);
       if (chunk.type === "text_delta") text += chunk.text;
       isTooLong = text.length > maxChars;
       if (isTooLong) break;
@@ -191,6 +195,13 @@ export async function* untilAborted<T>(
     // Not awaited: a source that ignores its signal would never answer.
     if (!done) void Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
+}
+
+/** Returns what is wrong with a value that should be a chunk, as the end of a sentence, without its contents; or null. */
+export function chunkProblem(value: unknown): string | null {
+  if (isRecord(value) && typeof value["type"] === "string") return null;
+  const kind = isRecord(value) ? "an object without a type" : showKind(value);
+  return `yielded ${kind} where a chunk is needed; yield objects such as { type: "text_delta", text }`;
 }
 
 /** Usage of no request at all: what a sum starts from. */

@@ -24,15 +24,26 @@ export const MAX_ID_LENGTH = 255;
  * @throws InvalidIdError unless it is a non-empty well-formed string of at most 255 UTF-16 units
  */
 export function checkId(id: unknown, what: string): string {
-  if (typeof id !== "string")
-    throw new InvalidIdError(`${what} must be a string, got ${id === null ? "null" : typeof id}`);
-  if (id.length === 0) throw new InvalidIdError(`${what} must not be empty`);
-  if (id.length > MAX_ID_LENGTH)
+  return checkName(id, what, MAX_ID_LENGTH);
+}
+
+/**
+ * Returns `name` when it is a non-empty well-formed string of at most `maxLength` UTF-16 units.
+ *
+ * @throws InvalidIdError
+ */
+export function checkName(name: unknown, what: string, maxLength: number): string {
+  if (typeof name !== "string")
     throw new InvalidIdError(
-      `${what} has ${id.length} UTF-16 units; at most ${MAX_ID_LENGTH} are accepted`,
+      `${what} must be a string, got ${name === null ? "null" : typeof name}`,
     );
-  if (!isWellFormed(id)) throw new InvalidIdError(`${what} holds a lone surrogate`);
-  return id;
+  if (name.length === 0) throw new InvalidIdError(`${what} must not be empty`);
+  if (name.length > maxLength)
+    throw new InvalidIdError(
+      `${what} has ${name.length} UTF-16 units; at most ${maxLength} are accepted`,
+    );
+  if (!isWellFormed(name)) throw new InvalidIdError(`${what} holds a lone surrogate`);
+  return name;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { InvalidIdError } from "../errors/errors.js";
 import { StateTooLargeError } from "../errors/store-errors.js";
-import { isWellFormed, type JsonValue, toJsonValue } from "../json/json.js";
+import { type JsonValue, toJsonValue } from "../json/json.js";
+import { checkName } from "../slot/slot.js";
 
 /** Longest key of a key-value store and longest part of a namespace, in UTF-16 units. */
 export const MAX_KEY_LENGTH = 1_024;
@@ -14,7 +15,7 @@ export const MAX_VALUE_BYTES = 1_048_576;
  * @throws InvalidIdError unless it is a non-empty well-formed string of at most {@link MAX_KEY_LENGTH} UTF-16 units
  */
 export function checkKey(key: unknown): string {
-  return checkName(key, "key");
+  return checkName(key, "key", MAX_KEY_LENGTH);
 }
 
 /**
@@ -25,7 +26,9 @@ export function checkKey(key: unknown): string {
 export function checkNamespace(namespace: readonly string[]): readonly string[] {
   if (!Array.isArray(namespace) || namespace.length === 0)
     throw new InvalidIdError("a namespace must be a list of at least one string");
-  return namespace.map((part: unknown, index) => checkName(part, `part ${index} of a namespace`));
+  return namespace.map((part: unknown, index) =>
+    checkName(part, `part ${index} of a namespace`, MAX_KEY_LENGTH),
+  );
 }
 
 /** Returns an injective text form of a namespace: every part is preceded by its length. @throws InvalidIdError */
@@ -76,18 +79,4 @@ export function compareKeys(a: string, b: string): number {
 /** Surrogates stand for code points above all others of 16 bits. */
 function rankOf(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
-}
-
-function checkName(name: unknown, what: string): string {
-  if (typeof name !== "string")
-    throw new InvalidIdError(
-      `${what} must be a string, got ${name === null ? "null" : typeof name}`,
-    );
-  if (name.length === 0) throw new InvalidIdError(`${what} must not be empty`);
-  if (name.length > MAX_KEY_LENGTH)
-    throw new InvalidIdError(
-      `${what} has ${name.length} UTF-16 units; at most ${MAX_KEY_LENGTH} are accepted`,
-    );
-  if (!isWellFormed(name)) throw new InvalidIdError(`${what} holds a lone surrogate`);
-  return name;
 }

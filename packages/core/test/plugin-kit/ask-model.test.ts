@@ -67,6 +67,15 @@ const none = { inputTokens: 0, outputTokens: 0 };
 const start = (attempt: number) => ({ type: "model_call_start", ...about, messages: 2, attempt });
 const end = (fields: object) => ({ type: "model_call_end", ...about, ...fields });
 
+test("what is no chunk fails the question, without being said", async () => {
+  const { model } = modelOf(["the secret" as never, finish()]);
+  const { question, events } = questionTo(model);
+  const asked = askModel(question);
+  await expect(asked).rejects.toThrow(/^model fake yielded a string where a chunk is needed/);
+  await expect(asked).rejects.not.toThrow("secret");
+  expect(events).toEqual([start(1), end({ usage: none, error: "MODEL" })]);
+});
+
 test("the answer is the text in one piece, with what it cost, and events tell of it", async () => {
   const { model, requests } = modelOf([
     text("It is "),

@@ -1,6 +1,6 @@
 import { MiddlewareError } from "../../errors/middleware-error.js";
-import { isRecord } from "../../json/json.js";
 import type { Middleware } from "../../middleware/middleware.js";
+import { chunkProblem } from "../../plugin-kit/ask-model.js";
 import type { ModelChunk } from "../../ports/model.js";
 
 /** Name of a hook. */
@@ -100,18 +100,15 @@ async function* noting(
 /** Yields the chunks of a hook, and blames the hook where they are none, or where the last one is missing. */
 async function* passedOn(
   hook: NamedHook<unknown>,
-  chunks: AsyncIterable<unknown>,
+  chunks: AsyncIterable<ModelChunk>,
   hasFinished: () => boolean,
 ): AsyncGenerator<ModelChunk> {
   let isFinished = false;
   for await (const chunk of chunks) {
-    if (!isRecord(chunk) || typeof chunk["type"] !== "string")
-      throw misused(
-        hook,
-        `yielded ${isRecord(chunk) ? "an object without a type" : typeof chunk} where a chunk is needed`,
-      );
-    isFinished ||= chunk["type"] === "finish";
-    yield chunk as unknown as ModelChunk;
+    const problem = chunkProblem(chunk);
+    if (problem !== null) throw misused(hook, problem);
+    isFinished ||= chunk.type === "finish";
+    yield chunk;
   }
   if (hasFinished() && !isFinished)
     throw misused(
@@ -152,10 +149,19 @@ function nextMisused(hook: NamedHook<unknown>, isSecond: boolean): MiddlewareErr
   return misused(hook, problem);
 }
 
-/** @param problem - continues a sentence that begins with the hook, without contents of messages */
 function misused({ middleware, name }: NamedHook<unknown>, problem: string): MiddlewareError {
-  const message = `middleware ${JSON.stringify(middleware)}: ${name} ${problem}`;
-  return new MiddlewareError(message, { middleware, hook: name });
+  return brokenContract("middleware", middleware, name, problem);
+}
+
+/** @param problem - continues a sentence that begins with the hook or the port, without contents of messages */
+export function brokenContract(
+  kind: "middleware" | "plugin",
+  middleware: string,
+  hook: string,
+  problem: string,
+): MiddlewareError {
+  const message = `${kind} ${JSON.stringify(middleware)}: ${hook} ${problem}`;
+  return new MiddlewareError(message, { middleware, hook });
 }
 
 function checked<R>(hook: NamedHook<unknown>, check: () => R): R {

@@ -3,12 +3,16 @@ import { asContextOverflow } from "../../errors/context-overflow.js";
 import { errorName } from "../../errors/error-name.js";
 import { type ContextOverflowError, ModelError } from "../../errors/errors.js";
 import type { EventBody } from "../../events/agent-event.js";
-import { isRecord, type JsonObject } from "../../json/json.js";
+import type { JsonObject } from "../../json/json.js";
 import { createMessage } from "../../message/create-message.js";
 import type { HintBlock, Message } from "../../message/message.js";
 import type { ModelCallStep } from "../../middleware/middleware.js";
-import { noUsage, reportModelCall, untilAborted } from "../../plugin-kit/ask-model.js";
-import { showKind } from "../../plugin-kit/show-value.js";
+import {
+  chunkProblem,
+  noUsage,
+  reportModelCall,
+  untilAborted,
+} from "../../plugin-kit/ask-model.js";
 import type { RequestPrompt } from "../../ports/compactor.js";
 import type { Model, ModelChunk, ModelRequest, ToolChoice, ToolSchema } from "../../ports/model.js";
 import { describeSlot } from "../../slot/slot.js";
@@ -168,28 +172,23 @@ async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void>
   });
   draft.requestId = about.requestId;
   const step: ModelCallStep = Object.assign(stepOf(scope), { ...about, model, request });
+  const failed = (problem: string, options?: ConstructorParameters<typeof ModelError>[1]) =>
+    new ModelError(`model ${model.id} ${problem}`, options);
   try {
     const chunks = compose(scope.parts.hooks.onModelCall, step, () => model.stream(step.request));
     for await (const chunk of untilAborted(chunks, scope.stop.signal)) {
-      if (!isRecord(chunk))
-        throw new ModelError(
-          `model ${model.id} yielded ${showKind(chunk)} where a chunk is needed; yield objects with a type, such as { type: "text_delta", text }`,
-        );
+      const problem = chunkProblem(chunk);
+      if (problem !== null) throw failed(problem);
       emitChunk(scope, chunk, draft);
     }
     if (draft.finish === null)
-      throw new ModelError(`model ${model.id} ended its stream without a finish chunk`, {
-        retryable: true,
-      });
+      throw failed("ended its stream without a finish chunk", { retryable: true });
     if (draft.finish.reason === "content_filter")
-      throw new ModelError(
-        `model ${model.id} refused to answer: its provider's content filter stopped the reply`,
-        { kind: "content" },
-      );
-    if (draft.finish.reason === "error")
-      throw new ModelError(`model ${model.id} reported an error in its stream`, {
-        retryable: true,
+      throw failed("refused to answer: its provider's content filter stopped the reply", {
+        kind: "content",
       });
+    if (draft.finish.reason === "error")
+      throw failed("reported an error in its stream", { retryable: true });
   } catch (error) {
     const reason = error instanceof CallStopped ? "stopped" : errorName(error);
     ended(draft.finish?.usage ?? noUsage, reason);

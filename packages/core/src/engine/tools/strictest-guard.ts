@@ -1,9 +1,9 @@
-import { MiddlewareError } from "../../errors/middleware-error.js";
 import { toolRule } from "../../in-memory/list-guard.js";
 import { isRecord } from "../../json/json.js";
 import { showKind } from "../../plugin-kit/show-value.js";
 import type { GuardedCall, ToolDecision, ToolGuard } from "../../ports/tool-guard.js";
 import { isSameRule, type PermissionRule } from "../../state/sections.js";
+import { brokenContract } from "../assemble/run-hook.js";
 
 /** A guard with the name of the plugin that provides it. */
 export interface NamedGuard {
@@ -55,8 +55,9 @@ export function strictestGuard(guards: readonly NamedGuard[]): ToolGuard {
 function checkDecision(plugin: string, returned: unknown): ToolDecision {
   const problem = decisionProblem(returned);
   if (problem === null) return returned as ToolDecision;
-  const message = `plugin ${JSON.stringify(plugin)}: its toolGuard returned ${problem}. The tool was not run. Return { decision: "allow" }, { decision: "deny", reason } or { decision: "ask", reason, suggestions? }`;
-  throw new MiddlewareError(message, { middleware: plugin, hook: "toolGuard" });
+  const advice = `Return { decision: "allow" }, { decision: "deny", reason } or { decision: "ask", reason, suggestions? }`;
+  const sentences = `returned ${problem}. The tool was not run. ${advice}`;
+  throw brokenContract("plugin", plugin, "toolGuard", sentences);
 }
 
 function decisionProblem(returned: unknown): string | null {

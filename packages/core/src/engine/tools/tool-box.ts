@@ -1,19 +1,17 @@
-import { MiddlewareError } from "../../errors/middleware-error.js";
 import * as s from "../../plugin-kit/schema/index.js";
 import { showKind } from "../../plugin-kit/show-value.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { type Tool, tool, toolResult } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+import { brokenContract } from "../assemble/run-hook.js";
 
 /** Returns the tool source of a plugin, blamed by name when what it returns is no list. */
 export function soundSource(plugin: string, source: () => readonly Tool[]): () => readonly Tool[] {
   return () => {
     const tools: unknown = source();
     if (Array.isArray(tools)) return tools;
-    throw new MiddlewareError(
-      `plugin ${JSON.stringify(plugin)}: its toolSource returned ${showKind(tools)} where a list of tools is needed`,
-      { middleware: plugin, hook: "toolSource" },
-    );
+    const problem = `returned ${showKind(tools)} where a list of tools is needed`;
+    throw brokenContract("plugin", plugin, "toolSource", problem);
   };
 }
 
