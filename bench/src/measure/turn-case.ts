@@ -1,9 +1,7 @@
 import type { Contender, TurnEffort, TurnSample } from "./contender.js";
 import type { Case } from "./rounds.js";
 import { takeTurns } from "./take-turns.js";
-
-/** Turns before anything counts on a new session: every node of three at random has seen it by then, most likely. */
-const WARM_UP = 6;
+import { TURNS_UNTIL_LOADED } from "./warm-up.js";
 
 /** A contender on sessions that hold about as many messages. */
 export class TurnCase implements Case<TurnSample> {
@@ -35,7 +33,7 @@ export class TurnCase implements Case<TurnSample> {
     this.#session = `${store}-${name}-${this.messages}-${this.#sessions++}`.replaceAll(" ", "-");
     this.#grown = 0;
     await this.contender.seed(this.#session, this.messages);
-    await this.#take({ ...this.#effort, batch: WARM_UP });
+    await this.#take({ ...this.#effort, batch: TURNS_UNTIL_LOADED });
   }
 
   async #take(effort: TurnEffort): Promise<TurnSample> {

@@ -1,5 +1,7 @@
 import type { Contender } from "./contender.js";
 
+/** Turns before anything counts on a new session: every node of three at random has loaded it by then, most likely. */
+export const TURNS_UNTIL_LOADED = 6;
 /** Turns after which a process that serves for long has compiled and optimised what a turn needs. */
 const TURNS = 800;
 /** Turns on one session, so that none grows long. */

@@ -1,3 +1,4 @@
+import { TURNS_UNTIL_LOADED } from "../measure/warm-up.js";
 import type { Scenario } from "./scenario.js";
 import { throughputScenario } from "./throughput.js";
 
@@ -14,7 +15,7 @@ export const hotSession: Scenario = throughputScenario({
   peers: false,
   async prepare(contender, session) {
     await contender.seed(session, MESSAGES);
-    await contender.turn(session);
+    for (let turn = 0; turn < TURNS_UNTIL_LOADED; turn++) await contender.turn(session);
     return async () => {
       if (contender.name === "floor")
         for (let call = 0; call < CALLS; call++) await contender.turn(session);
