@@ -1,6 +1,6 @@
 import type { PermissionRule, ToolSubject } from "@holdfast/core";
 import { commandAllowed, commandForbidden, type FileRules } from "./command/command-rules.js";
-import { type CommandLine, readCommand } from "./command/read-command.js";
+import { type CommandLine, inDirectory, readCommand } from "./command/read-command.js";
 import type { PathRoots } from "./path/path-forms.js";
 import { coversPath, forbidsPath, pathPattern } from "./path/path-pattern.js";
 import { isBare } from "./rules/rule.js";
@@ -24,16 +24,9 @@ export function readSubject(subject: ToolSubject): ReadSubject {
   return subject.kind === "command" ? { ...subject, line: lineOf(subject) } : subject;
 }
 
-/** Returns the command line of a subject; files that it opens are named from the workspace on. */
+/** Returns the command line of a subject; where it runs counts as a command that changes the directory first. */
 export function lineOf({ line, value, directory = "" }: ReadSubject): CommandLine {
-  if (line !== undefined) return line;
-  const read = readCommand(value);
-  if (directory === "") return read;
-  const files = read.files.map((file) => ({
-    ...file,
-    path: /^[/~]/.test(file.path) ? file.path : `${directory}/${file.path}`,
-  }));
-  return { ...read, files };
+  return line ?? inDirectory(readCommand(value), directory);
 }
 
 /** Reports whether a deny or ask rule is about the subject. */

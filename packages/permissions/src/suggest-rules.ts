@@ -2,7 +2,7 @@ import type { PermissionRule, SuggestedRule } from "@holdfast/core";
 import { commandPattern } from "./command/command-pattern.js";
 import { isCovered } from "./command/command-rules.js";
 import type { CommandLine, SimpleCommand } from "./command/read-command.js";
-import { isBare, maxPatternChars, namesTool } from "./rules/rule.js";
+import { isBare, namesTool, patternProblem } from "./rules/rule.js";
 import { lineOf, type ReadSubject } from "./subject-rules.js";
 
 /** Rules offered at most; a person does not read more. */
@@ -40,7 +40,9 @@ export function suggestRules(
       ...(broad ? { broad } : {}),
     }),
   );
-  const fits = suggestions.every(({ pattern = "" }) => pattern.length <= maxPatternChars);
+  const fits = suggestions.every(
+    ({ pattern }) => pattern === undefined || patternProblem(pattern) === null,
+  );
   const isOffered = suggestions.length > 0 && suggestions.length <= maxSuggestions && fits;
   return isOffered && isEnough([...rules.allow, ...suggestions]) ? suggestions : [];
 }

@@ -228,3 +228,42 @@ test("text is equal, or matches with *", () => {
   expect(text("a/b c", ["a*c"])).toBe("allow");
   expect(text(" Writer ", ["*"], ["writer"])).toBe("deny");
 });
+
+test.each([
+  ["find . -exec grep:*", "find . -exec grep x {} + -exec rm {} +"],
+  ["sort -o a:*", "sort -o a -o /etc/b c"],
+  ["make -f a:*", "make -f a -f /tmp/b"],
+])("a rule that names an option, %j, is about one use of it", (pattern, line) => {
+  expect(command(line, { allow: [pattern] }).decision).toBe("ask");
+  expect(command(`${pattern.slice(0, -2)} x`, { allow: [pattern] }).decision).toBe("allow");
+});
+
+describe("a command in a directory of the workspace", () => {
+  const decided = (directory: string, allow: string[], deny: string[] = []) =>
+    decide(inputOf({ kind: "command", value: "sh build.sh", directory }, { allow, deny }));
+
+  test("is not the command that a rule was remembered for", () => {
+    expect(decided("tmp", ["sh build.sh"])).toMatchObject({
+      decision: "ask",
+      suggestions: [{ pattern: "cd tmp" }],
+    });
+    expect(decided("tmp", ["sh build.sh", "cd tmp"])).toEqual({ decision: "allow" });
+    expect(decided("tmp", ["*"], ["cd tmp"]).decision).toBe("deny");
+    expect(decided("a\u200Bb", ["sh build.sh", "cd:*"]).decision).toBe("ask");
+  });
+
+  test.each(["", ".", "./", "././"])("is the same command in the workspace itself, %j", (root) => {
+    expect(decided(root, ["sh build.sh"])).toEqual({ decision: "allow" });
+  });
+
+  test("outside of it is not the workspace itself", () => {
+    expect(decided("/", ["sh build.sh"]).decision).toBe("ask");
+  });
+});
+
+test.each(['git commit -m "a\nb"', "printf 'a\tb'"])(
+  "no rule is suggested that could not be written: %j",
+  (line) => {
+    expect(command(line, {})).not.toHaveProperty("suggestions");
+  },
+);

@@ -49,10 +49,15 @@ export function isCovered(patterns: readonly CommandPattern[], command: SimpleCo
   return patterns.some((pattern) => {
     if (isExact(pattern)) return command.forms.some((words) => coversWords(pattern, words));
     if (!coversWords(pattern, command.words)) return false;
-    return (
-      special === null ||
-      special.names.every((name) => pattern.head.some((word) => word.startsWith(name)))
-    );
+    return special === null || namesAll(pattern, special.names);
+  });
+}
+
+/** Reports whether the pattern names each as often as it is used: `sort -o a:*` is not about `sort -o a -o b`. */
+function namesAll({ head }: CommandPattern, names: readonly string[]): boolean {
+  return [...new Set(names)].every((name) => {
+    const uses = names.filter((each) => each === name).length;
+    return head.filter((word) => word.startsWith(name)).length >= uses;
   });
 }
 

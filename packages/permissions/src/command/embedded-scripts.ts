@@ -6,7 +6,7 @@ import { gap } from "./shell-word.js";
  */
 export function strangeScripts(program: string, args: readonly string[]): readonly string[] {
   if (/^[gmn]?awk$/.test(program)) {
-    const script = args.find((word) => !word.startsWith("-")) ?? gap;
+    const script = awkScript(args);
     return isPlainAwk(script) ? [] : [script];
   }
   if (/^g?sed$/.test(program)) return sedScripts(args).filter((script) => !isPlainSed(script));
@@ -18,20 +18,54 @@ export function strangeScripts(program: string, args: readonly string[]): readon
 const databaseEscape =
   /\\[!ogw]|\\copy|\bPROGRAM\b|^\s*\.|\n\s*\.|\b(?:system|load_extension|writefile|readfile|pg_read_file|INTO\s+(?:OUT|DUMP)FILE)\b/i;
 
-/** `>` and `|` open files and programs, which a comparison or `||` does not. */
-function isPlainAwk(script: string): boolean {
-  const code = script.replaceAll("||", "").replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
-  return !script.includes(gap) && !/system|getline|close|fflush|[@|>]/.test(code);
+/** Returns the program text among the arguments; {@link gap} where it cannot be told from the values of options. */
+function awkScript(args: readonly string[]): string {
+  for (let index = 0; index < args.length; index++) {
+    const word = args[index] ?? gap;
+    if (word === "--") return args[index + 1] ?? gap;
+    if (/^-[Fv]$/.test(word)) index++;
+    else if (!word.startsWith("-")) return word;
+    else if (!/^-[Fv]/.test(word)) return gap;
+  }
+  return gap;
 }
 
-function sedScripts(args: readonly string[]): readonly string[] {
-  const given = args.flatMap((word, index) => {
-    if (/^-[nErsuz]*e$/.test(word) || word === "--expression") return [args[index + 1] ?? gap];
-    if (word.startsWith("--expression=")) return [word.slice("--expression=".length)];
-    return /^-[nErsuz]*e./.test(word) ? [word.slice(word.indexOf("e") + 1)] : [];
-  });
-  return given.length > 0 ? given : [args.find((word) => !word.startsWith("-")) ?? gap];
+/** `>` and `|` open files and programs, which a comparison or `||` does not. */
+function isPlainAwk(script: string): boolean {
+  // A quote in a regular expression or in a comment begins no string.
+  const hasStrings = !/[/#]/.test(script);
+  const code = hasStrings ? script.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '""') : script;
+  return (
+    !script.includes(gap) && !/system|getline|close|fflush|[@|>]/.test(code.replaceAll("||", ""))
+  );
 }
+
+/** Returns the scripts among the arguments, with {@link gap} for an option that may be another way to give one. */
+function sedScripts(args: readonly string[]): readonly string[] {
+  const scripts: string[] = [];
+  const operands: string[] = [];
+  let isInFile = false;
+  for (let index = 0; index < args.length; index++) {
+    const word = args[index] ?? gap;
+    if (word === "--") {
+      operands.push(...args.slice(index + 1));
+      break;
+    }
+    const joined = /^(?:-[nErsuz]*e(?=.)|--expression=)(.*)$/s.exec(word);
+    if (joined) scripts.push(joined[1] ?? gap);
+    else if (/^(?:-[nErsuz]*e|--expression)$/.test(word)) scripts.push(args[++index] ?? gap);
+    // A script in a file is an option of its own, which a rule must name.
+    else if (/^(?:-[nErsuz]*f|--file(?:=|$))/.test(word)) {
+      isInFile = true;
+      if (/^(?:-[nErsuz]*f|--file)$/.test(word)) index++;
+    } else if (!word.startsWith("-") || word === "-") operands.push(word);
+    else if (!plainSedOption.test(word)) scripts.push(gap);
+  }
+  return scripts.length > 0 || isInFile ? scripts : [operands[0] ?? gap];
+}
+
+const plainSedOption =
+  /^(?:-[nErsuz]+|-[nErsuz]*i.*|--in-place(?:=.*)?|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered|posix|debug|help|version))$/;
 
 const sedAddress = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)`;
 const sedRange = String.raw`(?:${sedAddress}(?:,(?:${sedAddress}|[+~]\d+))?\s*!?\s*)?`;

@@ -48,6 +48,8 @@ const deceptive = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFE\uFFFF]|
 
 const plainTests = new Set(["-e", "-f", "-d", "-z", "-n", "-r", "-w", "-x", "-s", "-L", "-h"]);
 
+const plainDelimiter = /^(?:[\w.-]+|'[\w.-]+'|"[\w.-]+"|\\[\w.-]+)$/;
+
 /** Reads a command line; never throws. */
 export function readCommand(line: string): CommandLine {
   const reader = new Reader();
@@ -58,6 +60,28 @@ export function readCommand(line: string): CommandLine {
     reader.unknown ??= "a command that cannot be parsed";
   }
   return reader.result();
+}
+
+/** Returns the line as it is when it starts in a directory of the workspace: behind a `cd`, with its files named from there. */
+export function inDirectory(read: CommandLine, directory: string): CommandLine {
+  if (/^(?:\.?\/)*\.?$/.test(directory) && !directory.startsWith("/")) return read;
+  const words = ["cd", directory];
+  const plain = {
+    gaps: "none" as const,
+    unknown: null,
+    variable: null,
+    hasVariables: false,
+    isShell: false,
+  };
+  const change: SimpleCommand = { words, forms: [words], ...plain };
+  const files = read.files.map((file) => ({
+    ...file,
+    path: /^[/~]/.test(file.path) ? file.path : `${directory}/${file.path}`,
+  }));
+  const isStrange = deceptive.test(directory) || directory.includes(gap);
+  const unknown =
+    read.unknown ?? (isStrange ? "a directory with characters that cannot be seen" : null);
+  return { commands: [change, ...read.commands], files, unknown };
 }
 
 class Reader {
@@ -198,7 +222,13 @@ function doubtOf(node: SyntaxNode): string | null {
       return node.text.includes("\\'") ? "quotes that shells read differently" : null;
     case "ArithmeticExpansion":
       return /^\$\(\([\d\s+*/%-]*\)\)$/.test(node.text) ? null : "arithmetic on variables";
+    case "HereDoc":
+      return plainDelimiter.test(node.delimiter?.text ?? "")
+        ? null
+        : "a here-document whose end shells read differently";
     case "ParameterExpansion":
+      // Within double quotes `'` opens a quotation in bash and is a letter in other shells.
+      if (node.text.includes("'")) return "quotes that shells read differently";
       return isPlain(node) ? null : "an expansion that assigns or evaluates";
     case "For":
       return isLoopVariable(node.name.value) ? null : "a loop over a variable that programs read";

@@ -10,7 +10,7 @@ import {
 
 /** Parts of a command that make it more than its name says. */
 export interface SpecialUse {
-  /** Words, or their first characters, that a rule must name to cover the call. */
+  /** Words, or their first characters, that a rule must name to cover the call, each as often as it is used. */
   readonly names: readonly string[];
   /** The call can run programs that its words do not show. */
   readonly runs: boolean;
@@ -25,11 +25,10 @@ export function specialUse(words: readonly string[]): SpecialUse | null {
     ...runnerUses(base, args),
     ...launcherUses(base, args, subcommand),
     ...interpreterUses(base, args),
-    ...[base, `${base} *`, `${base} ${subcommand}`].flatMap((key) =>
-      Object.hasOwn(specialOptions, key) ? optionUses(specialOptions[key] ?? {}, args) : [],
-    ),
+    ...optionUses([base, `${base} *`, `${base} ${subcommand}`], args),
     ...strangeScripts(base, args).map((script) => ({ names: [script], runs: true })),
     ...manyOperands(base, args),
+    ...sentFiles(base, args),
   ];
   if (uses.length === 0) return null;
   return { names: uses.flatMap(({ names }) => names), runs: uses.some(({ runs }) => runs) };
@@ -98,6 +97,13 @@ function manyOperands(base: string, args: readonly string[]): SpecialUse[] {
   return count > 1 ? [{ names: operands, runs: false }] : [];
 }
 
+/** `curl` reads what it sends from a file behind an `@` that no `=` is in front of. */
+function sentFiles(base: string, args: readonly string[]): SpecialUse[] {
+  if (base !== "curl") return [];
+  const named = args.filter((word) => /^(?:-[^-=@]*|--[^=]+=[^=@]*|[^-=@:/]+)@/.test(word));
+  return named.map((word) => ({ names: [word], runs: false }));
+}
+
 function launchedArgs(base: string, args: readonly string[]): readonly string[] | null {
   const subcommands = listed(launchers, base);
   if (subcommands.includes("*")) return args;
@@ -114,26 +120,42 @@ function programOf(args: readonly string[]): readonly string[] {
   return first === -1 ? [...args, gap] : args.slice(0, first + 1);
 }
 
-function optionUses(options: SpecialOptions, args: readonly string[]): SpecialUse[] {
-  const { whole = false, untilOperand = false } = options;
+/** @param keys - names of tables; a word that several of them know counts once */
+function optionUses(keys: readonly string[], args: readonly string[]): SpecialUse[] {
+  const tables = keys
+    .map((key) => (Object.hasOwn(specialOptions, key) ? specialOptions[key] : undefined))
+    .filter((options) => options !== undefined)
+    .map((options) => ({ options, end: optionsEnd(options, args) }));
+  return args.flatMap((word, index): SpecialUse[] => {
+    for (const { options, end } of tables) {
+      const use = index < end ? optionUse(options, word) : null;
+      if (use !== null) return [use];
+    }
+    return [];
+  });
+}
+
+function optionsEnd({ whole, untilOperand }: SpecialOptions, args: readonly string[]): number {
   // A value of an earlier option looks like an operand, so that only one in first place is sure to be one.
   const isEnded = untilOperand && /^[^-\uFFFF]/.test(args[0] ?? "");
   const last = isEnded ? 0 : args.indexOf("--");
-  const read = last === -1 || whole ? args : args.slice(0, last);
-  const among = (list: string | undefined, word: string): string | undefined =>
+  return last === -1 || whole ? args.length : last;
+}
+
+function optionUse(options: SpecialOptions, word: string): SpecialUse | null {
+  const { whole = false } = options;
+  const among = (list: string | undefined): string | undefined =>
     list?.split(" ").find((option) => isOption(word, option, whole));
-  return read.flatMap((word): SpecialUse[] => {
-    // A file can be called "-o".
-    if (word.startsWith(gap)) return [{ names: [gap], runs: false }];
-    const runs = among(options.runs, word);
-    const found = runs ?? among(options.writes, word);
-    if (found !== undefined) {
-      const named = word.startsWith("--") ? (word.split("=")[0] ?? word) : found;
-      return [{ names: [named], runs: runs !== undefined }];
-    }
-    const isOperand = options.operands?.split(" ").some((start) => word.startsWith(start));
-    return isOperand ? [{ names: [word], runs: true }] : [];
-  });
+  // A file can be called "-o".
+  if (word.startsWith(gap)) return { names: [gap], runs: false };
+  const runs = among(options.runs);
+  const found = runs ?? among(options.writes);
+  if (found !== undefined) {
+    const named = word.startsWith("--") ? (word.split("=")[0] ?? word) : found;
+    return { names: [named], runs: runs !== undefined };
+  }
+  const isOperand = options.operands?.split(" ").some((start) => word.startsWith(start));
+  return isOperand ? { names: [word], runs: true } : null;
 }
 
 /** `-o` is found in `-xo`, `-of` and `-o`; `--output` in `--output=f` and `--outp`; `-exec` only as a whole. */

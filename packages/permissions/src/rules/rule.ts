@@ -5,7 +5,7 @@ import { matchesWildcard, starPattern } from "../wildcard.js";
 export type ParsedRule = { readonly rule: PermissionRule } | { readonly problem: string };
 
 /** Characters a specifier may have; the time a match takes grows with them. */
-export const maxPatternChars = 2_000;
+const maxPatternChars = 2_000;
 
 const form = 'write it as "tool" or "tool(specifier)"';
 
