@@ -35,6 +35,8 @@ export interface CallScope {
   readonly usage: UsageMeter;
   /** Present when the events of the call are kept for `attach`. */
   readonly feed?: FeedWriter | undefined;
+  /** Ids of tool calls that this run is about to start and has not started. */
+  readonly notBegun: Set<string>;
   /** Messages of the input that are new to the session; known once the call has looked at its state. */
   newInput: readonly Message[];
   emit(event: EventBody): void;

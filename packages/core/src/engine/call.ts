@@ -94,10 +94,7 @@ export class Call implements ActiveCall {
     try {
       leave = this.#parts.lifecycle.enter(this);
       const answering = compose(this.#parts.hooks.onRun, this.#runStep(), async () => {
-        // Only a call that was named can have an earlier run.
-        const { feed } = this.#events;
-        if (feed && this.#ctx.callId !== undefined) await feed.look();
-        this.#events.begin();
+        if (!this.#looksAtFeed) this.#events.begin();
         await this.#parts.lifecycle.ready(this.#exits.draining);
         return this.#answer();
       });
@@ -121,6 +118,11 @@ export class Call implements ActiveCall {
       this.#parts.runMarks?.end(this.runId);
       leave?.();
     }
+  }
+
+  /** Only a call that was named can have an earlier run. It looks for one in its place among the calls that arrive. */
+  get #looksAtFeed(): boolean {
+    return this.#events.feed !== undefined && this.#ctx.callId !== undefined;
   }
 
   #runStep(): RunStep {
@@ -147,6 +149,8 @@ export class Call implements ActiveCall {
       queueTimeoutMs,
       takeBackUnfinished: onBusy === "rollback",
       prepare: async () => {
+        if (this.#looksAtFeed) await this.#events.feed?.look();
+        this.#events.begin();
         await this.#receive();
         this.#mark();
         await orAborted(this.#listen(), this.#exits.draining);
@@ -271,6 +275,7 @@ export class Call implements ActiveCall {
       prefetch: this.#prefetch,
       usage: this.#usage,
       feed: this.#events.feed,
+      notBegun: new Set(),
       newInput: [],
       inputIds: [],
       emit: (event) => this.#events.emit(event),

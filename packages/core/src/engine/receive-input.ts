@@ -7,7 +7,7 @@ import type { AgentParts } from "./assemble/agent-parts.js";
 import type { Confirmation, ExternalResult, QuestionAnswer, ReadInput } from "./call-input.js";
 import { type Receiver, receive, receiveBlock } from "./receive.js";
 import { storedState } from "./session/stored-state.js";
-import { openCallsOf } from "./tools/close-calls.js";
+import { openCallsOf } from "./tools/open-calls.js";
 import { textResult, toOutput } from "./tools/tool-results.js";
 
 /** Step of a call's input; the rest depends on its kind. */

@@ -5,6 +5,7 @@ import {
 } from "../errors/index.js";
 import type { PendingCall } from "../events/agent-reply.js";
 import type { Message, ToolCallBlock } from "../message/message.js";
+import { messageBytes } from "../message/read-message.js";
 import { describeSlot } from "../slot/slot.js";
 import type { RunRecord } from "../state/sections.js";
 import { type ReadInput, withFreshIds } from "./call-input.js";
@@ -13,8 +14,8 @@ import type { RunName } from "./save/log-batch.js";
 import { restate } from "./session/run-records.js";
 import type { KeptAnswer } from "./session/take-in.js";
 import type { Answers } from "./tools/acting.js";
-import { questionOf } from "./tools/call-questions.js";
-import { endToolCalls, openCallsOf } from "./tools/close-calls.js";
+import { endToolCalls } from "./tools/close-calls.js";
+import { isSuspended, openCallsOf, questionOf } from "./tools/open-calls.js";
 import { type OpenAsks, takeConfirmations, takeResults } from "./tools/take-answers.js";
 import { takeQuestionAnswers } from "./tools/take-question-answers.js";
 import { delegatedAsks } from "./tools/waiting-calls.js";
@@ -55,11 +56,23 @@ export async function takeTurnInput(scope: CallScope, given: TurnInput): Promise
     throw new StateTooLargeError(
       `${describeSlot(slot)} holds ${bytes} bytes of messages; limits.stateBytes allows ${stateBytes}. Compact it (agent.compact) or raise the limit`,
     );
-  await takeKept(scope, given.answers);
+  const added = addedBytes(given);
+  if (added > stateBytes)
+    throw new StateTooLargeError(
+      `the input for ${describeSlot(slot)} has ${added} bytes; limits.stateBytes allows ${stateBytes}. Say it in several calls, put it into files, or raise the limit`,
+    );
   const fresh = freshInput(scope, given);
+  // First: a call that is stopped in what follows keeps its words.
+  if (fresh.kind === "messages") answer(scope, fresh.messages);
+  await takeKept(scope, given.answers);
   const resumption = await resume(scope, fresh, { goesOn: session.goesOn });
   await arrange(scope, given, fresh);
   return resumption;
+}
+
+function addedBytes({ input, continued }: TurnInput): number {
+  if (continued || input?.kind !== "messages") return 0;
+  return input.messages.reduce((sum, message) => sum + messageBytes(message), 0);
 }
 
 /** Applies what other calls, which died, were to say about open tool calls. None of it is part of the present run. */
@@ -93,8 +106,7 @@ async function arrange(
   fresh: ReadInput,
 ): Promise<void> {
   const { session, run, parts } = scope;
-  if (fresh.kind === "messages") answer(scope, fresh.messages);
-  else session.taken.add(run.runId);
+  if (fresh.kind !== "messages") session.taken.add(run.runId);
   if (!continued) return;
   session.taken.add(run.runId);
   scope.inputHash ??= continued.inputHash;
@@ -153,11 +165,12 @@ async function resume(
   // The agent that they run was answered elsewhere, and waits no more.
   const answered = (id: string) => asks.get(id)?.length === 0;
   const waiting = open.filter(({ call, state }) => state !== "pending" || !answered(call.id));
-  const hasQuestion = (call: ToolCallBlock) => questionOf(state, call)?.asked !== undefined;
   const isAsking = waiting.some(
-    ({ call, state }) => state === "asking" || asks.has(call.id) || hasQuestion(call),
+    (one) => one.state === "asking" || asks.has(one.call.id) || isSuspended(state, one),
   );
-  if (input.kind === "messages" && waiting.length > 0 && (isAsking || !interrupted))
+  // A run that is gone on with says nothing new: it ends with what waits.
+  const isNew = input.kind === "messages" && input.messages.length > 0;
+  if (isNew && waiting.length > 0 && (isAsking || !interrupted))
     throw pendingError(scope, waiting, asks);
   const ends = input.kind === "confirm" && input.confirm.some(({ interrupt }) => interrupt);
   if (ends)
@@ -165,11 +178,12 @@ async function resume(
       which: (_, { id }) => !delegated.has(id),
       text: ENDED_BY_DENIAL,
     });
-  const run = open.filter(({ call, state }) =>
+  const run = open.filter((one) =>
     ends
-      ? delegated.has(call.id)
-      : state === "allowed" ||
-        (state === "pending" && ((interrupted && !hasQuestion(call)) || answered(call.id))),
+      ? delegated.has(one.call.id)
+      : one.state === "allowed" ||
+        (one.state === "pending" &&
+          ((interrupted && !isSuspended(state, one)) || answered(one.call.id))),
   );
   return {
     calls: run.map(({ call }) => call),
@@ -194,8 +208,12 @@ async function openAsks(scope: CallScope): Promise<OpenAsks> {
 /** Answers what waits with a denial, where the caller of a new message wants that. */
 function denyPending(scope: CallScope): void {
   const { ctx, session } = scope;
-  if (ctx.onPending !== "deny" || session.goesOn || session.state.shutdownInterrupted) return;
+  if (ctx.onPending !== "deny") return;
+  const goesOn = session.goesOn || session.state.shutdownInterrupted;
   endToolCalls(scope, {
+    // What an earlier run had begun is not waited for: it goes on.
+    which: (state, call) =>
+      !goesOn || state === "asking" || isSuspended(session.state, { call, state }),
     text: "Not run: the user answered with a new message instead.",
     resultState: "denied",
   });

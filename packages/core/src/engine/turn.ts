@@ -1,4 +1,9 @@
-import { LeaseLostError, StateConflictError } from "../errors/index.js";
+import {
+  HoldfastError,
+  LeaseLostError,
+  StateConflictError,
+  StateTooLargeError,
+} from "../errors/index.js";
 import type { AgentReply } from "../events/agent-reply.js";
 import { textOf } from "../message/read-message.js";
 import type { CallOutcome } from "../ports/conversation-log.js";
@@ -17,6 +22,7 @@ import type { OpenSession } from "./session/open-session.js";
 import { isUnfinished, recordOfRun, remember } from "./session/run-records.js";
 import { callAborted } from "./session/stop-switch.js";
 import { takeIn } from "./session/take-in.js";
+import { addressedHere } from "./session/take-steered.js";
 import { type TurnInput, takeTurnInput } from "./turn-input.js";
 
 /** Request of a call to its session. */
@@ -73,8 +79,16 @@ async function serve(
   stale: StaleSession | undefined,
 ): Promise<AgentReply> {
   const { parts, session } = scope;
-  const entries = session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [];
-  const kept = takeIn(parts, session, entries, entry);
+  const waiting = session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [];
+  const entries = await addressedHere(scope, waiting);
+  // The messages of interrupts that this call knows of are said behind its own words.
+  const known = new Set(scope.stop.messages.map(({ id }) => id));
+  const kept = takeIn(
+    parts,
+    session,
+    entries.filter(({ id }) => !known.has(id)),
+    entry,
+  );
   const own = kept.findLast(({ callId }) => scope.named && callId === scope.callId);
   const record = earlierRun(scope, input) ?? ownRun(scope, stale?.inputIds ?? []);
   if (record && !isUnfinished(record)) {
@@ -151,6 +165,8 @@ class Turn {
     } catch (error) {
       if (StateConflictError.is(error) && !LeaseLostError.is(error))
         throw new StaleSession(this.#scope.inputIds, error);
+      // The store has no room for the input.
+      if (StateTooLargeError.is(error)) this.#progress.isAccepted = false;
       throw error;
     }
   }
@@ -159,6 +175,8 @@ class Turn {
   async #failed(error: unknown): Promise<AgentReply> {
     const { stop, session, slot, emit } = this.#scope;
     const { kind } = stop;
+    const isRefused = !this.#progress.isAccepted && HoldfastError.is(error);
+    if (isRefused && kind !== "abort" && kind !== "lease_lost") return this.#fail(error, "error");
     if (kind !== null) {
       emit({ type: "interrupted", kind });
       session.mark({ name: "interrupt", details: { kind } });

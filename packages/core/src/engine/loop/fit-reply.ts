@@ -2,6 +2,9 @@ import { createMessage } from "../../message/create-message.js";
 import type { Block, Message, TextBlock } from "../../message/message.js";
 import { contentChars, messageBytes } from "../../message/read-message.js";
 
+/** Metadata key of a reply that the log has whole. */
+const SHORTENED = "shortened";
+
 /**
  * The reply itself when it is within the limit; otherwise the same with a note in place of its largest files. The caller
  * gets the original and the conversation log keeps it, but every later request would have to carry it too.
@@ -10,12 +13,18 @@ export function fitReply(message: Message, maxBytes: number): Message {
   const fits = messageBytes(message) <= maxBytes;
   const largest = fits ? null : largestFile(message.content);
   if (largest === null) return message;
-  const { id, createdAt, usage, metadata } = message;
+  const { id, createdAt, usage } = message;
+  const metadata = { ...message.metadata, [SHORTENED]: true };
   const content = message.content.map((block) => (block === largest ? note(largest) : block));
   return fitReply(
     createMessage("assistant", content, { id, createdAt, usage, metadata }),
     maxBytes,
   );
+}
+
+/** Tells whether a message is what {@link fitReply} left of a reply. */
+export function isShortened({ metadata }: Message): boolean {
+  return metadata?.[SHORTENED] === true;
 }
 
 type File = Extract<Block, { type: "data" }>;

@@ -10,7 +10,8 @@ import { writeAhead } from "../save/write-log.js";
 import { CallStopped } from "../session/stop-switch.js";
 import { takeDeferred, takeSteered } from "../session/take-steered.js";
 import { type Acted, act } from "../tools/acting.js";
-import { endToolCalls, openCallsOf } from "../tools/close-calls.js";
+import { endToolCalls } from "../tools/close-calls.js";
+import { openCallsOf } from "../tools/open-calls.js";
 import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
 import { ENDED_BY_DENIAL, type Resumption } from "../turn-input.js";
 import { discardAttempt } from "./ask-models.js";
@@ -75,7 +76,10 @@ export async function runLoop(scope: CallScope, resumption: Resumption): Promise
       if (await goesOn(scope, iteration)) continue;
       return { reason: "stop", message };
     }
-    for (const { id } of calls) session.state.openCalls[id] = "pending";
+    for (const { id } of calls) {
+      session.state.openCalls[id] = "pending";
+      scope.notBegun.add(id);
+    }
     if (stopRequested) {
       endToolCalls(scope, { text: "Not run: the call was ended before it." });
       return { reason: "middleware_stop", message };

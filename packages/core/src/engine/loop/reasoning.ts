@@ -1,9 +1,13 @@
 import { EmptyReplyError } from "../../errors/errors.js";
+import { isRecord } from "../../json/json.js";
+import { adoptMessage } from "../../message/create-message.js";
 import type { HintBlock, Message } from "../../message/message.js";
+import { toolCallsOf } from "../../message/read-message.js";
 import type { PromptStep, ReasoningStep } from "../../middleware/middleware.js";
 import type { RequestPrompt } from "../../ports/compactor.js";
 import type { ToolSchema } from "../../ports/model.js";
 import { describeSlot } from "../../slot/slot.js";
+import { uuidv7 } from "../../slot/uuid.js";
 import type { Tool } from "../../tool/tool.js";
 import { compose } from "../assemble/compose.js";
 import { type CallScope, stepOf } from "../call-scope.js";
@@ -48,13 +52,30 @@ export async function reason(scope: CallScope, options: ReasoningOptions): Promi
     draft = await answer(scope, { ...options, hints });
     return draft.message(scope.parts.now());
   });
-  return { message: asStreamed(message, draft), draft, stopRequested };
+  return { message: withOwnCallIds(asStreamed(message, draft), draft), draft, stopRequested };
 }
 
 /** Gives a message that a hook made of a reply the id under which the reply was streamed. */
 function asStreamed(message: Message, draft: ReplyDraft | null): Message {
   if (draft === null || message.id === draft.messageId) return message;
   return Object.freeze({ ...message, id: draft.messageId });
+}
+
+/** Gives the tool calls of a hook ids that no other call has, as those of a model get: tools take them for idempotency keys. */
+function withOwnCallIds(message: Message, draft: ReplyDraft | null): Message {
+  const free = new Set(draft?.toolCallIds);
+  if (toolCallsOf(message).every(({ id }) => free.delete(id))) return message;
+  const unused = new Set(draft?.toolCallIds);
+  const given: Record<string, string> = {};
+  const content = message.content.map((block) => {
+    if (block.type !== "tool_call" || unused.delete(block.id)) return block;
+    const id = uuidv7();
+    given[id] = block.id;
+    return { ...block, id };
+  });
+  const known = message.metadata?.["providerCallIds"];
+  const providerCallIds = { ...(isRecord(known) && known), ...given };
+  return adoptMessage({ ...message, content, metadata: { ...message.metadata, providerCallIds } });
 }
 
 /** Returns a reply that says something: an empty one gets one reminder. */

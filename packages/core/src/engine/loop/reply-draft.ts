@@ -40,7 +40,7 @@ export class ReplyDraft {
   readonly #announced = new Map<string, string>();
 
   /** Ids of all calls that were announced, complete or not. */
-  readonly #toolCallIds: string[] = [];
+  readonly toolCallIds: string[] = [];
 
   /** Block of the last piece that was told as an event; null behind anything else. */
   #told: string | null = null;
@@ -58,7 +58,7 @@ export class ReplyDraft {
     // Providers reuse ids such as call_0; within a session ours never repeat.
     const id = uuidv7();
     this.#announced.set(providerId, id);
-    this.#toolCallIds.push(id);
+    this.toolCallIds.push(id);
     return { id, isNew: true };
   }
 
@@ -123,7 +123,7 @@ export class ReplyDraft {
       textChars: this.#chars("text"),
       thinkingChars: this.#chars("thinking"),
       files: this.#blocks.filter(({ type }) => type === "data").length,
-      toolCallIds: [...this.#toolCallIds],
+      toolCallIds: [...this.toolCallIds],
     };
   }
 

@@ -15,6 +15,7 @@ import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
 import type { OpenSession } from "../session/open-session.js";
 import { factsOf } from "../session/session-facts.js";
+import { isSuspended, openCallsOf } from "../tools/open-calls.js";
 import { type CheckedSections, checkState } from "./check-state.js";
 import { type Resolution, resolveConflict } from "./resolve-conflict.js";
 import { saveFailure } from "./save-failure.js";
@@ -162,10 +163,14 @@ function callRecordOf(
 
 /** Returns what listings show of the session. */
 function infoOf({ state }: OpenSession): SessionInfo {
-  const unfinished = state.unfinishedRun !== null || state.resumableRun !== null;
+  const { unfinishedRun, resumableRun } = state;
+  // What a run was cut before goes on with it; what asks waits for a person all the same.
+  const waits = openCallsOf(state).some(
+    (one) => resumableRun === null || one.state === "asking" || isSuspended(state, one),
+  );
   return {
-    unfinished,
-    waiting: !unfinished && Object.keys(state.openCalls).length > 0,
+    unfinished: unfinishedRun !== null || resumableRun !== null,
+    waiting: unfinishedRun === null && waits,
     counts: { messages: state.messages.length },
     ...factsOf(state),
   };

@@ -84,6 +84,8 @@ export class OpenSession {
   readonly put: Set<string>;
   /** The stored revision `state` is based on; null when nothing is stored. */
   revision: Revision | null;
+  /** Messages that were replaced since the session was opened, as they were then, by id. */
+  readonly replaced: Map<string, Message> = new Map();
   /** Messages said since the session was opened, by id, in order. */
   readonly said: Map<string, Message> = new Map();
   /** True once part of what was said is stored, or may be: a conflict does not take that out of the session. */
@@ -123,6 +125,7 @@ export class OpenSession {
   rebase(): void {
     this.gather();
     this.said.clear();
+    this.replaced.clear();
     this.#baseHead = this.state.head();
   }
 
@@ -212,8 +215,17 @@ export class OpenSession {
   takeBack(): void {
     this.gather();
     this.remove(new Set(this.said.keys()));
+    this.#putBack();
     this.state.restoreHead(this.baseHead);
     this.said.clear();
+  }
+
+  #putBack(): void {
+    for (const [id, original] of this.replaced) {
+      const index = this.state.messages.findLastIndex((message) => message.id === id);
+      if (index >= 0) this.state.contextMutable().replace(index, original);
+    }
+    this.replaced.clear();
   }
 
   /** Takes the words that the run was steered with out of the context; the log keeps them. */

@@ -10,6 +10,7 @@ import { withBlobs } from "../../store-kit/log/with-blobs.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import { readInputBody } from "../call-input.js";
 import type { CallScope } from "../call-scope.js";
+import { isShortened } from "../loop/fit-reply.js";
 import { outputOf } from "../loop/structured-output.js";
 import { answerableTogether, waitingCalls } from "../tools/waiting-calls.js";
 import type { OpenSession } from "./open-session.js";
@@ -188,14 +189,14 @@ export function messagesOf(
   return { own, results: context.slice(end).filter(isResult) };
 }
 
-/** Finds a message in the context, else in the log, where compaction cannot reach it. */
+/** Finds a message as it was said: in the context, or in the log, where compaction cannot reach it. */
 async function findMessage(
   parts: AgentParts,
   session: OpenSession,
   id: string,
 ): Promise<Message | null> {
   const present = session.state.messages.findLast((message) => message.id === id);
-  if (present) return present;
+  if (present && !isShortened(present)) return present;
   let before: number | undefined;
   for (let seen = 0; seen < maxLookBack; ) {
     const records = await parts.log.read(session.slot, { limit: 100, before });
@@ -205,5 +206,5 @@ async function findMessage(
     seen += records.length;
     before = records[0]?.seq;
   }
-  return null;
+  return present ?? null;
 }

@@ -70,14 +70,22 @@ async function look(scope: CallScope): Promise<readonly InboxEntry[]> {
     const steers = fresh
       .slice(0, end < 0 ? fresh.length : end)
       .filter(({ kind }) => kind === "steer");
-    const isForAnother = steers.some((entry) => entry.callId !== callId);
-    const calls = isForAnother ? await parts.gate.calls(slot) : [];
-    return steers.filter((entry) => entry.callId === callId || !calls.includes(entry.callId));
+    return await addressedHere(scope, steers);
   } catch {
     // The messages are safe, and the call runs on: it looks again at its next step.
     steering.isTold = true;
     return [];
   }
+}
+
+/** Leaves out the messages for other calls that are in flight, which take them in themselves. */
+export async function addressedHere(
+  { parts, slot, callId }: CallScope,
+  entries: readonly InboxEntry[],
+): Promise<readonly InboxEntry[]> {
+  const isForAnother = (entry: InboxEntry) => entry.kind !== "input" && entry.callId !== callId;
+  const calls = entries.some(isForAnother) ? await parts.gate.calls(slot) : [];
+  return entries.filter((entry) => !isForAnother(entry) || !calls.includes(entry.callId));
 }
 
 /** Returns what came with signals, in the form of an inbox. */

@@ -1,8 +1,9 @@
-import type { Message } from "../../message/message.js";
-import type { OpenCallState, RunRecord, UnfinishedRun } from "../../state/sections.js";
+import type { Message, ToolCallBlock } from "../../message/message.js";
+import type { OpenCallState, OpenCalls, RunRecord, UnfinishedRun } from "../../state/sections.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { RunName } from "../save/log-batch.js";
-import { closeCalls, openCallsOf, UNKNOWN_OUTCOME_TEXT } from "../tools/close-calls.js";
+import { closeCalls, UNKNOWN_OUTCOME_TEXT } from "../tools/close-calls.js";
+import { isSuspended, type OpenCall, openCallsOf } from "../tools/open-calls.js";
 import type { OpenSession, TakeoverOptions } from "./open-session.js";
 import { remember } from "./run-records.js";
 import { takeDeadInput } from "./take-in.js";
@@ -35,10 +36,17 @@ function settle(
     state.restoreHead(run.before);
     log.endOf(run, "rolled_back", messageIds.length);
   } else {
-    // Nothing was asked about them yet, so that no answer will come. What a person approved, only the same call runs.
+    // Nothing was asked about its own calls yet, so that no answer will come. What a person approved, only the same call runs.
     const isRepeated = run.callId === session.run.callId;
-    const closing = close(session, run, (state) => !isRepeated || state !== "allowed");
-    session.goesOn = Object.keys(state.openCalls).length > 0;
+    const before = (run.before["openCalls"] ?? state.openCalls) as OpenCalls;
+    const waited = ({ call, state: now }: OpenCall) =>
+      before[call.id] === now && (now === "asking" || isSuspended(state, { call, state: now }));
+    const closing = close(
+      session,
+      run,
+      (now, call) => !waited({ call, state: now }) && !(isRepeated && now === "allowed"),
+    );
+    session.goesOn = Object.values(state.openCalls).includes("allowed");
     log.endOf(run, "error", messageIds.length);
     if (!run.inputUnsaid) {
       const record = recordOfDead(run, closing.at(-1)?.id, log.now());
@@ -54,7 +62,7 @@ function settle(
 function close(
   session: OpenSession,
   run: RunName | UnfinishedRun,
-  which: (state: OpenCallState) => boolean,
+  which: (state: OpenCallState, call: ToolCallBlock) => boolean,
 ): readonly Message[] {
   session.gather();
   // Its process may have gone on after its last save.

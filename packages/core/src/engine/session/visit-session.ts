@@ -109,6 +109,7 @@ function scopeOf(parts: AgentParts, session: OpenSession, visit: Visit): CallSco
     steering: new Steering(),
     prefetch: new Prefetch(parts.prefetches, { slot, ctx }),
     usage: new UsageMeter(),
+    notBegun: new Set(),
     newInput: [],
     inputIds: [],
     emit,

@@ -7,6 +7,7 @@ import { badState } from "../save/check-state.js";
 import { saveNow, saveStep } from "../save/save-session.js";
 import { judgeCall, type Verdict } from "./judge-call.js";
 import { KeptResults } from "./kept-results.js";
+import { questionOf } from "./open-calls.js";
 import {
   type DelegatedAnswers,
   type Runnable,
@@ -117,7 +118,11 @@ async function runAll(
   const suspended: SuspendedCall[] = [];
   let stopRequested = false;
   const { openCalls } = scope.session.state;
-  for (const { call } of runnable) openCalls[call.id] = "started";
+  for (const { call } of runnable) {
+    openCalls[call.id] = "started";
+    // One that goes on with an answer had begun before.
+    if (questionOf(scope.session.state, call) === undefined) scope.notBegun.add(call.id);
+  }
   if (runnable.length > 0) await begin(scope);
   const kept = KeptResults.of(scope, runnable.length);
   const step: ActingStep = Object.assign(stepOf(scope), {

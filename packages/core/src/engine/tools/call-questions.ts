@@ -8,18 +8,11 @@ import { fittedContent } from "../../tool/question-answer.js";
 import type { Suspended } from "../../tool/tool.js";
 import type { QuestionAnswer } from "../call-input.js";
 import type { CallScope } from "../call-scope.js";
-import { openCallsOf } from "./close-calls.js";
-
-/** Returns what an open call has asked a person, and the answers so far; undefined when it has asked nothing. */
-export function questionOf(
-  { questions }: Pick<LiveState, "questions">,
-  { id }: Pick<ToolCallBlock, "id">,
-): OpenQuestion | undefined {
-  return Object.hasOwn(questions, id) ? questions[id] : undefined;
-}
+import { openCallsOf, questionOf } from "./open-calls.js";
 
 /**
- * Notes the question that a suspended call asks, or that it waits for something else.
+ * Notes the question that a suspended call asks, or that it waits for something else: it has run, and does not run again
+ * when its answer is all that is missing.
  *
  * @returns false when the state has no room for it: what its calls ask is bounded together
  */
@@ -29,7 +22,6 @@ export function askQuestion(
   { question, reason }: Pick<Suspended, "question" | "reason">,
 ): boolean {
   const answers = questionOf({ questions }, call)?.answers ?? [];
-  if (question === undefined && answers.length === 0) return true;
   const entry: OpenQuestion = {
     ...(question && { asked: question, ...(reason !== undefined && { reason }) }),
     answers,

@@ -5,36 +5,24 @@ import type {
   ToolResultBlock,
   ToolResultState,
 } from "../../message/message.js";
-import { toolCallsOf } from "../../message/read-message.js";
-import type { AgentState } from "../../state/agent-state.js";
+import type { LiveState } from "../../state/live-state.js";
 import type { OpenCallState } from "../../state/sections.js";
 import type { CallScope } from "../call-scope.js";
+import { isSuspended, openCallsOf } from "./open-calls.js";
 import { emitResult, textResult } from "./tool-results.js";
 
 /** The part of a session that {@link closeCalls} uses. */
 interface CallCloser {
-  readonly state: AgentState;
+  readonly state: LiveState;
   readonly log: { readonly now: () => Date };
   say(message: Message): void;
-}
-
-/** Returns the unanswered calls of the last assistant message, with their state. */
-export function openCallsOf(
-  state: AgentState,
-): readonly { readonly call: ToolCallBlock; readonly state: OpenCallState }[] {
-  if (Object.keys(state.openCalls).length === 0) return [];
-  const last = state.context.findLast(({ role }) => role === "assistant");
-  return (last ? toolCallsOf(last) : []).flatMap((call) => {
-    const open = Object.hasOwn(state.openCalls, call.id) ? state.openCalls[call.id] : undefined;
-    return open === undefined ? [] : [{ call, state: open }];
-  });
 }
 
 /** Settings of {@link closeCalls}. */
 interface CloseOptions {
   /** Picks the calls to answer. @default every one */
   readonly which?: ((state: OpenCallState, call: ToolCallBlock) => boolean) | undefined;
-  /** Text of the answers. @default what their state says */
+  /** Text of the answers; a suspended call has run, and is told so all the same. @default what their state says */
   readonly text?: string | undefined;
   /** @default "interrupted" */
   readonly resultState?: ToolResultState | undefined;
@@ -44,22 +32,37 @@ interface CloseOptions {
 export const UNKNOWN_OUTCOME_TEXT =
   "This call was interrupted; if it had started, its outcome is unknown.";
 
+const SUSPENDED_TEXT =
+  "This call had begun and waited for a result from outside, which nothing waits for any more: its outcome is unknown.";
+
 /** Answers open calls that will not run, and tells listeners of the running call. */
 export function endToolCalls(scope: CallScope, options: CloseOptions = {}): void {
-  for (const result of closeCalls(scope.session, options)) emitResult(scope, result);
+  const { notBegun, session } = scope;
+  const text = (state: OpenCallState, { id }: ToolCallBlock) =>
+    options.text ?? (notBegun.has(id) ? textOf("allowed") : textOf(state));
+  for (const result of answerCalls(session, options, text)) emitResult(scope, result);
 }
 
-/** Answers open calls that will not run. @returns the answers */
-export function closeCalls(
+/** Answers open calls that will not run. */
+export function closeCalls(session: CallCloser, options: CloseOptions = {}): void {
+  answerCalls(session, options, (state) => options.text ?? textOf(state));
+}
+
+function answerCalls(
   session: CallCloser,
-  options: CloseOptions = {},
+  { which = () => true, resultState = "interrupted" }: CloseOptions,
+  textFor: (state: OpenCallState, call: ToolCallBlock) => string,
 ): readonly ToolResultBlock[] {
-  const { which = () => true, text, resultState = "interrupted" } = options;
   const results: ToolResultBlock[] = [];
-  for (const { call, state } of openCallsOf(session.state)) {
+  for (const open of openCallsOf(session.state)) {
+    const { call, state } = open;
     if (!which(state, call)) continue;
+    results.push(
+      isSuspended(session.state, open)
+        ? textResult(call, SUSPENDED_TEXT, resultState)
+        : textResult(call, textFor(state, call), resultState),
+    );
     delete session.state.openCalls[call.id];
-    results.push(textResult(call, text ?? textOf(state), resultState));
   }
   if (results.length > 0)
     session.say(createMessage("tool", results, { createdAt: session.log.now() }));

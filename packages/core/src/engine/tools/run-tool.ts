@@ -9,7 +9,8 @@ import { compose } from "../assemble/compose.js";
 import type { Confirmation, QuestionAnswer } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
 import { receiveResult } from "../receive.js";
-import { askQuestion, questionOf } from "./call-questions.js";
+import { askQuestion } from "./call-questions.js";
+import { questionOf } from "./open-calls.js";
 import { ToolProgress } from "./tool-progress.js";
 import {
   emitResult,
@@ -146,6 +147,7 @@ async function runTool(
   if (!tool.execute) throw new CallSuspended();
   await checkLease(scope);
   if (stop.kind !== null) return stopped(call, "before it could start");
+  scope.notBegun.delete(toolCallId);
   const controller = new AbortController();
   const progress = new ToolProgress((reported) =>
     scope.emit({ type: "tool_progress", toolCallId, name, progress: reported }),

@@ -7,11 +7,12 @@ import { describeSlot } from "../../slot/slot.js";
 import type { PermissionRule } from "../../state/sections.js";
 import type { Confirmation, ExternalResult } from "../call-input.js";
 import { type CallScope, stepOf } from "../call-scope.js";
+import { checkSizes } from "../check-messages.js";
 import type { RunName } from "../save/log-batch.js";
 import { RememberedRules } from "../session/remembered-rules.js";
 import type { Answers } from "./acting.js";
-import { openCallsOf } from "./close-calls.js";
 import { askAgain } from "./judge-call.js";
+import { openCallsOf } from "./open-calls.js";
 import { refineResult } from "./run-tool.js";
 import { addResults, emitResult, textResult, toOutput } from "./tool-results.js";
 
@@ -141,20 +142,20 @@ function answeredCalls(
 
 /** Replaces the call's message by one with the person's input in place of the model's. */
 function editInput(scope: CallScope, call: ToolCallBlock, { input }: Confirmation): ToolCallBlock {
-  const { state } = scope.session;
+  const { state, replaced } = scope.session;
   const edited: ToolCallBlock = { ...call, input: input as JsonValue };
   // By id: another edit of the same message may have replaced its blocks already.
   const isEdited = (block: Block) => block.type === "tool_call" && block.id === call.id;
   const index = state.messages.findLastIndex(({ content }) => content.some(isEdited));
   const message = state.messages[index] as Message;
-  state.contextMutable().replace(
-    index,
-    adoptMessage({
-      ...message,
-      content: message.content.map((block) => (isEdited(block) ? edited : block)),
-      metadata: { ...message.metadata, editedCalls: editedCalls(message.metadata, call.id) },
-    }),
-  );
+  const changed = adoptMessage({
+    ...message,
+    content: message.content.map((block) => (isEdited(block) ? edited : block)),
+    metadata: { ...message.metadata, editedCalls: editedCalls(message.metadata, call.id) },
+  });
+  checkSizes([changed], scope.parts.settings.limits.messageBytes);
+  if (!replaced.has(message.id)) replaced.set(message.id, message);
+  state.contextMutable().replace(index, changed);
   return edited;
 }
 

@@ -2,9 +2,8 @@ import type { PendingCall } from "../../events/agent-reply.js";
 import type { ToolCallBlock } from "../../message/message.js";
 import { validateInput } from "../../tool/input-schema.js";
 import type { Tool } from "../../tool/tool.js";
-import { questionOf } from "./call-questions.js";
-import { openCallsOf } from "./close-calls.js";
 import { askAgain, askingCall, type GuardedScope } from "./judge-call.js";
+import { openCallsOf, questionOf } from "./open-calls.js";
 
 /**
  * Returns the tool calls that wait for an answer, as replies list them, in the order of the model: those that ask, and those
