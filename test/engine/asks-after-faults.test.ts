@@ -105,7 +105,7 @@ describe.each([
       input,
       execute: async (_input, { signal }) => {
         reached.open();
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
         return "ended";
       },
     });
@@ -179,7 +179,7 @@ describe.each([
       needsApproval: true,
       execute: async (_input, { signal }) => {
         reached.open();
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
       },
     });
     const agent = agentOn(store, { tools: [pay], persistence, model: modelFor("pay") });
