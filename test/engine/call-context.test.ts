@@ -157,9 +157,9 @@ describe("input in the form of another library", () => {
       /userMessage/,
     ],
     ["a promise", Promise.resolve("hi"), /a promise; await it first/],
-    ["a prompt", { prompt: "hi" }, /pass a text, userMessage/],
-    ["nothing", undefined, /pass a text, userMessage.*got undefined/],
-    ["a number", 5, /pass a text, userMessage.*got 5/],
+    ["a prompt", { prompt: "hi" }, /pass a text, userMessage.*{ answers/],
+    ["nothing", undefined, /pass a text, userMessage.*{ answers.*got undefined/],
+    ["a number", 5, /pass a text, userMessage.*{ answers.*got 5/],
     ["answers of two kinds", { confirm: [], results: [] }, /nothing beside it, got "results" too/],
   ])("%s is told what to pass instead", async (_, input, expected) => {
     expect(await refusal(() => newAgent().call(input as string))).toMatch(expected);

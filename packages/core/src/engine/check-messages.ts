@@ -45,11 +45,11 @@ export function checkSizes(messages: readonly Message[], maxBytes: number): void
 function foreignForm(value: unknown): string | null {
   if (value instanceof Promise) return "it is a promise; await it first";
   if (!isRecord(value))
-    return `pass a text, userMessage(…), a list of messages, { confirm } or { results }; got ${showValue(value)}`;
+    return `pass a text, userMessage(…), a list of messages, { confirm }, { answers } or { results }; got ${showValue(value)}`;
   if ("id" in value && Array.isArray(value["content"])) return null;
   if (Array.isArray(value["parts"]))
     return "it has parts, as messages of the AI SDK's UI have; make one with userMessage(text) from @holdfast/core";
   if ("role" in value && "content" in value)
     return 'it has a role and content as messages of other libraries have; pass the text itself, or make one with userMessage("…") or assistantMessage("…") from @holdfast/core';
-  return "pass a text, userMessage(…), a list of messages, { confirm: […] } or { results: […] }";
+  return "pass a text, userMessage(…), a list of messages, { confirm: […] }, { answers: […] } or { results: […] }";
 }
