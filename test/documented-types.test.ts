@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { ReActAgent } from "@holdfast/core";
 import * as pluginKit from "@holdfast/core/plugin-kit";
 import { describe, expect, test } from "vitest";
 import { Source } from "./declared-types.js";
@@ -7,8 +8,8 @@ import { Source } from "./declared-types.js";
 /** What a page or the source says, by the name of an event or a type: fields with their types, or values. */
 type Described = Readonly<Record<string, readonly string[]>>;
 
-function pageText(name: string): string {
-  return readFileSync(fileURLToPath(new URL(`../docs/${name}`, import.meta.url)), "utf8");
+function pageText(name: string, folder = "docs"): string {
+  return readFileSync(fileURLToPath(new URL(`../${folder}/${name}`, import.meta.url)), "utf8");
 }
 
 /** Reads the tables of a part of the page: the code of the first cell, and each code of the last one. */
@@ -40,11 +41,21 @@ function differences(documented: Described, declared: Described): string[] {
   });
 }
 
+/** Returns the rows of the table under a header. */
+function rowsUnder(page: string, header: string): string {
+  const [, rows = ""] = page.split(new RegExp(`^\\| ${header} +\\|.*\\n\\|[ |-]+\\n`, "m"));
+  return rows.split("\n\n")[0] ?? "";
+}
+
+/** Reads a table whose rows may name several things: each code of the first cells, without its arguments. */
+function namesUnder(page: string, header: string): string[] {
+  const cells = rowsUnder(page, header).match(/^\| .*? \|/gm) ?? [];
+  return cells.flatMap((cell) => [...cell.matchAll(/`(\w+)/g)].map(([, name = ""]) => name));
+}
+
 /** Reads the table under a header: `name: type` of each row, or the name alone of one without a column of types. */
 function fieldTable(page: string, header: string): string[] {
-  const [, rows = ""] = page.split(new RegExp(`^\\| ${header} +\\|.*\\n\\|[ |-]+\\n`, "m"));
-  const [table = ""] = rows.split("\n\n");
-  return [...table.matchAll(/^\| `([\w?]+)` +\| (?:`([^`]+)` +\|)?/gm)].map(
+  return [...rowsUnder(page, header).matchAll(/^\| `([\w?]+)` +\| (?:`([^`]+)` +\|)?/gm)].map(
     ([, name = "", type]) =>
       type === undefined ? name : `${name}: ${type.replaceAll("\\|", "|")}`,
   );
@@ -184,6 +195,24 @@ describe("docs/middleware.md", () => {
   test("has every member of the plugin host, and no other", () => {
     const declared = Source.of("PluginHost").names("PluginHost");
     expect(fieldTable(page, "`host.`")).toEqual(declared);
+  });
+});
+
+describe("packages/core/README.md", () => {
+  const page = pageText("README.md", "packages/core");
+
+  test("has every method of the agent, and no other", () => {
+    const members = Object.entries(Object.getOwnPropertyDescriptors(ReActAgent.prototype));
+    const methods = members.filter(([name, { value }]) => name !== "constructor" && value);
+    expect(namesUnder(page, "method").sort()).toEqual(methods.map(([name]) => name).sort());
+  });
+
+  test("has every option of the agent, and no other", () => {
+    const declared = Source.of("ReActAgentOptions").names("ReActAgentOptions");
+    const options = new Set([...declared, ...Source.of("Ports").names("Ports")]);
+    // These two come from plugins alone.
+    for (const name of ["compactor", "toolGuard"]) options.delete(name);
+    expect(namesUnder(page, "option").sort()).toEqual([...options].sort());
   });
 });
 
