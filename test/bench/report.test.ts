@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { goalResults } from "../../bench/src/report/goals.js";
+import { type GoalResult, goalResults } from "../../bench/src/report/goals.js";
 import { markdownReport, withTables } from "../../bench/src/report/markdown-report.js";
 import type { BenchReport } from "../../bench/src/report/report.js";
 import type { Row, Table } from "../../bench/src/report/table.js";
@@ -62,6 +62,16 @@ describe("goals", () => {
     });
   });
 
+  test("that are missed for a known reason say it, and those that are met do not", () => {
+    const slow = turns([
+      { store: "json", contender: "floor", figures: [1, 1, 1] },
+      { store: "json", contender: "one node", figures: [4, 4, 4] },
+    ]);
+    const whys = (...tables: Table[]) => goalResults(tables).map(({ why }) => why);
+    expect(whys(slow)).toEqual([expect.stringContaining("three syncs")]);
+    expect(whys(table)).toEqual([undefined, undefined, undefined]);
+  });
+
   test("of which nothing was measured are left out", () => {
     expect(results.map(({ store }) => store)).toEqual(["redis", "redis", "redis"]);
     expect(goalResults([])).toEqual([]);
@@ -117,6 +127,18 @@ describe("the page", () => {
       "| redis | one node against the floor, N=1,000 | 2.00 × | 2.20 × | met |",
     );
     expect(page).toContain("- Some Peer on file: `peer@1.2.3`. Not measured: no such package");
+  });
+
+  test("says below the goals why one is missed", () => {
+    const [goal] = report.goals;
+    const missed = {
+      ...report,
+      goals: [{ ...goal, isMet: false, why: "It waits." } as GoalResult],
+    };
+    expect(markdownReport(missed)).toContain(
+      "missed |\n\nWhat is missed, and why:\n\n- redis, two nodes in turn, N=5,000 against N=10: It waits.\n",
+    );
+    expect(page).not.toContain("What is missed");
   });
 
   test("has the tables of other runs, each with its run, until they are measured again", () => {

@@ -13,9 +13,9 @@ export function markdownReport(report: BenchReport, page = ""): string {
   const parts = [
     "# Benchmarks",
     "This page is written by `npm run bench -- --write-docs`; do not edit it.",
-    runOf(report),
+    `${runOf(report)}\nTables of other runs say so below their headings.`,
     howToRead,
-    ...(report.goals.length > 0 ? ["## Goals", markdownTable(goalCells(report.goals))] : []),
+    ...goalsOf(report),
     ...report.tables.flatMap(sectionOf),
     ...peersOf(report),
     ...report.failures.map(({ scenario, reason }) => `**${scenario} failed**: ${reason}`),
@@ -87,6 +87,15 @@ function sectionOf(table: Table): string[] {
     markdownTable(tableCells(table)),
     ...(failures.length > 0 ? [failures.join("\n")] : []),
   ];
+}
+
+function goalsOf({ goals }: BenchReport): string[] {
+  if (goals.length === 0) return [];
+  const reasons = goals.flatMap(({ store, goal, why }) =>
+    why === undefined ? [] : [`- ${store}, ${goal}: ${why}`],
+  );
+  const missed = reasons.length > 0 ? ["What is missed, and why:", reasons.join("\n")] : [];
+  return ["## Goals", markdownTable(goalCells(goals)), ...missed];
 }
 
 function peersOf({ peers }: BenchReport): string[] {
