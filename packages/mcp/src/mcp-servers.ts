@@ -1,6 +1,6 @@
 import type { Tool } from "@holdfast/core";
 import { HeldCalls } from "./asking/held-calls.js";
-import { AuthorizationFailed } from "./auth/authorizer.js";
+import { AuthorizationFailed } from "./auth/authorization-needed.js";
 import { Authorizers, isPerUser } from "./auth/authorizers.js";
 import type { McpAuthorization } from "./auth/oauth-options.js";
 import type { TokenStore } from "./auth/token-store.js";

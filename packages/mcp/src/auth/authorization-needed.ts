@@ -15,6 +15,11 @@ export class AuthorizationNeeded extends Error {
   }
 }
 
+/** An authorization failed; the message, to follow "the server", has no secret. */
+export class AuthorizationFailed extends Error {
+  override readonly name = "AuthorizationFailed";
+}
+
 /** Returns the question that asks a person to sign in. */
 export function signInQuestion(server: string, url: string): ToolQuestion {
   return {

@@ -7,7 +7,11 @@ import {
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { boundedFetch } from "../connection/bounded-fetch.js";
-import { AuthorizationNeeded, authorizationWords } from "./authorization-needed.js";
+import {
+  AuthorizationFailed,
+  AuthorizationNeeded,
+  authorizationWords,
+} from "./authorization-needed.js";
 import { StoredProvider, type StoredProviderParts } from "./stored-provider.js";
 import { authorizationMs, type BegunAuthorization } from "./token-store.js";
 
@@ -19,11 +23,6 @@ export interface Challenge {
   readonly resourceMetadataUrl: URL | undefined;
   /** The token is good and allows too little. */
   readonly isStepUp: boolean;
-}
-
-/** An authorization failed; the message, to follow "the server", has no secret. */
-export class AuthorizationFailed extends Error {
-  override readonly name = "AuthorizationFailed";
 }
 
 /** Parts of an {@link Authorizer}: a provider of the program's own, or one that keeps tokens in the store. */

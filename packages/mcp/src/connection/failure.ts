@@ -8,8 +8,11 @@ import {
   SdkHttpError,
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/client";
-import { AuthorizationNeeded, authorizationWords } from "../auth/authorization-needed.js";
-import { AuthorizationFailed } from "../auth/authorizer.js";
+import {
+  AuthorizationFailed,
+  AuthorizationNeeded,
+  authorizationWords,
+} from "../auth/authorization-needed.js";
 import { cleanText } from "../catalogue/clean-text.js";
 
 /**
