@@ -11,6 +11,7 @@ import {
   deleteEmptyRow,
   LEASE_END,
   LEASE_ENDED,
+  LEASE_VERSION,
   SLOT_COLUMNS,
   slotValues,
 } from "../state/state-row.js";
@@ -20,9 +21,6 @@ import { queueing } from "./waiting-queue.js";
 
 const FREE = "(lease_until IS NULL OR lease_until <= UTC_TIMESTAMP(6))";
 const ENDED = `${LEASE_ENDED}, used_at = ${NOW}`;
-
-/** Column `lease_until` as the version of a lease. */
-export const LEASE_VERSION = "CAST(lease_until AS CHAR)";
 
 /** Condition that the lease is that of a holder whose process is dead. */
 const REPLACED = `(lease_holder = ? AND ${LEASE_VERSION} = ?)`;

@@ -3,8 +3,7 @@ import { describeSlot, type SeenCall, type SeenClaim } from "@holdfast/core/stor
 import { asNumber, asNumberOrZero, asText, asTextOrNull, type Cell } from "../connection/cells.js";
 import type { Database } from "../connection/database.js";
 import { slotHash } from "../keys.js";
-import { deleteEmptyRow } from "../state/state-row.js";
-import { LEASE_VERSION } from "./lease-row.js";
+import { deleteEmptyRow, LEASE_VERSION } from "../state/state-row.js";
 import type { LocalClaim } from "./local-claim.js";
 
 /** Position of a waiting call. */

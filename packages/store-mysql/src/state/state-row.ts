@@ -25,6 +25,9 @@ export const NO_STATE =
 /** Value of `lease_until` of a lease that was given back. */
 export const LEASE_END = "'1000-01-01 00:00:00'";
 
+/** Column `lease_until` as the version of a lease. */
+export const LEASE_VERSION = "CAST(lease_until AS CHAR)";
+
 /**
  * Assignments that give a lease back. Its token stays, so that the row keeps its length and the server logs only what changes; a
  * lease that was given back is told by its time.
