@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import { isMissing } from "../io/io-error.js";
 import { statName } from "../io/open-file.js";
-import { encodeTicket, RELEASED_TICKET, type Ticket } from "./ticket.js";
+import { encodeTicket, RELEASED_TICKET, type TicketFile } from "./ticket.js";
 
 const SPACE = " ".charCodeAt(0);
 
@@ -38,7 +38,7 @@ export class KeptTicket {
   }
 
   /** Turns a ticket that was given back into another, with the same number. */
-  claim(ticket: Omit<Ticket, "number">): void {
+  claim(ticket: Omit<TicketFile, "number">): void {
     this.#write(encodeTicket(ticket));
   }
 

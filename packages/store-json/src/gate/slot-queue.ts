@@ -2,11 +2,11 @@ import type { FSWatcher } from "node:fs";
 import type { Claim, EnterAnswer, EnterTerms } from "@holdfast/core/store-kit";
 import { watchDirectory } from "../io/directory-change.js";
 import { LifeWatch } from "./life-watch.js";
-import { type Ticket, ticketNumber } from "./ticket.js";
+import { type TicketFile, ticketNumber } from "./ticket.js";
 import type { TicketDirectory } from "./ticket-directory.js";
 
 /** Fields that all tickets of a gate share. */
-export type TicketTerms = Omit<Ticket, "number" | "callId" | "token">;
+export type TicketTerms = Omit<TicketFile, "number" | "callId" | "token">;
 
 /** Polling interval: a watch reports no end of a process, and on some file systems nothing. */
 const POLL_MS = 100;
@@ -26,7 +26,7 @@ export class SlotQueue {
   readonly #life: LifeWatch;
   readonly #claims: (Claim & { heardAt: number })[] = [];
   /** The first claim's ticket; another with this gate's id is left from a release that failed. */
-  #held: { readonly ticket: Ticket; renewedAt: number } | undefined;
+  #held: { readonly ticket: TicketFile; renewedAt: number } | undefined;
   /** Tickets before the first claim's, when it last looked. */
   #elsewhere = 0;
   #watcher: FSWatcher | undefined;
@@ -91,8 +91,8 @@ export class SlotQueue {
   }
 
   /** Returns the tickets that count, in order, of this gate and others. One that is getting its number may have two. */
-  async tickets(): Promise<Ticket[]> {
-    const tickets = new Map<string, Ticket>();
+  async tickets(): Promise<TicketFile[]> {
+    const tickets = new Map<string, TicketFile>();
     for (const number of await this.#numbers()) {
       const ticket = await this.#readTicket(number);
       if (ticket !== null) tickets.set(ticket.token, ticket);
@@ -217,7 +217,7 @@ export class SlotQueue {
   }
 
   /** Returns a ticket, if it counts. */
-  async #readTicket(number: number): Promise<Ticket | null> {
+  async #readTicket(number: number): Promise<TicketFile | null> {
     const seen = this.#directory.read(number);
     if (seen === null) return null;
     const isOwn = seen.ticket.gate === this.#terms.gate;

@@ -19,7 +19,7 @@ import {
   decodeTicket,
   encodeTicket,
   TICKET_START,
-  type Ticket,
+  type TicketFile,
   ticketName,
   ticketNumber,
 } from "./ticket.js";
@@ -29,7 +29,7 @@ const disk = new Disk("os");
 
 /** A ticket as it was read. */
 export interface SeenTicket {
-  readonly ticket: Ticket;
+  readonly ticket: TicketFile;
   /** Time of its last renewal, by the clock of the file system. */
   readonly renewedMs: number;
   /** Moment before it was read, on the clock of `performance.now()`. */
@@ -38,7 +38,7 @@ export interface SeenTicket {
 
 /** A ticket that was just taken, and the numbers of all tickets at that time. */
 export interface TakenTicket {
-  readonly ticket: Ticket;
+  readonly ticket: TicketFile;
   readonly numbers: readonly number[];
 }
 
@@ -98,7 +98,7 @@ export class TicketDirectory {
    * A number counts only if it is the highest when looked at again. Between looking and taking, others may have come and
    * gone past it; it is then free again, but lower than that of the call that holds the lease.
    */
-  async take(ticket: Omit<Ticket, "number">): Promise<TakenTicket> {
+  async take(ticket: Omit<TicketFile, "number">): Promise<TakenTicket> {
     const temporary = temporaryPath(this.path);
     const contents = encodeTicket(ticket);
     try {
@@ -143,7 +143,7 @@ export class TicketDirectory {
    *
    * @returns null, and nothing is held, when another process came since, or there is no such file
    */
-  async takeAgain(ticket: Omit<Ticket, "number">): Promise<Ticket | null> {
+  async takeAgain(ticket: Omit<TicketFile, "number">): Promise<TicketFile | null> {
     const idle = this.#idle.take(this.path);
     if (idle === undefined) return null;
     this.#isInMemory = true;
@@ -167,7 +167,7 @@ export class TicketDirectory {
   }
 
   /** Renews a ticket; false when it was taken away. */
-  async renew({ number }: Ticket): Promise<boolean> {
+  async renew({ number }: TicketFile): Promise<boolean> {
     try {
       await touchFile(this.#pathOf(number), TICKET_START);
       return true;
@@ -183,7 +183,7 @@ export class TicketDirectory {
   }
 
   /** Gives a ticket back. The highest stays as a mark, so that numbers go on from it. */
-  async giveBack({ number }: Ticket): Promise<void> {
+  async giveBack({ number }: TicketFile): Promise<void> {
     const kept = this.#kept ?? KeptTicket.open(number, this.#pathOf(number));
     const isNew = this.#kept === undefined;
     this.#kept = undefined;

@@ -2,7 +2,7 @@ import { isRecord } from "@holdfast/core/plugin-kit";
 import type { ProcessIdentity } from "../process/process-identity.js";
 
 /** A place in the queue for a slot. The lowest number that counts has the lease. */
-export interface Ticket extends ProcessIdentity {
+export interface TicketFile extends ProcessIdentity {
   readonly number: number;
   readonly callId: string;
   readonly token: string;
@@ -32,12 +32,12 @@ export function ticketNumber(name: string): number | null {
 }
 
 /** Encodes a ticket; its number is the name of the file. */
-export function encodeTicket(ticket: Omit<Ticket, "number">): Buffer {
+export function encodeTicket(ticket: Omit<TicketFile, "number">): Buffer {
   return Buffer.from(`${JSON.stringify({ ...ticket, released: false })}\n`);
 }
 
 /** Decodes a ticket; null when it was given back, or is empty, as a power loss may leave it. */
-export function decodeTicket(number: number, text: string): Ticket | null {
+export function decodeTicket(number: number, text: string): TicketFile | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
