@@ -19,10 +19,10 @@ import {
   type MysqlPartOptions,
   readOptions,
 } from "../options.js";
-import { Heartbeat } from "./heartbeat.js";
 import { Listeners } from "./listeners.js";
 import { type Address, Mailboxes } from "./mailboxes.js";
 import { decodeEntries, encodeEntry } from "./signal-entry.js";
+import { SignalHeartbeat } from "./signal-heartbeat.js";
 
 /** Options of {@link MysqlSignalBus}. */
 export interface MysqlSignalBusOptions
@@ -51,7 +51,7 @@ export class MysqlSignalBus implements SignalBus {
   readonly #listeners = new Listeners();
   /** Places of calls in no queue of ours, by token. */
   readonly #own = new Map<string, LocalClaim>();
-  readonly #heartbeat: Heartbeat<LocalClaim>;
+  readonly #heartbeat: SignalHeartbeat<LocalClaim>;
   readonly #pollMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -67,7 +67,7 @@ export class MysqlSignalBus implements SignalBus {
     this.#gate = gate;
     this.#pollMs = resolved.signalPollMs;
     this.#mailboxes = new Mailboxes(database ?? openDatabase(resolved), resolved.leaseMs);
-    this.#heartbeat = new Heartbeat(resolved.leaseMs / 3, (claim) => this.#renew(claim));
+    this.#heartbeat = new SignalHeartbeat(resolved.leaseMs / 3, (claim) => this.#renew(claim));
     if (gate !== undefined)
       gate.claims.onSignals = (claim, signals) => this.#receive(claim, signals);
   }

@@ -2,7 +2,7 @@
 const PARALLEL = 4;
 
 /** Sends heartbeats for each of its members while it has any. */
-export class Heartbeat<T> {
+export class SignalHeartbeat<T> {
   readonly #everyMs: number;
   readonly #beat: (member: T) => Promise<void>;
   readonly #members = new Set<T>();
