@@ -17,7 +17,7 @@ export interface CallOptions {
 }
 
 /** Everything the call options depend on besides the request. */
-export interface CallContext {
+export interface ModelCallContext {
   readonly model: AiSdkModel;
   readonly config: AiSdkConfig;
   readonly owner: string;
@@ -27,7 +27,7 @@ export interface CallContext {
 }
 
 /** Returns the call options of a request. */
-export function callOptions(request: ModelRequest, context: CallContext): CallOptions {
+export function callOptions(request: ModelRequest, context: ModelCallContext): CallOptions {
   const { model, config, signal } = context;
   const dialect = dialectOf(model.provider);
   const providerOptions = statelessOptions(model.provider, dialect, config.providerOptions);
