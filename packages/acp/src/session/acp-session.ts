@@ -17,7 +17,7 @@ import { sessionRecords } from "../updates/session-records.js";
 import { ToolView } from "../updates/tool-view.js";
 import { promptMessage, typedText } from "./prompt-message.js";
 import { SessionModes } from "./session-modes.js";
-import { Turn, type TurnEnd } from "./turn.js";
+import { PromptTurn, type TurnEnd } from "./turn.js";
 
 /** Parts of an {@link AcpSession}. */
 export interface AcpSessionParts {
@@ -40,7 +40,7 @@ const stopReasons: Readonly<Record<TurnEnd, StopReason>> = {
 
 /** Turn without a prompt. */
 interface LeftOver {
-  readonly turn: Turn;
+  readonly turn: PromptTurn;
   /** Stops a run that is gone on with. */
   readonly stop: AbortController;
   readonly ended: Promise<void>;
@@ -53,7 +53,7 @@ export class AcpSession {
   readonly #modes: SessionModes;
   readonly #view: ToolView;
   /** Turn of the open prompt. */
-  #turn: Turn | null = null;
+  #turn: PromptTurn | null = null;
   /** Turn that goes on with what was left behind, without a prompt. */
   #leftOver: LeftOver | null = null;
   /** Nothing was said yet, so that the session has neither a title nor a directory. */
@@ -174,7 +174,7 @@ export class AcpSession {
     await this.#leftOver?.ended;
   }
 
-  async #goOn(turn: Turn, signal: AbortSignal): Promise<void> {
+  async #goOn(turn: PromptTurn, signal: AbortSignal): Promise<void> {
     const { made, settings, id } = this.#parts;
     if (settings.resumeRuns) {
       const { records } = await made.agent.history(this.#name, { limit: 1 });
@@ -203,9 +203,9 @@ export class AcpSession {
     }
   }
 
-  #newTurn(): Turn {
+  #newTurn(): PromptTurn {
     const { made, client, settings, id } = this.#parts;
-    return new Turn({
+    return new PromptTurn({
       ...{ agent: made.agent, client, userId: settings.userId, sessionId: id, view: this.#view },
       askTimeoutMs: settings.askTimeoutMs,
       onEvent: (event) => this.#note(event),

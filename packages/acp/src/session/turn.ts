@@ -9,8 +9,8 @@ import type { ToolDescription, ToolView } from "../updates/tool-view.js";
 import { UpdateEncoder } from "../updates/update-encoder.js";
 import { confirmationOf, permissionOptions } from "./permission-request.js";
 
-/** Parts of a {@link Turn}. */
-export interface TurnParts {
+/** Parts of a {@link PromptTurn}. */
+export interface PromptTurnParts {
   readonly agent: AcpAgent;
   readonly client: EditorClient;
   readonly userId: string | null;
@@ -35,8 +35,8 @@ export type TurnEnd =
 const MAX_REASON_CHARS = 20_000;
 
 /** One turn of a session: a call, and those that answer what it asks, until there is nothing left to answer. */
-export class Turn {
-  readonly #parts: TurnParts;
+export class PromptTurn {
+  readonly #parts: PromptTurnParts;
   readonly #encoder: UpdateEncoder;
   /** Aborts open questions. */
   readonly #stop = new AbortController();
@@ -45,7 +45,7 @@ export class Turn {
   #state: "running" | "cancelled" | "withdrawn" = "running";
   #callId: string | null = null;
 
-  constructor(parts: TurnParts) {
+  constructor(parts: PromptTurnParts) {
     this.#parts = parts;
     this.#encoder = new UpdateEncoder(parts.view, parts.client.capabilities.session);
   }
