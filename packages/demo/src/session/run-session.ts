@@ -3,11 +3,11 @@ import type { AgentEvent } from "@holdfast/core";
 import type { DemoFiles } from "../demo-files.js";
 import { isInContext } from "../outcome/stored-session.js";
 import { type NotableEvent, notableEventOf } from "./notable-event.js";
-import type { Turn } from "./session-script.js";
+import type { ScriptedTurn } from "./session-script.js";
 import { WorkerProcess } from "./worker-process.js";
 
 /** Turn that was answered. */
-export interface TurnRecord extends Turn {
+export interface TurnRecord extends ScriptedTurn {
   readonly turn: number;
   readonly callId: string;
   readonly answer: string;
@@ -43,7 +43,7 @@ export interface SessionObserver {
 /** Options of {@link runSession}. */
 export interface SessionOptions {
   readonly files: DemoFiles;
-  readonly script: readonly Turn[];
+  readonly script: readonly ScriptedTurn[];
   readonly triggerTokens: number;
   readonly contextWindow: number;
   readonly observer: SessionObserver;
@@ -84,7 +84,7 @@ class SessionRun {
     this.#options = options;
   }
 
-  async turn(number: number, turn: Turn): Promise<void> {
+  async turn(number: number, turn: ScriptedTurn): Promise<void> {
     const { says, expects, asksFor } = turn;
     this.#options.signal.throwIfAborted();
     this.#turn = number;

@@ -8,7 +8,7 @@ export interface Expectation {
 }
 
 /** One request of the user. */
-export interface Turn {
+export interface ScriptedTurn {
   readonly says: string;
   readonly expects?: Expectation | undefined;
   /** Kill the process while this is being answered. */
@@ -22,7 +22,7 @@ const decision =
   "Decision: fares are rounded to five cents, because the ticket machine at Skarv takes no smaller coins.";
 
 /** Turns that show something, each with the part of the session after which it comes. */
-const showcaseTurns: readonly (readonly [part: number, turn: Turn])[] = [
+const showcaseTurns: readonly (readonly [part: number, turn: ScriptedTurn])[] = [
   [0, { says: "Hello." }],
   [0, { says: "What files are there in src?", expects: holds("files are listed", "tides.js") }],
   [0, { says: decision }],
@@ -70,9 +70,9 @@ const showcaseTurns: readonly (readonly [part: number, turn: Turn])[] = [
 ];
 
 /** Returns the turns of a session: those that show something, with routine requests between them. */
-export function sessionScript(turns: number): Turn[] {
+export function sessionScript(turns: number): ScriptedTurn[] {
   const routine = routineRequests();
-  const script: Turn[] = [];
+  const script: ScriptedTurn[] = [];
   const waiting = [...showcaseTurns];
   while (script.length < turns) {
     const [part, showcase] = waiting[0] ?? [1, undefined];
@@ -84,6 +84,6 @@ export function sessionScript(turns: number): Turn[] {
   return script;
 }
 
-function holds(promise: string, ...texts: string[]): NonNullable<Turn["expects"]> {
+function holds(promise: string, ...texts: string[]): NonNullable<ScriptedTurn["expects"]> {
   return { holds: texts, promise };
 }
