@@ -6,13 +6,13 @@ import type { PortableRecord } from "./log-records.js";
 import type { SessionDigest } from "./session-digest.js";
 import { type SessionVerdict, sessionVerdict } from "./session-verdict.js";
 import { type StateRelation, saveCopy, stateRelation } from "./state-copy.js";
-import type { HeldLease } from "./under-lease.js";
+import type { CheckedLease } from "./under-lease.js";
 
 /** Writes one session into a store while its lease is held: first the log, then the state. */
 export class SessionTarget {
   readonly #parts: DistributedStore;
   readonly #slot: Slot;
-  readonly #lease: HeldLease;
+  readonly #lease: CheckedLease;
   #isFirstLook = true;
   #stored: LoadedState | null = null;
   #relation: StateRelation = "absent";
@@ -23,7 +23,7 @@ export class SessionTarget {
   #batches: AppendBatches | undefined;
   #mayBeSaved = false;
 
-  constructor(parts: DistributedStore, slot: Slot, lease: HeldLease) {
+  constructor(parts: DistributedStore, slot: Slot, lease: CheckedLease) {
     this.#parts = parts;
     this.#slot = slot;
     this.#lease = lease;

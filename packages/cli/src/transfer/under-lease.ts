@@ -19,7 +19,7 @@ export interface LeaseOptions {
 }
 
 /** Lease, to be checked before every write. */
-export interface HeldLease extends Pick<Lease, "token" | "loaded"> {
+export interface CheckedLease extends Pick<Lease, "token" | "loaded"> {
   /** @throws LeaseLostError when the lease is known to be lost */
   check(): void;
   /** Asks the store whether the lease is still held. */
@@ -35,7 +35,7 @@ export async function underLease<T>(
   { gate }: Pick<DistributedStore, "gate">,
   slot: Slot,
   options: LeaseOptions,
-  work: (lease: HeldLease) => Promise<T>,
+  work: (lease: CheckedLease) => Promise<T>,
 ): Promise<T> {
   const callId = `${options.holder}-${uuidv7()}`;
   const lease = await acquire(gate, slot, callId, options);

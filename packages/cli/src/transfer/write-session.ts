@@ -12,7 +12,7 @@ import { SessionDigest, type SessionSummary } from "./session-digest.js";
 import type { SessionHeader, SessionLine } from "./session-line.js";
 import { SessionTarget } from "./session-target.js";
 import { storedSummary } from "./stored-summary.js";
-import { type HeldLease, underLease } from "./under-lease.js";
+import { type CheckedLease, underLease } from "./under-lease.js";
 
 /** Options of {@link writeSession}. */
 export interface WriteSessionOptions {
@@ -62,7 +62,7 @@ async function write(
   parts: DistributedStore,
   header: SessionHeader,
   body: SessionBody,
-  lease: HeldLease,
+  lease: CheckedLease,
 ): Promise<WrittenSession> {
   const { slot } = header;
   const target = new SessionTarget(parts, slot, lease);
