@@ -1,13 +1,13 @@
 import type { AgentEvent, CallInput, PendingCall } from "@holdfast/core";
 import * as s from "@holdfast/core/plugin-kit/schema";
 import {
+  type AdmittedRequest,
   checkSessionId,
   endpoint,
   type Handler,
   notFound,
   report,
   segmentsBelow,
-  type Visit,
 } from "../http/endpoint.js";
 import { eventStream } from "../http/event-stream.js";
 import { handlerSettings } from "../http/handler-settings.js";
@@ -32,11 +32,11 @@ import type { DynamicToolPart, UiMessage } from "./ui-message.js";
  */
 export function chatHandler(options: ChatHandlerOptions): Handler {
   const settings = handlerSettings(options, ownOptions, "chatHandler") as ChatSettings;
-  return endpoint(settings, async (visit) => {
-    const [id, action, ...rest] = segmentsBelow(visit.url, settings.path);
-    const route = routes[`${visit.request.method} ${routeName(id, action)}`];
+  return endpoint(settings, async (admitted) => {
+    const [id, action, ...rest] = segmentsBelow(admitted.url, settings.path);
+    const route = routes[`${admitted.request.method} ${routeName(id, action)}`];
     if (!route || rest.length > 0) throw notFound();
-    return route(settings, visit, id === undefined ? "" : checkSessionId(id));
+    return route(settings, admitted, id === undefined ? "" : checkSessionId(id));
   });
 }
 
@@ -56,10 +56,10 @@ function routeName(id: string | undefined, action: string | undefined): string {
   return action === undefined ? "/:id" : `/:id/${action}`;
 }
 
-async function startCall(settings: ChatSettings, visit: Visit): Promise<Response> {
+async function startCall(settings: ChatSettings, admitted: AdmittedRequest): Promise<Response> {
   const { agent, version } = settings;
-  const { user } = visit;
-  const body = chatRequest(await visit.json());
+  const { user } = admitted;
+  const body = chatRequest(await admitted.json());
   const { sessionId, message } = body;
   const hasAnswers = Object.keys({ ...body.approvals, ...body.answers }).length > 0;
   const isWords = message?.role === "user" && !hasAnswers;
@@ -70,24 +70,29 @@ async function startCall(settings: ChatSettings, visit: Visit): Promise<Response
   const run = agent.stream(input, { ...user.context, userId: user.userId, sessionId, callId });
   const onCancel = () => void drain(run);
   const edited = editedCalls(input, pending);
-  return stream(settings, visit, { session, run, continues, pending, edited, onCancel });
+  return stream(settings, admitted, { session, run, continues, pending, edited, onCancel });
 }
 
 async function resumeStream(
   settings: ChatSettings,
-  visit: Visit,
+  admitted: AdmittedRequest,
   sessionId: string,
 ): Promise<Response> {
-  const session = new ChatSession(settings.agent, settings.version, visit.user.userId, sessionId);
+  const session = new ChatSession(
+    settings.agent,
+    settings.version,
+    admitted.user.userId,
+    sessionId,
+  );
   const reading = new AbortController();
-  const named = visit.url.searchParams.get("callId") ?? undefined;
+  const named = admitted.url.searchParams.get("callId") ?? undefined;
   const run = await session.attach(named, reading.signal);
   if (!run) return new Response(null, { status: 204 });
   const continues = await session.continued(run.callId);
-  const { userId } = visit.user;
+  const { userId } = admitted.user;
   const pending = continues ? await settings.agent.pending(userId, sessionId) : [];
   const onCancel = () => reading.abort();
-  return stream(settings, visit, { session, run, continues, pending, onCancel, isReplay: true });
+  return stream(settings, admitted, { session, run, continues, pending, onCancel, isReplay: true });
 }
 
 /** A call that is streamed. */
@@ -113,7 +118,11 @@ function editedCalls(input: CallInput, pending: readonly PendingCall[]): readonl
   });
 }
 
-function stream(settings: ChatSettings, { request }: Visit, call: StreamedCall): Response {
+function stream(
+  settings: ChatSettings,
+  { request }: AdmittedRequest,
+  call: StreamedCall,
+): Response {
   const { session, run, continues, pending, edited, isReplay = false, onCancel } = call;
   const { version, heartbeatMs } = settings;
   const encoder = new UiChunkEncoder({

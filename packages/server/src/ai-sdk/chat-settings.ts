@@ -1,4 +1,4 @@
-import type { HandlerOptions, Visit } from "../http/endpoint.js";
+import type { AdmittedRequest, HandlerOptions } from "../http/endpoint.js";
 import type { HandlerSettings } from "../http/handler-settings.js";
 import type { ServedAgent } from "../served-agent.js";
 import type { AiSdkVersion } from "./ui-chunk.js";
@@ -19,6 +19,6 @@ export type ChatSettings = ChatHandlerOptions &
 /** Answers a request for a session, or without one. */
 export type ChatRoute = (
   settings: ChatSettings,
-  visit: Visit,
+  admitted: AdmittedRequest,
   sessionId: string,
 ) => Promise<Response>;

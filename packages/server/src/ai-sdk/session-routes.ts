@@ -1,6 +1,6 @@
 import { type SlotInfo, userMessage } from "@holdfast/core";
 import * as s from "@holdfast/core/plugin-kit/schema";
-import { notFound, type Visit } from "../http/endpoint.js";
+import { type AdmittedRequest, notFound } from "../http/endpoint.js";
 import { Refusal } from "../http/refusal.js";
 import { ChatSession } from "./chat-session.js";
 import type { ChatRoute, ChatSettings } from "./chat-settings.js";
@@ -17,7 +17,10 @@ export const sessionRoutes: Readonly<Record<string, ChatRoute>> = {
   "POST /:id/steer": steerCall,
 };
 
-async function listSessions({ agent }: ChatSettings, { user, url }: Visit): Promise<Response> {
+async function listSessions(
+  { agent }: ChatSettings,
+  { user, url }: AdmittedRequest,
+): Promise<Response> {
   const limit = countOf(url, "limit", 50, 200);
   const { userId } = user;
   const text = url.searchParams.get("text") ?? undefined;
@@ -33,7 +36,7 @@ function listed({ slot, updatedAt, messages, info }: SlotInfo): object {
 
 async function showSession(
   { agent, version }: ChatSettings,
-  { user }: Visit,
+  { user }: AdmittedRequest,
   sessionId: string,
 ): Promise<Response> {
   const facts = await new ChatSession(agent, version, user.userId, sessionId).facts();
@@ -43,7 +46,7 @@ async function showSession(
 
 async function listMessages(
   { agent, version }: ChatSettings,
-  { user, url }: Visit,
+  { user, url }: AdmittedRequest,
   sessionId: string,
 ): Promise<Response> {
   const limit = countOf(url, "limit", 500, 2_000);
@@ -60,17 +63,17 @@ const renameSchema = s.strictObject({ title: s.string().trim().min(1).max(200).n
 
 async function renameSession(
   { agent }: ChatSettings,
-  visit: Visit,
+  admitted: AdmittedRequest,
   sessionId: string,
 ): Promise<Response> {
-  const { title } = parsed(renameSchema, await visit.json());
-  await agent.setSession(visit.user.userId, sessionId, { title });
+  const { title } = parsed(renameSchema, await admitted.json());
+  await agent.setSession(admitted.user.userId, sessionId, { title });
   return new Response(null, { status: 204 });
 }
 
 async function deleteSession(
   { agent }: ChatSettings,
-  { user }: Visit,
+  { user }: AdmittedRequest,
   sessionId: string,
 ): Promise<Response> {
   if (!(await agent.deleteSession(user.userId, sessionId))) throw notFound();
@@ -79,23 +82,23 @@ async function deleteSession(
 
 async function stopCall(
   { agent }: ChatSettings,
-  visit: Visit,
+  admitted: AdmittedRequest,
   sessionId: string,
 ): Promise<Response> {
-  if (visit.request.method === "POST") await visit.json();
-  return Response.json({ result: await agent.interrupt(visit.user.userId, sessionId) });
+  if (admitted.request.method === "POST") await admitted.json();
+  return Response.json({ result: await agent.interrupt(admitted.user.userId, sessionId) });
 }
 
 const steerSchema = s.strictObject({ text: s.string().trim().min(1) });
 
 async function steerCall(
   { agent }: ChatSettings,
-  visit: Visit,
+  admitted: AdmittedRequest,
   sessionId: string,
 ): Promise<Response> {
-  const { text } = parsed(steerSchema, await visit.json());
+  const { text } = parsed(steerSchema, await admitted.json());
   const message = userMessage(text);
-  const result = await agent.steer(visit.user.userId, sessionId, message);
+  const result = await agent.steer(admitted.user.userId, sessionId, message);
   return Response.json({ result, messageId: message.id });
 }
 

@@ -44,7 +44,7 @@ export interface HandlerOptions {
 }
 
 /** A request that was let in. */
-export interface Visit {
+export interface AdmittedRequest {
   readonly request: Request;
   readonly url: URL;
   readonly user: IdentifiedUser;
@@ -60,7 +60,7 @@ export interface Visit {
  */
 export function endpoint(
   settings: HandlerSettings,
-  serve: (visit: Visit) => Promise<Response>,
+  serve: (admitted: AdmittedRequest) => Promise<Response>,
   refuse: (refusal: Refusal) => Response = refuseWithJson,
 ): Handler {
   const limiter = settings.rateLimit === false ? null : new RateLimiter(settings.rateLimit);

@@ -3,6 +3,7 @@ import type { AgentEvent, Model, Usage } from "@holdfast/core";
 import { askModel } from "@holdfast/core/plugin-kit";
 import * as s from "@holdfast/core/plugin-kit/schema";
 import {
+  type AdmittedRequest,
   checkSessionId,
   endpoint,
   type Handler,
@@ -10,7 +11,6 @@ import {
   notFound,
   report,
   segmentsBelow,
-  type Visit,
 } from "../http/endpoint.js";
 import { dataFrame, eventStream } from "../http/event-stream.js";
 import { type HandlerSettings, handlerSettings } from "../http/handler-settings.js";
@@ -52,16 +52,16 @@ export function openAiHandler(options: OpenAiHandlerOptions): Handler {
   const id = settings.model ?? settings.agent.name;
   return endpoint(
     settings,
-    async (visit) => {
-      const route = `${visit.request.method} ${segmentsBelow(visit.url, settings.path).join("/")}`;
+    async (admitted) => {
+      const route = `${admitted.request.method} ${segmentsBelow(admitted.url, settings.path).join("/")}`;
       if (route === "GET models")
         return Response.json({
           object: "list",
           data: [{ id, object: "model", owned_by: "holdfast" }],
         });
       if (route !== "POST chat/completions") throw notFound();
-      const body = completionRequest(await visit.json());
-      const completion = new Completion(settings, visit, body, id);
+      const body = completionRequest(await admitted.json());
+      const completion = new Completion(settings, admitted, body, id);
       return isSideRequest(body.prompt) ? completion.aside() : completion.reply();
     },
     refuse,
@@ -95,13 +95,18 @@ const MAX_TASK_CHARS = 4_000;
 /** One request for a completion. */
 class Completion {
   readonly #settings: OpenAiSettings;
-  readonly #visit: Visit;
+  readonly #admitted: AdmittedRequest;
   readonly #body: CompletionRequest;
   readonly #head: { readonly id: string; readonly created: number; readonly model: string };
 
-  constructor(settings: OpenAiSettings, visit: Visit, body: CompletionRequest, model: string) {
+  constructor(
+    settings: OpenAiSettings,
+    admitted: AdmittedRequest,
+    body: CompletionRequest,
+    model: string,
+  ) {
     this.#settings = settings;
-    this.#visit = visit;
+    this.#admitted = admitted;
     this.#body = body;
     const created = Math.floor(Date.now() / 1_000);
     this.#head = { id: `chatcmpl-${randomUUID()}`, created, model };
@@ -110,10 +115,10 @@ class Completion {
   /** Answers as the agent, in the session that the request names. */
   async reply(): Promise<Response> {
     const { agent } = this.#settings;
-    const { userId, context } = this.#visit.user;
+    const { userId, context } = this.#admitted.user;
     const named = this.#sessionId();
     const sessionId = named ?? `once-${randomUUID()}`;
-    const key = this.#visit.request.headers.get("idempotency-key");
+    const key = this.#admitted.request.headers.get("idempotency-key");
     const run = agent.stream(named === null ? this.#body.messages : this.#body.words, {
       ...context,
       userId,
@@ -127,7 +132,7 @@ class Completion {
       void run.result
         .catch(() => undefined)
         .then(() => agent.deleteSession(userId, sessionId))
-        .catch((error: unknown) => report(this.#settings, error, this.#visit.request));
+        .catch((error: unknown) => report(this.#settings, error, this.#admitted.request));
     return this.#respond(deltas(run, this.#errorText), () => void drain(run));
   }
 
@@ -158,7 +163,7 @@ class Completion {
   readonly #errorText = (code: string): string => errorText(code, this.#settings.errorText);
 
   #sessionId(): string | null {
-    const { headers } = this.#visit.request;
+    const { headers } = this.#admitted.request;
     const name = this.#settings.sessionHeaders.find((header) => headers.get(header));
     return name === undefined ? null : checkSessionId(headers.get(name));
   }
@@ -168,7 +173,7 @@ class Completion {
     return eventStream(this.#frames(answer), {
       heartbeatMs: this.#settings.heartbeatMs,
       onCancel,
-      onError: (error) => report(this.#settings, error, this.#visit.request),
+      onError: (error) => report(this.#settings, error, this.#admitted.request),
     });
   }
 
