@@ -38,7 +38,7 @@ test("a session of 150 turns stays below its trigger and knows what left its con
     expect.stringMatching(/L-43210 .* 1809\.90 EUR$/),
     "You said: Remember: the auditor is called Ines Halvorsen and comes on 14 May.",
   ]);
-  const kinds = outcome.happenings.map(({ kind }: { kind: string }) => kind);
+  const kinds = outcome.contextChanges.map(({ kind }: { kind: string }) => kind);
   const count = (wanted: string): number => kinds.filter((kind: string) => kind === wanted).length;
   expect(count("summary")).toBeGreaterThanOrEqual(5);
   expect({ truncation: count("truncation"), eviction: count("eviction") }).toEqual({

@@ -1,6 +1,6 @@
 import { triggerTokens } from "./bookkeeper.js";
 import type { BytesOnDisk } from "./bytes-on-disk.js";
-import type { Happening } from "./happening.js";
+import type { ContextChange } from "./context-change.js";
 import { windowTokens } from "./provider.js";
 import type { SessionRecord, TurnRecord } from "./session.js";
 
@@ -12,7 +12,7 @@ export interface Fact {
   readonly right: boolean;
 }
 
-/** What came of a session, in numbers. */
+/** Result of a session, in numbers. */
 export interface Outcome {
   readonly turns: number;
   readonly triggerTokens: number;
@@ -26,7 +26,7 @@ export interface Outcome {
   /** The first turn whose whole history is longer than the window. */
   readonly wholeEndsAt: number | undefined;
   readonly facts: readonly Fact[];
-  readonly happenings: readonly Happening[];
+  readonly contextChanges: readonly ContextChange[];
   readonly disk: BytesOnDisk;
   /** What is not as it should be, one sentence each. */
   readonly problems: readonly string[];
@@ -34,11 +34,11 @@ export interface Outcome {
 
 /** Adds up a session and checks it. */
 export function outcomeOf(session: SessionRecord): Outcome {
-  const { turns, happenings, served, whole, disk } = session;
+  const { turns, contextChanges, served, whole, disk } = session;
   const steps = served.filter(({ purpose, refused }) => purpose === "step" && !refused);
   const longestRequest = Math.max(...steps.map(({ tokens }) => tokens));
   const facts = turns.flatMap(factOf);
-  const problems = happenings
+  const problems = contextChanges
     .filter(({ kind }) => kind === "failure")
     .map(({ turn, text }) => `turn ${turn}: ${text}`);
   for (const { turn, right } of facts)
@@ -46,7 +46,7 @@ export function outcomeOf(session: SessionRecord): Outcome {
   if (longestRequest >= triggerTokens)
     problems.push(`a request had ${longestRequest} tokens, the trigger is ${triggerTokens}`);
   for (const kind of ["summary", "truncation", "eviction", "recovery"])
-    if (!happenings.some((happening) => happening.kind === kind))
+    if (!contextChanges.some((contextChange) => contextChange.kind === kind))
       problems.push(`there was no ${kind}`);
   return {
     ...{ turns: turns.length, triggerTokens, windowTokens, longestRequest },
@@ -54,7 +54,7 @@ export function outcomeOf(session: SessionRecord): Outcome {
     wholeTokens: whole.totalTokens,
     wholeEndsAt: turns.find(({ callId }) => (whole.lastRequestOf.get(callId) ?? 0) > windowTokens)
       ?.turn,
-    ...{ facts, happenings, disk, problems },
+    ...{ facts, contextChanges, disk, problems },
   };
 }
 

@@ -1,5 +1,5 @@
 import { triggerTokens } from "./bookkeeper.js";
-import { figure, type Happening } from "./happening.js";
+import { type ContextChange, figure } from "./context-change.js";
 import { windowTokens } from "./provider.js";
 import type { TurnRecord } from "./session.js";
 import { smallerModel, turns } from "./story.js";
@@ -20,10 +20,10 @@ export class Progress {
     );
   }
 
-  turn({ turn, request }: TurnRecord, happenings: readonly Happening[]): void {
+  turn({ turn, request }: TurnRecord, contextChanges: readonly ContextChange[]): void {
     if (turn % 10 > 0) return;
-    const news = happenings.slice(this.#told).map(({ kind }) => kind);
-    this.#told = happenings.length;
+    const news = contextChanges.slice(this.#told).map(({ kind }) => kind);
+    this.#told = contextChanges.length;
     const size = `${String(request.messages).padStart(4)} messages ${figure(request.tokens).padStart(7)} tokens`;
     line(`turn ${String(turn).padStart(3)} ${size}   ${news.join(", ")}`.trimEnd());
   }

@@ -1,4 +1,4 @@
-import { figure } from "./happening.js";
+import { figure } from "./context-change.js";
 import type { Outcome } from "./outcome.js";
 import type { SessionRecord } from "./session.js";
 import { sparkline } from "./sparkline.js";
@@ -29,9 +29,9 @@ export function showSizes({ turns, whole }: SessionRecord, outcome: Outcome): vo
 
 /** Prints what was done about the size, what was remembered, and what it cost. */
 export function showOutcome(outcome: Outcome): void {
-  const { happenings, facts, disk, problems } = outcome;
+  const { contextChanges, facts, disk, problems } = outcome;
   heading("What happened");
-  for (const { turn, kind, text } of happenings)
+  for (const { turn, kind, text } of contextChanges)
     line(`turn ${String(turn).padStart(3)}  ${kind.padEnd(10)}  ${text}`);
   heading("Asked about what had left the context");
   for (const { turn, question, answer, right } of facts) {

@@ -3,7 +3,7 @@ import { characterEstimate } from "@holdfast/core";
 import { JsonFileAgentStateStore, JsonlConversationLog } from "@holdfast/store-json";
 import { bookkeeper } from "./bookkeeper.js";
 import { type BytesOnDisk, bytesOnDisk } from "./bytes-on-disk.js";
-import { type Happening, happeningOf } from "./happening.js";
+import { type ContextChange, contextChangeOf } from "./context-change.js";
 import { Provider, type ServedRequest, windowTokens } from "./provider.js";
 import { smallerModel, type Turn, turnAt, turns } from "./story.js";
 import { type WholeHistory, wholeHistory } from "./whole-history.js";
@@ -20,7 +20,7 @@ export interface TurnRecord extends Turn {
 /** What there is to tell of a session. */
 export interface SessionRecord {
   readonly turns: readonly TurnRecord[];
-  readonly happenings: readonly Happening[];
+  readonly contextChanges: readonly ContextChange[];
   /** Every request, refused ones and summaries included. */
   readonly served: readonly ServedRequest[];
   readonly whole: WholeHistory;
@@ -33,19 +33,19 @@ const sessionId = "year-end";
 /** Plays the whole session below a directory. */
 export async function playSession(
   directory: string,
-  onTurn: (turn: TurnRecord, happenings: readonly Happening[]) => void,
+  onTurn: (turn: TurnRecord, contextChanges: readonly ContextChange[]) => void,
 ): Promise<SessionRecord> {
   const counter = characterEstimate();
   const provider = new Provider(counter);
   const store = new JsonFileAgentStateStore({ root: join(directory, "state") });
   const workspace = join(directory, "workspace");
-  const happenings: Happening[] = [];
+  const contextChanges: ContextChange[] = [];
   const records: TurnRecord[] = [];
   const agent = bookkeeper({
     ...{ model: provider.model, counter, store, workspace },
     onEvent(event) {
-      const happening = happeningOf(event, records.length + 1);
-      if (happening) happenings.push(happening);
+      const contextChange = contextChangeOf(event, records.length + 1);
+      if (contextChange) contextChanges.push(contextChange);
     },
   });
   try {
@@ -57,7 +57,7 @@ export async function playSession(
       if (request === undefined) throw new Error("the model was not asked");
       const record = { ...said, turn, callId, answer: text, request };
       records.push(record);
-      onTurn(record, happenings);
+      onTurn(record, contextChanges);
     }
     // Where the agent keeps it: the log is a file of the workspace.
     const log = new JsonlConversationLog({ root: workspace });
@@ -65,7 +65,7 @@ export async function playSession(
     const promptTokens = prompt === undefined ? 0 : provider.promptTokens(prompt);
     return {
       turns: records,
-      happenings,
+      contextChanges,
       served: provider.served,
       whole: await wholeHistory(
         log,

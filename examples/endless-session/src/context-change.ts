@@ -1,14 +1,14 @@
 import type { AgentEvent } from "@holdfast/core";
 
 /** Something that was done about the size of the context. */
-export interface Happening {
+export interface ContextChange {
   readonly turn: number;
   readonly kind: "summary" | "truncation" | "eviction" | "recovery" | "failure";
   readonly text: string;
 }
 
 /** What an event tells about the context's size; null for all other events. */
-export function happeningOf(event: AgentEvent, turn: number): Happening | null {
+export function contextChangeOf(event: AgentEvent, turn: number): ContextChange | null {
   switch (event.type) {
     case "compaction_end": {
       const { cause, actions, messagesBefore, messagesAfter, tokensBefore, tokensAfter } = event;
