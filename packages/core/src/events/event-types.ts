@@ -139,7 +139,7 @@ export interface EventTypes {
     /** Number of characters of the output that were left out here; absent when it is whole. */
     readonly truncated?: { readonly chars: number } | undefined;
     /**
-     * What the tool threw, or gave as the cause of its result, for logs; neither the model nor the conversation gets the stack. Without a stack, and with the
+     * Error that the tool threw, or gave as the cause of its result, for logs; neither the model nor the conversation gets the stack. Without a stack, and with the
      * text of the result as message, when an `onIncoming` hook changed the result.
      */
     readonly error?:

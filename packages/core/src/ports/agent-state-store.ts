@@ -56,7 +56,7 @@ export interface StateChange extends StoredHead {
 export type LoadAnswer = LoadedState | StateChange | "unchanged" | null;
 
 /**
- * What is remembered of a call that its caller named, so that a repeated one goes on with its own run. Opaque to stores, but
+ * Record of a call that its caller named, so that a repeated one goes on with its own run. Opaque to stores, but
  * for `callId`.
  */
 export interface CallRecord {

@@ -86,7 +86,7 @@ export interface ReActAgentOptions extends PortOptions {
   /** @default "fail" */
   readonly conflictPolicy?: ConflictPolicy | undefined;
   /**
-   * What a call does on a session whose store has lost acknowledged saves, as a restored backup or a failover may: it goes on
+   * Policy of a call on a session whose store has lost acknowledged saves, as a restored backup or a failover may: it goes on
    * with what is stored and emits `store_rolled_back`, or it is also refused with `StateConflictError`.
    * @default "report"
    */

@@ -9,7 +9,7 @@ export interface ShutdownReport {
   /** Those that had to be cut because the time was up. */
   readonly cut: number;
   /**
-   * What had not ended when the time was up and was left behind, in words: calls that did not react to being cut, and plugins
+   * Descriptions of what had not ended when the time was up and was left behind: calls that did not react to being cut, and plugins
    * that did not close. Absent when everything ended.
    */
   readonly abandoned?: readonly string[] | undefined;

@@ -46,7 +46,7 @@ const STEP_4: readonly Rule[] = [
   ...["al", "er", "ic", "ou"],
 ].map((ending): Rule => [ending, ""]);
 
-/** What is `or` in American spelling: colour, favourite, neighbours; not in hour, four or journey. */
+/** Endings that are `or` in American spelling: colour, favourite, neighbours; not in hour, four or journey. */
 const BRITISH = /(?<=^[a-z]{3,})our/;
 
 /** Words that Porter's rules leave apart, by what they are forms of. */
