@@ -38,7 +38,7 @@ interface FileLook {
 const NEWLINE = 0x0a;
 
 /**
- * What a process knows of the file of one feed: a line for each batch that was sent to it. The order of the lines decides which of
+ * File of one feed as a process knows it: a line for each batch that was sent to it. The order of the lines decides which of
  * them count, so that every process comes to the same result without a lock.
  */
 export class FeedFile {

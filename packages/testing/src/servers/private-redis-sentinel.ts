@@ -26,7 +26,7 @@ const name = "mymaster";
 const downAfterMs = 1_000;
 
 /**
- * How often sentinels ask and tell each other, in milliseconds: by default every few seconds, and a master that came back is
+ * Periods after which sentinels ask and tell each other, in milliseconds: by default a few seconds, and a master that came back is
  * made a replica only after four of their publish periods.
  */
 const periods = { "info-period": 500, "publish-period": 250, "ask-period": 250 };

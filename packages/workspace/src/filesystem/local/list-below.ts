@@ -16,7 +16,7 @@ const VANISHED = ["ENOENT", "ENOTDIR", "ELOOP", "EMLINK"];
 /** Codes of a system error about something that this process may not read. */
 const UNREADABLE = ["EACCES", "EPERM"];
 
-/** What a listing leaves out. */
+/** Options of a listing: entries that it leaves out. */
 export interface ListingOptions {
   /** Names of directories that are left out, with everything in them. @default none */
   readonly hidden?: ReadonlySet<string> | undefined;
