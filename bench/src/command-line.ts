@@ -3,7 +3,7 @@ import type { Scenario } from "./scenarios/scenario.js";
 import { allScenarios, defaultScenarios } from "./scenarios/scenarios.js";
 import { type StoreName, storeNames } from "./stores/store-side.js";
 
-/** What to run and where the results go. */
+/** Scenarios to run, and places for the results. */
 export interface CommandLine {
   readonly scenarios: readonly Scenario[];
   readonly stores: readonly StoreName[];

@@ -17,7 +17,7 @@ interface VisitedFile {
   /** `package/folder/name.ts`, below the package's `src`. */
   readonly name: string;
   readonly lines: number;
-  /** Whether the call waited in it: one of its functions that ran is async. */
+  /** True when the call waited in it: one of its functions that ran is async. */
   readonly isStop: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { answerText, questionText } from "../stores/sample-turn.js";
 
-/** What one turn adds to a session, as the text that a floor stores. */
+/** Returns the messages that one turn adds to a session, as the text that a floor stores. */
 export function floorTurn(): [question: string, answer: string] {
   return [floorMessage("user"), floorMessage("assistant")];
 }

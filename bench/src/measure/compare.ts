@@ -1,6 +1,6 @@
 import { lowerQuartile } from "./statistics.js";
 
-/** How two things compare that were measured in turns, so that noise hits both alike. */
+/** Comparison of two things that were measured in turns, so that noise hits both alike. */
 export interface Comparison {
   /** Milliseconds of one run; of all rounds the one at the lower quartile, as other work on the machine only ever adds. */
   readonly floorMs: number;
@@ -8,7 +8,7 @@ export interface Comparison {
   readonly ratio: number;
 }
 
-/** How often things are run. */
+/** Number of times that things are run. */
 export interface Effort {
   /** Runs before anything counts: a server's processes have long been compiled and optimised, and so must these be. */
   readonly warmUp: number;

@@ -1,6 +1,6 @@
 /** One who takes turns on sessions: a floor, an agent on one or several nodes, or a peer. */
 export interface Contender {
-  /** Where it keeps sessions: `redis`, `mysql`, `json`, or a peer's own. */
+  /** Store in which it keeps sessions: `redis`, `mysql`, `json`, or a peer's own. */
   readonly store: string;
   /** For example `one node`. */
   readonly name: string;

@@ -10,7 +10,7 @@ const stepsPerSession = 10;
 
 const prompt = { system: "Be brief and helpful.", tools: [] };
 
-/** What counting the tokens of the next request takes with 5,000 messages in the session, against 50. */
+/** Measures counting the tokens of the next request with 5,000 messages in the session, against 50. */
 export function measureCounting(): Promise<Comparison> {
   const meter = new TokenMeter(gptTokenizerCounter());
   return compare(countingSteps(meter, 50), countingSteps(meter, 5_000), effort);

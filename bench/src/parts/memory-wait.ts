@@ -9,10 +9,10 @@ import { scriptedModel } from "@holdfast/testing";
 import { type Comparison, compare } from "../measure/compare.js";
 
 const effort = { warmUp: 20, rounds: 20, batch: 5 };
-/** What a model takes to note facts; whoever waited for it would be some fifty times as slow. */
+/** Time that a model takes to note facts; a call that waited for it would be some fifty times as slow. */
 const NOTING_MS = 300;
 
-/** What a call of an agent with memory takes, against the same without, by how often it flushes. */
+/** Measures a call of an agent with memory against the same without, by how often it flushes. */
 export async function measureMemoryWait(): Promise<Record<"throttled" | "always", Comparison>> {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-memory-bench-"));
   const noteTaker = scriptedModel(() => ({

@@ -28,7 +28,7 @@ const RARE = "the one needle in here";
 const FREQUENT = "reservation";
 const MIB = 2 ** 20;
 
-/** What was measured of one text. */
+/** Figures of one text. */
 interface Measured {
   readonly text: string;
   readonly medianMs: number;
@@ -151,7 +151,7 @@ function callOf(texts: readonly string[]): LogDraft[] {
   return sampleDrafts(texts.map((text) => userMessage(text)));
 }
 
-/** How long `rg` takes, from start to end; undefined when there is none. */
+/** Measures how long `rg` takes, from start to end; undefined when there is none. */
 function ripgrep(text: string, directory: string): number | undefined {
   const began = performance.now();
   const { error } = spawnSync("rg", ["-F", "--no-ignore", text, directory], {

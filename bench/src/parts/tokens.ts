@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { gptTokenizerCounter, tiktokenCounter } from "@holdfast/compaction";
 import { characterEstimate, type TokenCounter } from "@holdfast/core";
 
-/** What was measured of one counter. Speeds are in millions of tokens of `o200k_base` per second. */
+/** Figures of one counter. Speeds are in millions of tokens of `o200k_base` per second. */
 export interface TokenMeasurement {
   readonly counter: string;
   /** By which part its count of the text is off, for example 0.02. */
@@ -16,7 +16,7 @@ export interface TokenMeasurement {
   readonly warmSpeed: number;
   /** From the import of the package to a counter, in a new process. */
   readonly loadMs: number;
-  /** What counter and text add to the memory of a new process. */
+  /** Bytes that counter and text add to the memory of a new process. */
   readonly memoryBytes: number;
   /** All files of the package it needs installed. */
   readonly installedBytes: number;
@@ -30,7 +30,7 @@ interface Cold {
 
 interface Subject {
   readonly create: () => TokenCounter;
-  /** Where it comes from, and its name there. */
+  /** Module that it comes from, and its name there. */
   readonly source: readonly [module: string, factory: string];
   readonly peer?: string;
 }

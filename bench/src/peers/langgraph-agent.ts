@@ -3,7 +3,7 @@ import { answerText, questionText } from "../stores/sample-turn.js";
 import type { LangchainMessage, LangchainMessages } from "./langchain-model.js";
 import type { PeerModules } from "./peer.js";
 
-/** What is used of an agent on LangGraph. */
+/** Part of an agent on LangGraph that is used. */
 export interface LanggraphAgent {
   invoke(
     input: { readonly messages: readonly LangchainMessage[] },

@@ -23,7 +23,7 @@ export interface PeerAnswer {
   readonly error?: string | undefined;
 }
 
-/** Where the process of a peer works. */
+/** Peer of a process, and the place at which it works. */
 export interface PeerProcessOptions {
   /** Position of the peer in the list of all. */
   readonly index: number;

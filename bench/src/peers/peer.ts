@@ -11,9 +11,9 @@ export interface PeerModules {
 /** Another framework to compare with. */
 export interface Peer {
   readonly name: string;
-  /** Where it keeps sessions. */
+  /** Kind of store in which it keeps sessions. */
   readonly store: string;
-  /** What to install, with exact versions: `name@1.2.3`. */
+  /** Packages to install, with exact versions: `name@1.2.3`. */
   readonly packages: readonly string[];
   /** Makes the contender, from the peer's documentation and with its defaults. */
   open(modules: PeerModules): Promise<Pick<Contender, "seed" | "turn">>;

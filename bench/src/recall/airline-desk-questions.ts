@@ -12,7 +12,7 @@ import {
 } from "../replay/conversation.js";
 import type { Corpus, CorpusQuestion, TurnPlace } from "./corpus.js";
 
-/** What is asked about a customer, by the tool call that has the answer. */
+/** Questions about a customer, by the tool call that has the answer. */
 const templates: readonly (readonly [tool: string, question: (name: string) => string])[] = [
   ["send_certificate", (name) => `How much compensation was ${name} given?`],
   ["update_reservation_baggages", (name) => `How much luggage is ${name} taking along in the end?`],

@@ -12,7 +12,7 @@ export const CUTOFFS = [5, 10, 20] as const;
 const owner = { agentId: "desk", userId: "user" } as const;
 const MINUTE_MS = 60_000;
 
-/** How often a search found an answer, in percent, and what that took. */
+/** Percent of questions whose answer a search found, and the cost of that. */
 export interface Recall {
   readonly questions: number;
   /** At each of {@link CUTOFFS}. */

@@ -5,7 +5,7 @@ import { CUTOFFS } from "./measure-recall.js";
 /** Files of LoCoMo or REALTALK, separated by commas. */
 const FILES = "HOLDFAST_RECALL_FILES";
 
-/** How often `session_search` finds the turn that answers a question, against plain BM25. */
+/** Measures how often `session_search` finds the turn that answers a question, against plain BM25. */
 export const recall: Scenario = {
   name: "recall",
   summary: `how often session_search finds the answer to a question, against BM25; ${FILES}: also in files of LoCoMo or REALTALK`,

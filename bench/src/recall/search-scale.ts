@@ -50,7 +50,7 @@ const logs: Readonly<Record<StoreName, (servers: BenchServers) => Promise<OpenLo
   },
 };
 
-/** What a ranked search costs, by the number of messages of a user. */
+/** Measures the cost of a ranked search, by the number of messages of a user. */
 export const searchScale: Scenario = {
   name: "search-scale",
   summary:

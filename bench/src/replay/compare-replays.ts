@@ -5,7 +5,7 @@ import { ReplayProvider } from "./replay-provider.js";
 import { type ReplayResult, resultOf } from "./replay-result.js";
 import type { Script } from "./script.js";
 
-/** What is compared. */
+/** Contenders to compare, on one script and window. */
 export interface ReplayComparison {
   readonly script: Script;
   readonly window: number;

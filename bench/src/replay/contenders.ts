@@ -7,7 +7,7 @@ import type { ReplayProvider } from "./replay-provider.js";
 import type { ReplayResult } from "./replay-result.js";
 import type { Script } from "./script.js";
 
-/** What every contender gets. */
+/** Parts that every contender gets. */
 export interface Stage {
   readonly script: Script;
   readonly provider: ReplayProvider;

@@ -15,7 +15,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 
-/** What LangChain sends to a model, in the form all requests are checked and counted in. */
+/** Returns what LangChain sends to a model, in the form in which all requests are checked and counted. */
 export function fromLangchain(messages: readonly BaseMessage[]): {
   system: string;
   messages: Message[];

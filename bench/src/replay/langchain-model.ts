@@ -37,7 +37,7 @@ export class LangchainReplayModel extends BaseChatModel<CallOptions> {
     this.#provider = provider;
   }
 
-  /** Where fractions of the window are taken from. */
+  /** Profile from which fractions of the window are taken. */
   override get profile(): ModelProfile {
     return { maxInputTokens: this.#provider.window };
   }

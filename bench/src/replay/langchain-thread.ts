@@ -6,7 +6,7 @@ import { HandoverSerializer } from "./handover-serializer.js";
 import type { ReplayProvider } from "./replay-provider.js";
 import type { Script } from "./script.js";
 
-/** What is used of an agent on LangGraph. */
+/** Part of an agent on LangGraph that is used. */
 export interface LangchainAgent {
   invoke(
     input: { messages: HumanMessage[] },

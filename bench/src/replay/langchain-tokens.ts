@@ -14,7 +14,7 @@ export function langchainCounter(): (messages: BaseMessage[]) => number {
   };
 }
 
-/** How many tokens LangChain's estimate by characters finds for one that the provider counts, on this script. */
+/** Returns the tokens that LangChain's estimate by characters finds for one that the provider counts, on this script. */
 export function estimatePerToken(script: Script): number {
   const messages = messagesOf(script);
   return countTokensApproximately(messages) / langchainCounter()(messages);

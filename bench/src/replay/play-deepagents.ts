@@ -13,7 +13,7 @@ import type { Limits } from "./limits.js";
 import { ReplayProvider } from "./replay-provider.js";
 import type { Script } from "./script.js";
 
-/** How deepagents is set up. */
+/** Setup of deepagents. */
 export interface DeepagentsPlay {
   readonly script: Script;
   readonly provider: ReplayProvider;
@@ -49,7 +49,7 @@ async function summarisingAt(limits: Limits, play: DeepagentsPlay): Promise<Midd
   }) as Middleware;
 }
 
-/** What it takes for its system prompt and tools, learnt from a run of one turn. */
+/** Estimates the tokens of its system prompt and tools, from a run of one turn. */
 async function estimatedFixedPart({
   script,
   provider,

@@ -16,7 +16,7 @@ import { replayModel } from "./replay-model.js";
 import type { ReplayProvider } from "./replay-provider.js";
 import type { Script } from "./script.js";
 
-/** How a script is played on Holdfast. */
+/** Script to play on Holdfast, and the parts of the agent. */
 export interface HoldfastPlay {
   readonly script: Script;
   readonly provider: ReplayProvider;

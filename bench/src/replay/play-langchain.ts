@@ -12,7 +12,7 @@ import type { Limits } from "./limits.js";
 import type { ReplayProvider } from "./replay-provider.js";
 import type { Script } from "./script.js";
 
-/** How LangChain's summarization middleware is set up. */
+/** Setup of LangChain's summarization middleware. */
 export interface LangchainPlay {
   readonly script: Script;
   readonly provider: ReplayProvider;

@@ -14,12 +14,12 @@ export interface ProviderRequest {
   readonly messages: readonly Message[];
 }
 
-/** What the provider answers. */
+/** Answer of the provider. */
 export interface Completion extends ScriptedReply {
   readonly usage: Usage;
 }
 
-/** What is played, and in how much room. */
+/** Script to play, and the room for it. */
 export interface ReplayOptions {
   readonly script: Script;
   readonly window: number;
@@ -36,7 +36,7 @@ export interface ReplayOptions {
 export class ReplayProvider {
   readonly ledger: TokenLedger;
   readonly window: number;
-  /** What was wrong with requests, at most one entry per request. */
+  /** Problems of requests, at most one entry per request. */
   readonly problems: string[] = [];
   /** Requests that did not fit the window. */
   refused = 0;
@@ -52,7 +52,7 @@ export class ReplayProvider {
     this.ledger = new TokenLedger(comparableFixedTokens);
   }
 
-  /** Whether every turn was played to its end. */
+  /** True once every turn was played to its end. */
   get isFinished(): boolean {
     return this.#turn === this.#script.turns.length && this.#pending.length === 0;
   }

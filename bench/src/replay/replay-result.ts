@@ -1,14 +1,14 @@
 import type { ReplayProvider } from "./replay-provider.js";
 import type { Totals } from "./token-ledger.js";
 
-/** What a replay took. */
+/** Cost of a replay. */
 export interface ReplayResult {
-  /** Who played. */
+  /** Name of the contender. */
   readonly name: string;
   readonly window: number;
   /** Set up like the others, or as it is by default. */
   readonly setting: "alike" | "defaults";
-  /** Why it could not play to the end, or null. */
+  /** Reason why it could not play to the end, or null. */
   readonly failure: string | null;
   readonly reasoning: Totals;
   readonly summaries: Totals;

@@ -11,7 +11,7 @@ export function requestProblems(messages: readonly Message[]): string[] {
   return problems;
 }
 
-/** Whether the user's words are among the messages; a quotation in a summary does not count. */
+/** Tells whether the user's words are among the messages; a quotation in a summary does not count. */
 export function saysUser(messages: readonly Message[], words: string): boolean {
   return messages.some(
     ({ role, content }) =>

@@ -6,11 +6,11 @@ import type { ReplayResult } from "./replay-result.js";
 import { replayTable } from "./replay-table.js";
 import { scriptOf } from "./script.js";
 
-/** What of the comparison is run. */
+/** Part of the comparison to run. */
 export interface RunReplayOptions {
   readonly windows: readonly number[];
   readonly settings: readonly ReplayResult["setting"][];
-  /** How many of the recorded conversations are played. @default all */
+  /** Number of recorded conversations to play. @default all */
   readonly conversations?: number | undefined;
   /** With second rows. @default true */
   readonly extras?: boolean | undefined;

@@ -14,7 +14,7 @@ export interface ScriptedReply {
   readonly calls: readonly ScriptedCall[];
 }
 
-/** What is said to the agent at once, and all it does about it: the last reply has no calls. */
+/** Words said to the agent at once, and all it does about them: the last reply has no calls. */
 export interface ScriptedTurn {
   readonly users: readonly string[];
   readonly replies: readonly ScriptedReply[];

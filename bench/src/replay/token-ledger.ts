@@ -1,6 +1,6 @@
 import { messageTokens, remembering, replyTokens, tokensOf } from "./tokens.js";
 
-/** What a request was for. */
+/** Purpose of a request. */
 export type Purpose = "reasoning" | "summary";
 
 /** A request, written out for counting. */
@@ -16,7 +16,7 @@ export interface RequestTokens {
   readonly fixed: number;
   /** With what the beginning of the reply takes. */
   readonly messages: number;
-  /** Whether the fixed part was sent before. */
+  /** True when the fixed part was sent before. */
   readonly fixedCached: boolean;
   /** Of the messages: those that follow the fixed part just as in an earlier request. */
   readonly messagesCached: number;
@@ -34,7 +34,7 @@ export interface Totals {
   readonly billedAlike: number;
 }
 
-/** What cached input costs, as a part of what other input costs. */
+/** Price of cached input, as a part of that of other input. */
 const cachedPrice = 0.1;
 
 interface Node {
@@ -42,7 +42,7 @@ interface Node {
 }
 
 /**
- * What a provider with a prefix cache would bill for a run.
+ * Tokens that a provider with a prefix cache would bill for a run.
  *
  * A request's cached part is the longest one it has in common with any earlier request, from the fixed part on and in
  * whole messages. Nothing expires.

@@ -4,10 +4,10 @@ import { countTokens, decode, encode } from "gpt-tokenizer/encoding/o200k_base";
 /** Text that looks like a special token is just text. */
 const asText = { disallowedSpecial: new Set<string>() };
 
-/** What OpenAI adds per message for its borders, beside its role. */
+/** Tokens that OpenAI adds per message for its borders, beside its role. */
 const perMessage = 2;
 
-/** What it adds per request for the beginning of the reply. */
+/** Tokens that it adds per request for the beginning of the reply. */
 export const replyTokens = 3;
 
 /** Tokens of `text` (o200k_base). */
@@ -43,7 +43,7 @@ export function writeMessage(message: Message): string {
   return [message.role, ...message.content.map(writeBlock)].join("\n");
 }
 
-/** What stands in front of every message, in the same way for all. */
+/** Writes what stands in front of every message, in the same way for all. */
 export function writeFixedPart(system: string, tools: readonly ToolSchema[]): string {
   if (system === "" && tools.length === 0) return "";
   const schemas = tools.map(({ name, description, inputSchema }) =>

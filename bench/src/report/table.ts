@@ -17,12 +17,12 @@ export interface Row {
   readonly failure?: string | undefined;
 }
 
-/** What one scenario measured. */
+/** Figures that one scenario measured. */
 export interface Table {
   /** Name of the scenario, and of the table if it has several: `turns`, `turns cpu`. */
   readonly name: string;
   readonly title: string;
-  /** How the figures were made and how to read them. */
+  /** Description of how the figures were made and how to read them. */
   readonly about: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];

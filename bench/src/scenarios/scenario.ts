@@ -3,7 +3,7 @@ import type { Table } from "../report/table.js";
 import type { BenchServers } from "../stores/bench-servers.js";
 import type { StoreName } from "../stores/store-side.js";
 
-/** What every scenario gets. */
+/** Parts that every scenario gets. */
 export interface ScenarioContext {
   readonly servers: BenchServers;
   readonly stores: readonly StoreName[];

@@ -16,7 +16,7 @@ const sides = { redis: redisSide, mysql: mysqlSide, json: jsonSide };
 /** A place in a store that nobody else uses, with all that is needed to measure turns there. */
 export class Rig {
   readonly store: StoreName;
-  /** Where nodes of other processes find the same sessions. */
+  /** Place at which nodes of other processes find the same sessions. */
   readonly place: NodePlace;
   readonly side: StoreSide;
   readonly #address: WatchedAddress;

@@ -18,7 +18,7 @@ export interface StoreCounters {
   readonly redoBytes?: number | undefined;
 }
 
-/** What is special to a store: its floor, and ways to fill it and to see what it holds. */
+/** A store's own side of the benchmark: its floor, and ways to fill it and to see what it holds. */
 export interface StoreSide {
   /** The least that a turn can be here: load the last 40 messages, append two. */
   readonly floor: Contender;

@@ -3,7 +3,7 @@ import type { StoreCounters } from "./store-side.js";
 
 /** Way to a server, on which what is sent is counted if wanted. */
 export class WatchedAddress {
-  /** Where clients connect to. */
+  /** URL to which clients connect. */
   readonly url: string;
   readonly #proxy: TcpProxy | undefined;
   #roundTrips = 0;
