@@ -3,7 +3,7 @@ import type { WireReply, WireRequest } from "@holdfast/provider-rigs";
 const list = { name: "files_list_directory", input: { path: "." } };
 
 /**
- * What the local servers answer in a model's place: it looks into the directory once, and then tells what it was sent, now
+ * Answers for the local servers in a model's place: it looks into the directory once, and then tells what it was sent, now
  * and before.
  */
 export function answer({ body }: WireRequest): WireReply {

@@ -14,7 +14,7 @@ import { answer } from "./answer.js";
 /** A model, and where it is. */
 export interface Provider extends AsyncDisposable {
   readonly model: Model;
-  /** Whether it is the provider's own, rather than a local server that speaks its language. */
+  /** True when it is the provider's own, rather than a local server that speaks its language. */
   readonly isReal: boolean;
 }
 

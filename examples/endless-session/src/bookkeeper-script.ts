@@ -4,11 +4,11 @@ import { closingReport } from "./closing-report.js";
 import { summaryIn, textIn } from "./request-text.js";
 import { isSummaryRequest, writeSummary } from "./summary-script.js";
 
-/** What the script has to go on: the request, and nothing else. It keeps no memory of its own. */
+/** Facts that the script has to go on: the request, and nothing else. It keeps no memory of its own. */
 interface Situation {
   readonly messages: readonly Message[];
   readonly question: string;
-  /** What tools answered since the question, oldest first. */
+  /** Answers of tools since the question, oldest first. */
   readonly results: readonly string[];
 }
 

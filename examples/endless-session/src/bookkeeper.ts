@@ -9,7 +9,7 @@ import { wholeLedger } from "./ledger.js";
 /** No request has this many tokens. */
 export const triggerTokens = 10_000;
 
-/** What the agent is put together with. */
+/** Parts with which the agent is put together. */
 export interface BookkeeperParts {
   readonly model: ScriptedModel;
   readonly counter: TokenCounter;

@@ -1,13 +1,13 @@
 import { readdirSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 
-/** What a session takes on disk, in bytes. */
+/** Size of a session on disk, in bytes. */
 export interface BytesOnDisk {
-  /** What is loaded and saved with every call. */
+  /** Files that are loaded and saved with every call. */
   readonly state: number;
   /** Every message whole, with long texts beside it. */
   readonly log: number;
-  /** What left the context, as files the model can read. */
+  /** Contents that left the context, as files the model can read. */
   readonly movedOut: number;
 }
 

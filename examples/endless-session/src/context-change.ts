@@ -7,7 +7,7 @@ export interface ContextChange {
   readonly text: string;
 }
 
-/** What an event tells about the context's size; null for all other events. */
+/** Returns what an event tells about the context's size; null for all other events. */
 export function contextChangeOf(event: AgentEvent, turn: number): ContextChange | null {
   switch (event.type) {
     case "compaction_end": {

@@ -4,7 +4,7 @@ const day = 86_400_000;
 const firstDay = Date.UTC(2016, 0, 1);
 const parties = ["Harbour Freight", "Northwind Paper", "Lakeside Power", "Otter & Sons", "Medina"];
 
-/** What was booked under a number of the old ledger, as the ledger writes it: `1284.07`. */
+/** Returns the amount under a number of the old ledger, as the ledger writes it: `1284.07`. */
 export function ledgerAmount(number: number): string {
   const cents = 1_000 + ((number * 7_919) % 900_000);
   return (cents / 100).toFixed(2);

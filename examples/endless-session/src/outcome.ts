@@ -28,7 +28,7 @@ export interface Outcome {
   readonly facts: readonly Fact[];
   readonly contextChanges: readonly ContextChange[];
   readonly disk: BytesOnDisk;
-  /** What is not as it should be, one sentence each. */
+  /** Problems, one sentence each. */
   readonly problems: readonly string[];
 }
 

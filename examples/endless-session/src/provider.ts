@@ -3,7 +3,7 @@ import { type ScriptedModel, type ScriptedReply, scriptedModel } from "@holdfast
 import { bookkeeperScript } from "./bookkeeper-script.js";
 import { isSummaryRequest } from "./summary-script.js";
 
-/** What the provider knows of a request. */
+/** A request as the provider saw it. */
 export interface ServedRequest {
   readonly purpose: "step" | "summary";
   readonly messages: number;
@@ -47,7 +47,7 @@ export class Provider {
     return this.#counter.countMessages([assistantMessage([...said, ...calls])]);
   }
 
-  /** What a request costs before its first message. */
+  /** Returns the tokens of a request before its first message. */
   promptTokens({ system, tools }: Pick<ModelRequest, "system" | "tools">): number {
     return this.#counter.countText(system) + this.#counter.countTools(tools);
   }

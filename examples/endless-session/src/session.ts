@@ -17,7 +17,7 @@ export interface TurnRecord extends Turn {
   readonly request: ServedRequest;
 }
 
-/** What there is to tell of a session. */
+/** Record of a session that was played. */
 export interface SessionRecord {
   readonly turns: readonly TurnRecord[];
   readonly contextChanges: readonly ContextChange[];

@@ -7,7 +7,7 @@ export interface Turn {
   readonly expects?: readonly string[] | undefined;
 }
 
-/** How many turns the session has. */
+/** Number of turns of the session. */
 export const turns = 150;
 
 /** For one turn the provider serves a smaller model than it did before. */
@@ -34,7 +34,7 @@ function askLedger(number: number): Turn {
   };
 }
 
-/** What the user says in turn 1, 2, 3, … */
+/** Returns what the user says in turn 1, 2, 3, … */
 export function turnAt(number: number): Turn {
   return special[number] ?? { says: invoice(number) };
 }

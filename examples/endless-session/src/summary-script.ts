@@ -1,7 +1,7 @@
 import type { Message } from "@holdfast/core";
 import { textIn } from "./request-text.js";
 
-/** Whether a request asks for a summary: its last message is the instruction of the compaction. */
+/** Tells whether a request asks for a summary: its last message is the instruction of the compaction. */
 export function isSummaryRequest(messages: readonly Message[]): boolean {
   const blocks = messages.at(-1)?.content ?? [];
   return blocks.some((block) => block.type === "hint" && block.source === "compaction");
@@ -29,7 +29,7 @@ export function writeSummary(messages: readonly Message[]): string {
   ].join("\n");
 }
 
-/** What a pattern finds, each once. */
+/** Returns what a pattern finds, each once. */
 function all(text: string, pattern: RegExp): string[] {
   return [...new Set(text.match(pattern) ?? [])];
 }

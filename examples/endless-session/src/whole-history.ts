@@ -1,7 +1,7 @@
 import type { ConversationLog, LogRecord, Slot, TokenCounter } from "@holdfast/core";
 import { withBlobs } from "@holdfast/core/store-kit";
 
-/** What a session would have sent without Holdfast. */
+/** Tokens that a session would have sent without Holdfast. */
 export interface WholeHistory {
   /** Tokens of the last request of each call: everything said before it, as it was said. */
   readonly lastRequestOf: ReadonlyMap<string, number>;

@@ -8,7 +8,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { answer } from "./answer.js";
 import { takeNotes } from "./take-notes.js";
 
-/** Where an assistant keeps everything, and which day it is for it. */
+/** Directory in which an assistant keeps everything, and the day it is for it. */
 export interface AssistantOptions {
   readonly home: string;
   /** `YYYY-MM-DD`; the time of day is the real one. */

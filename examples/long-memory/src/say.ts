@@ -10,7 +10,7 @@ export interface Saying {
   readonly text: string;
 }
 
-/** What came of it. */
+/** Result of saying something. */
 export interface Said {
   readonly reply: string;
   /** Messages the model was shown: one means that it knew nothing of an earlier conversation but what the prompt quotes. */

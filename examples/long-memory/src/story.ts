@@ -6,7 +6,7 @@ import { aside, heading, line } from "./terminal.js";
 
 const allergy = "My daughter Mia is allergic to peanuts.";
 
-/** What is said, and when; every line is a process of its own. */
+/** Words of the user, and their day; every line is a process of its own. */
 const sayings = [
   { day: "2026-03-02", session: "dinner", text: `I am planning a dinner for Saturday. ${allergy}` },
   { day: "2026-03-02", session: "dinner", text: "The oven is broken until the end of March." },

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fleet } from "./fleet.js";
 import type { WorkerRequest } from "./worker.js";
 
-/** What a caller gets back. */
+/** Answer that a caller gets. */
 export interface Answer {
   readonly text: string;
-  /** How often another process had to be asked. */
+  /** Number of times that another process had to be asked. */
   readonly repeats: number;
 }
 

@@ -42,7 +42,7 @@ export class Deployment {
     this.#last = this.#last.then(() => this.#replace());
   }
 
-  /** How many processes were replaced, once all were. */
+  /** Returns the number of processes that were replaced, once all were. */
   async finished(): Promise<number> {
     await this.#last;
     return this.#begun;

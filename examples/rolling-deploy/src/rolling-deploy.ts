@@ -7,16 +7,16 @@ import { Progress } from "./progress.js";
 import { answerTo } from "./support-agent.js";
 import { problemsOf } from "./verify.js";
 
-/** How much is done. */
+/** Size of a deploy. */
 export interface DeployOptions {
   readonly url: string;
   readonly sessions: number;
   readonly callsPerSession: number;
-  /** How often every process is replaced. */
+  /** Number of times that every process is replaced. */
   readonly deploys: number;
 }
 
-/** What a run came to. */
+/** Result of a run. */
 export interface DeploySummary {
   readonly calls: number;
   readonly answered: number;

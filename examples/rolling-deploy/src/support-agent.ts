@@ -33,7 +33,7 @@ export function supportAgent(store: DistributedStore): HarnessAgent {
     .build();
 }
 
-/** What the agent answers to a question. */
+/** Returns the agent's answer to a question. */
 export function answerTo(question: string): string {
   return `About ${question}: it is on its way.`;
 }

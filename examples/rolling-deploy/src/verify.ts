@@ -2,7 +2,7 @@ import { type DistributedStore, textOf } from "@holdfast/core";
 import { loadWhole } from "@holdfast/core/store-kit";
 import { answerTo } from "./support-agent.js";
 
-/** What is wrong with the stored sessions, one sentence each; empty when every one is complete and in order. */
+/** Returns the problems of the stored sessions, one sentence each; empty when every one is complete and in order. */
 export async function problemsOf(
   store: DistributedStore,
   sessions: ReadonlyMap<string, readonly string[]>,

@@ -6,7 +6,7 @@ import { HoldfastError } from "@holdfast/core";
 import { openStore } from "./open-store.js";
 import { supportAgent } from "./support-agent.js";
 
-/** What a worker is asked. */
+/** Request to a worker. */
 export interface WorkerRequest {
   readonly sessionId: string;
   /** The same when a call is repeated, so that it is answered once. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Fleet } from "./fleet.js";
 import { frontDoor } from "./front-door.js";
 
-/** What {@link serve} started. */
+/** Processes that {@link serve} started. */
 export interface Served {
   readonly port: number;
   /** Ids of the processes that answer. */

@@ -7,7 +7,7 @@ export interface Result {
   readonly text: string;
 }
 
-/** What happened since the last reply that called no tool. */
+/** Words and results since the last reply that called no tool. */
 export interface Turn {
   /** Words that began the turn. */
   readonly request: string;

@@ -1,6 +1,6 @@
 import type { ChatMessage } from "./chat-message.js";
 
-/** Where the chat handler answers. */
+/** Path at which the chat handler answers. */
 export const api = "/api/chat";
 
 /** Session of the sidebar. */
@@ -50,7 +50,7 @@ export async function listSessions(): Promise<readonly SessionEntry[]> {
   return sessions.filter(({ id }, at) => sessions.findIndex((other) => other.id === id) === at);
 }
 
-/** What the server has of a session. */
+/** Session as the server has it. */
 export interface History {
   /** Messages, without the reply that is being written right now. */
   readonly messages: ChatMessage[];

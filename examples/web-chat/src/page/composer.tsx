@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from "react";
 import { Icon } from "./icons.js";
 
-/** Where a person writes. While the agent works it takes words for it, and stops it. */
+/** Field in which a person writes. While the agent works it takes words for it, and stops it. */
 export function Composer({
   isWorking,
   onSay,

@@ -73,7 +73,7 @@ export function useConversation(
   const failure = useRef<Error | null>(null);
   /** The exchange under way; the next one begins when it has ended, so that two never write the same messages. */
   const current = useRef<Promise<void> | null>(null);
-  /** What was sent from this page, by message. */
+  /** Ids of messages that were sent from this page. */
   const sent = useRef(new Set<string>());
   const isGone = useRef(false);
   const [phase, setPhase] = useState<"loading" | "idle" | "lost">("loading");
