@@ -7,8 +7,15 @@ import {
   InMemoryAgentStateStore,
   type Plugin,
   type ReActAgentOptions,
+  type Reach,
 } from "@holdfast/core";
-import { agentOptionNames, isRecord, type PortName, soundOptions } from "@holdfast/core/plugin-kit";
+import {
+  agentOptionNames,
+  isRecord,
+  type PortName,
+  reachExtent,
+  soundOptions,
+} from "@holdfast/core/plugin-kit";
 import { storeParts } from "@holdfast/core/store-kit";
 import { sessionTools } from "@holdfast/session-tools";
 import { JsonFileAgentStateStore, JsonlConversationLog } from "@holdfast/store-json";
@@ -19,7 +26,6 @@ import {
   harnessOptionNames,
   readHarnessSettings,
 } from "./harness-options.js";
-import { filesystemReachProblems } from "./reach-problems.js";
 import { refuseDefaultPorts } from "./refuse-default-ports.js";
 
 /** Options of the engine with every part chosen, and the parts that the harness made and has to close. */
@@ -148,6 +154,17 @@ function makeFilesystem(
     problems.push(`filesystem: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
+}
+
+const rank: Readonly<Record<Reach, number>> = { process: 0, host: 1, distributed: 2 };
+
+/** Problems of a filesystem that needs a state store with a wider reach. */
+function filesystemReachProblems(spec: FilesystemSpec, parts: DistributedStore): string[] {
+  const { kind, reach } = parts.stateStore;
+  if (rank[spec.needs] <= rank[reach]) return [];
+  return [
+    `filesystem: "${spec.kind}" needs a state store that serves ${reachExtent[spec.needs]}, but "${kind}" serves only ${reachExtent[reach]}; use a state store that reaches as far, or a local filesystem`,
+  ];
 }
 
 /**
