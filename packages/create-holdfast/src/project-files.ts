@@ -1,6 +1,5 @@
-import { providers, type Store } from "./choices.js";
+import { type Provider, providers, type Store } from "./choices.js";
 import { composeFile, dockerfile } from "./container-files.js";
-import { modelModule } from "./model-module.js";
 import { packageManagers } from "./package-manager.js";
 import { partsModule } from "./parts-module.js";
 import { projectManifest, projectTsconfig } from "./project-manifest.js";
@@ -38,6 +37,19 @@ export async function projectFiles(project: Project): Promise<Files> {
     [".env.example", environmentExample(project)],
     ...(settings ? [[settings.file, settings.text] as const] : []),
   ]);
+}
+
+/** Writes `src/model.ts` of a project. That of every provider with a key is made from the one of Anthropic. */
+async function modelModule(provider: Provider): Promise<string> {
+  const { key, company, model, contextWindow } = providers[provider];
+  if (key === null) return templateFile("provider/offline.ts");
+  const text = await templateFile("provider/anthropic.ts");
+  return text
+    .replaceAll("ANTHROPIC_API_KEY", key)
+    .replaceAll("Anthropic", company)
+    .replaceAll("anthropic", provider)
+    .replace("claude-sonnet-5-5", model)
+    .replace("200_000", contextWindow);
 }
 
 const addresses: Readonly<Record<Store, string>> = {
