@@ -1,8 +1,16 @@
-import type { AgentStateStore, DistributedStore } from "@holdfast/core";
+import type { AgentStateStore, DistributedStore, Model } from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
 import type { NodeOptions } from "./node-place.js";
-import { replyModel } from "./reply-model.js";
-import { questionText } from "./sample-turn.js";
+import { answerText, questionText } from "./sample-turn.js";
+
+/** Model that answers at once with the same text. It does not look at the request: its time would grow with the history. */
+const replyModel: Model = {
+  id: "reply",
+  async *stream() {
+    yield { type: "text_delta", text: answerText };
+    yield { type: "finish", reason: "stop", usage: { inputTokens: 1_000, outputTokens: 100 } };
+  },
+};
 
 /** Parts of a node. */
 export interface AgentNodeOptions extends NodeOptions {
