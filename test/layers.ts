@@ -88,7 +88,8 @@ export function specifiersIn(source: string, lang: "ts" | "tsx" = "ts"): string[
   return importsIn(source, lang).map(({ specifier }) => specifier);
 }
 
-function importsIn(
+/** The modules that a TypeScript source imports, and whether it takes only types from them. */
+export function importsIn(
   source: string,
   lang: "ts" | "tsx",
 ): { readonly specifier: string; readonly isType: boolean }[] {
@@ -164,7 +165,8 @@ function foldersIn(directory: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
 }
 
-function sourcesIn(directory: string): string[] {
+/** The TypeScript files below a directory. */
+export function sourcesIn(directory: string): string[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.[cm]?tsx?$/.test(name))
