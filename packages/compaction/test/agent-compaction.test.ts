@@ -37,7 +37,7 @@ const note = tool({
 
 interface Setup {
   readonly options?: CompactionOptions;
-  readonly reply?: (request: ModelRequest, index: number) => ScriptedReply;
+  readonly reply?: (request: ModelRequest, index: number) => ScriptedReply | Promise<ScriptedReply>;
   readonly summary?: (request: ModelRequest, index: number) => ScriptedReply;
   readonly agent?: Partial<ReActAgentOptions>;
   readonly contextWindow?: number;
@@ -140,6 +140,24 @@ describe("before a step", () => {
     const messages = await context();
     expect(messages.map(textOf)).toContain("note everything down");
     expect(repairToolPairs(messages).repairs).toEqual([]);
+  });
+
+  test("in a turn that was steered the request stays, with what it was steered with", async () => {
+    const { agent, context, summaries, model } = setUp({
+      options: { triggerMessages: 10, keepMessages: 2 },
+      reply: async (_, index) => {
+        if (index === 2) await agent.steer("u", "s", "in metric units, please");
+        return index < 14
+          ? { toolCalls: [{ name: "note", input: { text: `${index}` } }] }
+          : "all noted";
+      },
+      agent: { maxIterations: 20 },
+    });
+    await agent.call("check the valves and never open valve 3", ctx);
+    expect(summaries().length).toBeGreaterThan(1);
+    const words = ["check the valves and never open valve 3", "in metric units, please"];
+    expect((await context()).map(textOf)).toEqual(expect.arrayContaining(words));
+    expect(model.requests.at(-1)?.messages.map(textOf)).toEqual(expect.arrayContaining(words));
   });
 
   test("a summariser that fails costs an event and not the call", async () => {

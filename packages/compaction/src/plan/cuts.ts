@@ -38,13 +38,51 @@ export function cuttable(messages: readonly Message[], open: ReadonlySet<string>
   return canCut;
 }
 
-/** Returns the indices of the current request: the last run of messages in which the user asks for something. */
+/** Messages that stay at either end of what was said into one turn. */
+const KEPT_AT_ENDS = 4;
+
+/**
+ * Returns the indices of the current request: the last run of messages in which the user asks for something.
+ *
+ * A run behind tool results was said into a turn that had begun: the agent was steered, or stopped and spoken to. What that turn
+ * was asked is current too, so the first messages of all that was said into it stay with the last run: of a turn that is steered
+ * without end a few at either end. Words in one message with results cannot stay without the calls, so they are only ever in the
+ * last run.
+ */
 export function currentRequest(messages: readonly Message[]): readonly number[] {
-  const last = messages.findLastIndex(isRequest);
-  const indices: number[] = [];
-  for (let index = last; index >= 0 && isRequest(messages[index] as Message); index--)
-    indices.unshift(index);
-  return indices;
+  const last = lastRun(messages, messages.length);
+  let said = last;
+  let [start] = last;
+  while (start !== undefined && isBehindResults(messages, start)) {
+    const run = lastRun(messages, start);
+    if (run.some((index) => hasToolBlock(messages[index] as Message))) break;
+    said = [...run, ...said];
+    [start] = run;
+  }
+  const tail = said.length - Math.max(KEPT_AT_ENDS, last.length);
+  return said.filter((_, at) => at < KEPT_AT_ENDS || at >= tail);
+}
+
+/** Returns the indices of the last run of requests in front of `end`. */
+function lastRun(messages: readonly Message[], end: number): readonly number[] {
+  const run: number[] = [];
+  for (let index = end - 1; index >= 0; index--)
+    if (isRequest(messages[index] as Message)) run.unshift(index);
+    else if (run.length > 0) break;
+  return run;
+}
+
+/** Tells whether a message with tool results is the last in front of `index`, but for hints. */
+function isBehindResults(messages: readonly Message[], index: number): boolean {
+  const before = messages.findLast(
+    ({ content }, at) => at < index && content.some(({ type }) => type !== "hint"),
+  );
+  return before?.content.some(({ type }) => type === "tool_result") ?? false;
+}
+
+/** Tells whether a message cannot stay without the other half of its pairs. */
+export function hasToolBlock({ content }: Message): boolean {
+  return content.some(({ type }) => type === "tool_call" || type === "tool_result");
 }
 
 /** Tells whether the user says something: hints come from the system, and some programs send tool results as the user. */

@@ -1,7 +1,7 @@
 import type { Message } from "@holdfast/core";
 import { type Budget, isOver } from "../budget.js";
 import type { Prune, TruncateArgs } from "../compaction-options.js";
-import { currentRequest, cuttable, type TailLimit, tailStart } from "./cuts.js";
+import { currentRequest, cuttable, hasToolBlock, type TailLimit, tailStart } from "./cuts.js";
 import { pruneResults } from "./prune-results.js";
 import { truncateArguments } from "./truncate-arguments.js";
 
@@ -136,10 +136,6 @@ function planCuts(input: PlanInput): SummaryCut[] {
     });
   }
   return cuts;
-}
-
-function hasToolBlock({ content }: Message): boolean {
-  return content.some(({ type }) => type === "tool_call" || type === "tool_result");
 }
 
 /** The configured tail or a fraction of it; never so long that the message trigger would fire again at once. */

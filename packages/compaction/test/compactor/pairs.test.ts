@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { type AgentState, type Message, repairToolPairs } from "@holdfast/core";
+import {
+  type AgentState,
+  assistantMessage,
+  type Message,
+  repairToolPairs,
+  toolResultMessage,
+  userMessage,
+} from "@holdfast/core";
 import fc from "fast-check";
 import { test } from "vitest";
 import { runs } from "../runs.js";
@@ -80,3 +87,39 @@ test("the current request stays, word for word and in its order", async () => {
     runs(),
   );
 });
+
+test("a turn that is steered keeps its request, and what it was last steered with, word for word", async () => {
+  const steps = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 6 });
+  let steered = 0;
+  await fc.assert(
+    fc.asyncProperty(scenarios(), steps, async (scenario, stepsBetween) => {
+      const { conversation } = scenario;
+      const words = stepsBetween.map((_, index) => userMessage(`steered ${index}`));
+      const request = userMessage("check every valve");
+      const turn = stepsBetween.flatMap((count, index) => [
+        ...Array.from({ length: count }, (_, step) => stepOf(`s-${index}-${step}`)).flat(),
+        words[index] as Message,
+      ]);
+      const messages = [...conversation.messages, assistantMessage("done"), request, ...turn];
+      const { bench, state } = stage({ ...scenario, conversation: { ...conversation, messages } });
+      const { compacted } = await bench.compact(state, scenario.asked);
+      if (compacted && bench.of("compaction_end")[0]?.actions.includes("summary")) steered++;
+      for (const said of [request, ...words.slice(-4)])
+        assert.ok(state.context.includes(said), JSON.stringify(said.content));
+    }),
+    runs(),
+  );
+  assert.ok(steered > 10, "summaries were written in such turns");
+});
+
+/** A step of a turn: a tool call and its result. */
+function stepOf(id: string): readonly Message[] {
+  const name = "look";
+  return [
+    assistantMessage([{ type: "tool_call", id, name, input: {} }]),
+    toolResultMessage({
+      ...{ type: "tool_result", toolCallId: id, name, state: "success" },
+      output: [{ type: "text", text: "row ".repeat(200) }],
+    }),
+  ];
+}

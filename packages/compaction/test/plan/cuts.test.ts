@@ -103,3 +103,33 @@ test("the current request is the last run of what the user said; hints and resul
   expect(currentRequest([hint, answer])).toEqual([]);
   expect(currentRequest([one, call("x"), two, three, call("y"), hint, answer])).toEqual([2, 3]);
 });
+
+test("what is said into a turn does not take the place of its request", () => {
+  const hint = userMessage([{ type: "hint", text: "h", source: "s" }]);
+  const said = (text: string) => userMessage(text);
+  const step = (id: string) => [call(id), result(id)];
+  const before = [said("0"), assistantMessage("done")];
+  const turn = [...before, said("1"), ...step("a"), said("2"), said("3"), ...step("b"), hint];
+  expect(currentRequest(turn)).toEqual([2, 5, 6]);
+  expect(currentRequest([...turn, said("4"), ...step("c")])).toEqual([2, 5, 6, 10]);
+  // Words that came with results cannot stay without the calls.
+  const mixed = userMessage([...result("a").content, { type: "text", text: "t" }]);
+  expect(currentRequest([said("1"), call("a"), mixed, ...step("b"), said("2")])).toEqual([5]);
+});
+
+test("of a turn that is steered without end the first and the last messages stay, and no more", () => {
+  const request = [userMessage("first"), userMessage("second")];
+  const steers = Array.from({ length: 50 }, (_, index) => userMessage(`steered ${index}`));
+  let kept: readonly Message[] = request;
+  for (const [index, steer] of steers.entries()) {
+    // What a compaction leaves of it stands together, with nothing between.
+    const context = [...kept, call(`c${index}`), result(`c${index}`), steer];
+    kept = currentRequest(context).map((at) => context[at] as Message);
+    expect(kept.length).toBeLessThanOrEqual(8);
+    expect(kept).toEqual(expect.arrayContaining(request));
+    expect(kept).toEqual(expect.arrayContaining(steers.slice(Math.max(0, index - 3), index + 1)));
+  }
+  const long = steers.slice(0, 20);
+  expect(currentRequest(long)).toHaveLength(20);
+  expect(currentRequest([...request, call("x"), result("x"), ...long])).toHaveLength(22);
+});
