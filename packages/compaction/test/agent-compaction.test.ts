@@ -229,6 +229,33 @@ describe("the cheap steps", () => {
     expect(inputs.at(-1)).toContain(long);
   });
 
+  test("a call that waits for an approval runs as it was shown", async () => {
+    const written: string[] = [];
+    const write = tool({
+      name: "write",
+      description: "Writes a text.",
+      input: z.object({ text: z.string() }),
+      needsApproval: true,
+      execute: ({ text }) => written.push(text),
+    });
+    const text = `${"x".repeat(6_000)} end`;
+    const { agent } = setUp({
+      options: {
+        summarize: false,
+        truncateArgs: { triggerMessages: 1, keepMessages: 0, maxArgLength: 200 },
+      },
+      reply: (_, index) =>
+        index === 0 ? { toolCalls: [{ name: "write", input: { text } }] } : "ok",
+      agent: { tools: [write] },
+    });
+    await agent.call("write it down", ctx);
+    await agent.compact("u", "s");
+    const [ask] = await agent.pending("u", "s");
+    expect(ask?.input).toEqual({ text });
+    await agent.call({ confirm: [{ toolCallId: ask?.toolCallId ?? "", approve: true }] }, ctx);
+    expect(written).toEqual([text]);
+  });
+
   test("with summarize: false nothing else is done", async () => {
     const { agent, context, summaries } = setUp({
       options: {

@@ -10,7 +10,7 @@ export interface PlanInput {
   readonly messages: readonly Message[];
   /** True if the first message is the summary of an earlier compaction. */
   readonly hasSummary: boolean;
-  /** Ids of tool calls without a result; their message stays. */
+  /** Ids of tool calls without a result; their message stays, as it is. */
   readonly openCalls: ReadonlySet<string>;
   /** Tokens of the whole request as it is now. */
   readonly tokens: number;
@@ -83,11 +83,11 @@ function planClip(
   input: PlanInput,
   urgent: boolean,
 ): Extract<CompactionPlan, { kind: "clip" }> | null {
-  const { truncateArgs, prune, tokensOf, tokens, scale = 1 } = input;
+  const { truncateArgs, prune, tokensOf, tokens, openCalls, scale = 1 } = input;
   const actions: ClipAction[] = [];
   let { messages } = input;
   if (truncateArgs) {
-    const truncated = truncateArguments(messages, truncateArgs, { tokens, urgent });
+    const truncated = truncateArguments(messages, truncateArgs, { tokens, urgent, openCalls });
     if (truncated !== messages) actions.push("truncate_args");
     messages = truncated;
   }

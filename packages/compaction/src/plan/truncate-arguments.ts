@@ -2,30 +2,41 @@ import type { JsonValue, Message } from "@holdfast/core";
 import { adoptMessage, isRecord } from "@holdfast/core/plugin-kit";
 import type { TruncateArgs } from "../compaction-options.js";
 import { clipText } from "./clip-text.js";
+import { cuttable } from "./cuts.js";
 
 /** Metadata key of a message whose tool calls were clipped. */
 const CLIPPED = "truncatedArgs";
+
+/** What {@link truncateArguments} has to know about a context besides its messages. */
+interface ContextState {
+  /** Tokens of the whole request as it is now. */
+  readonly tokens: number;
+  readonly urgent: boolean;
+  /** Ids of tool calls without a result. */
+  readonly openCalls: ReadonlySet<string>;
+}
 
 /**
  * Clips long string arguments of old tool calls; returns the same array if there is nothing to do.
  *
  * Rewriting old messages invalidates the provider's prompt cache from the first of them on. So the boundary moves in large
  * steps: it moves again only if there is something to clip `keepMessages` messages before it, or if the context is over its
- * trigger (`urgent`) and clipping may avoid a summary.
+ * trigger (`urgent`) and clipping may avoid a summary. It never passes an open call, whose arguments are still to be used.
  */
 export function truncateArguments(
   messages: readonly Message[],
   options: TruncateArgs,
-  size: { readonly tokens: number; readonly urgent: boolean },
+  { tokens, urgent, openCalls }: ContextState,
 ): readonly Message[] {
-  if (messages.length < options.triggerMessages && size.tokens < options.triggerTokens)
-    return messages;
-  const boundary = messages.length - options.keepMessages;
+  if (messages.length < options.triggerMessages && tokens < options.triggerTokens) return messages;
+  const firstOpen =
+    openCalls.size === 0 ? messages.length : cuttable(messages, openCalls).lastIndexOf(true);
+  const boundary = Math.min(messages.length - options.keepMessages, firstOpen);
   const before = messages.slice(0, Math.max(0, boundary));
   const first = before.findIndex((message) => isTooLong(message, options.maxArgLength));
   if (first < 0) return messages;
   const isFirstTime = !messages.some(({ metadata }) => metadata?.[CLIPPED] === true);
-  if (!isFirstTime && !size.urgent && boundary - first < options.keepMessages) return messages;
+  if (!isFirstTime && !urgent && boundary - first < options.keepMessages) return messages;
   return messages.map((message, index) =>
     index < boundary && isTooLong(message, options.maxArgLength)
       ? clipped(message, options)

@@ -13,8 +13,9 @@ import { conversations } from "../conversations.js";
 import { runs } from "../runs.js";
 import { truncating } from "./settings.js";
 
-const rested = { tokens: 0, urgent: false };
-const urgent = { tokens: 0, urgent: true };
+const openCalls: ReadonlySet<string> = new Set();
+const rested = { tokens: 0, urgent: false, openCalls };
+const urgent = { tokens: 0, urgent: true, openCalls };
 
 function strings(value: JsonValue): string[] {
   if (typeof value === "string") return [value];
@@ -59,6 +60,25 @@ test("only string arguments in front of the boundary are clipped, and clipping a
   );
 });
 
+test("from a call that waits for an answer on nothing is clipped: what runs is what was shown", () => {
+  const options = truncating({ triggerMessages: 1, keepMessages: 0, maxArgLength: 20 });
+  const input = { text: "x".repeat(50) };
+  const call = (id: string): Message =>
+    assistantMessage([{ type: "tool_call", id, name: "write", input }]);
+  const answer = (toolCallId: string): Message =>
+    toolResultMessage({
+      ...{ type: "tool_result", toolCallId, name: "write", output: [], state: "success" },
+    });
+  // The id was used before, by a call that has its result.
+  const messages = [call("a"), answer("a"), call("a"), userMessage("hm"), call("b"), answer("b")];
+  const isClipped = (open: readonly string[]): boolean[] => {
+    const after = truncateArguments(messages, options, { ...urgent, openCalls: new Set(open) });
+    return after.map((message, index) => message !== messages[index]);
+  };
+  expect(isClipped([])).toEqual([true, false, true, false, true, false]);
+  expect(isClipped(["a"])).toEqual([true, false, false, false, false, false]);
+});
+
 test("a key called __proto__ stays a key like any other", () => {
   const input = JSON.parse(`{"__proto__": {"text": "${"x".repeat(50)}"}, "n": 1}`) as JsonValue;
   const message = assistantMessage([{ type: "tool_call", id: "c", name: "write", input }]);
@@ -75,8 +95,8 @@ test("nothing is clipped below both triggers", () => {
   ]);
   const options = truncating({ triggerMessages: 2, triggerTokens: 100, keepMessages: 0 });
   const messages = [message];
-  expect(truncateArguments(messages, options, { tokens: 99, urgent: true })).toBe(messages);
-  expect(truncateArguments(messages, options, { tokens: 100, urgent: false })).not.toBe(messages);
+  expect(truncateArguments(messages, options, { ...urgent, tokens: 99 })).toBe(messages);
+  expect(truncateArguments(messages, options, { ...rested, tokens: 100 })).not.toBe(messages);
   const two = [message, userMessage("hi")];
   expect(truncateArguments(two, options, rested)).not.toBe(two);
 });
