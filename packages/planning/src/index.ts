@@ -1,3 +1,3 @@
 export { planning } from "./planning.js";
 export type { PlanningEvents } from "./planning-events.js";
-export { delegationTools, type PlanningOptions } from "./planning-options.js";
+export type { PlanningOptions } from "./planning-options.js";

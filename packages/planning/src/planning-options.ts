@@ -22,19 +22,6 @@ export interface PlanningSettings {
   isAllowed(name: string): boolean;
 }
 
-/**
- * Tools of subagents that run in plan mode. They are named one by one: a pattern such as `task_*` would let in tools of others,
- * for example those of an MCP server called `task`.
- */
-export const delegationTools: readonly string[] = Object.freeze([
-  "agent_spawn",
-  "agent_send",
-  "agent_list",
-  "task_output",
-  "task_cancel",
-  "task_list",
-]);
-
 const allow = s.union(
   [
     s.array(s.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be the name of a tool")),
@@ -59,7 +46,7 @@ const optionsSchema = s.strictObject({
  */
 export function readOptions(options: PlanningOptions): PlanningSettings {
   const { allow: allowed, ...settings } = parseOptions(optionsSchema, options, "planning");
-  const isAdded =
+  const isAllowed =
     typeof allowed === "function" ? allowed : (name: string) => allowed.includes(name);
-  return { ...settings, isAllowed: (name) => delegationTools.includes(name) || isAdded(name) };
+  return { ...settings, isAllowed };
 }

@@ -20,7 +20,7 @@ export async function planReminder(
   const kept = path === null ? await keeper.read(slot, state) : null;
   const isWritten = kept !== null || (path !== null && planFile === path);
   return [
-    "Plan mode is on: look around and plan, and change nothing. Tools that only read run, and plan_write, todo_write, agent_* and task_*; every other call is refused.",
+    "Plan mode is on: look around and plan, and change nothing. Tools that only read run, plan_write, todo_write and those of subagents among them; every other call is refused.",
     isWritten
       ? `Your plan is ${path === null ? "below" : `in ${path}`}; plan_write replaces it.`
       : "You have not written a plan yet; write it with plan_write.",

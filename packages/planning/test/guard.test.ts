@@ -2,7 +2,7 @@ import { InMemoryFilesystem, type PlanModeContext, type Tool, tool } from "@hold
 import { describeToolGuard, type ExpectedDecision, fakePluginHost } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { delegationTools, type PlanningOptions, planning } from "../src/index.js";
+import { type PlanningOptions, planning } from "../src/index.js";
 import { look, writeNote } from "./planner.js";
 
 const named = (name: string): Tool =>
@@ -16,15 +16,15 @@ function decisions(
   const own = fakePluginHost().install(planning()).tools;
   const of = (name: string): Tool => own.find((one) => one.name === name) ?? named(name);
   return [
-    ...["plan_write", "todo_write", ...delegationTools].map(
+    ...["plan_write", "todo_write"].map(
       (name) => ({ tool: of(name), input: {}, decision: "allow" }) as const,
     ),
     { tool: of("plan_enter"), input: {}, decision: enter },
     { tool: of("plan_exit"), input: {}, decision: exit },
     { tool: look, input: {}, decision: "allow" },
     { tool: writeNote([]), input: { text: "x" }, decision: others },
-    // A server may be called "task": only the names that are known are let in.
-    ...["execute", "task_delete", "agent_", "plan_", "plan_delete", "xagent_spawn"].map(
+    // A server may be called "task", with a tool "cancel": a name lets nothing in.
+    ...["execute", "task_cancel", "agent_spawn", "plan_", "plan_delete"].map(
       (name) => ({ tool: named(name), input: {}, decision: others }) as const,
     ),
   ];
@@ -97,7 +97,7 @@ for (const allow of [["execute"], (name: string) => name === "execute"])
     create: () => guard({ allow }),
     calls: [
       { tool: named("execute"), input: {}, decision: "allow" },
-      { tool: named("agent_spawn"), input: {}, decision: "allow" },
+      { tool: named("agent_spawn"), input: {}, decision: "deny" },
       { tool: named("execute_all"), input: {}, decision: "deny" },
     ],
     prepare(state) {
