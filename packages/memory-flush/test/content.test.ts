@@ -105,6 +105,18 @@ test("system messages, thoughts, summaries and echoes of the memory are left out
   expect(renderMessage(toolResultMessage(results))).toBeNull();
 });
 
+test("what a server called memory or session found is remembered: only the built-in tools echo", () => {
+  for (const name of ["memory_read_graph", "session_export", "memory_searches"]) {
+    const call: Block = { type: "tool_call", id: "1", name, input: { of: "Ann" } };
+    expect(renderMessage(assistantMessage([call]))).toContain("Ann");
+    const output = [{ type: "text" as const, text: "Ann lives in Oslo" }];
+    const result = toolResultMessage([
+      { type: "tool_result", toolCallId: "1", name, state: "success", output },
+    ]);
+    expect(renderMessage(result)).toContain("Oslo");
+  }
+});
+
 test("long texts, arguments and results are cut to head and tail", () => {
   const long = `HEAD${"x".repeat(50_000)}TAIL`;
   const text = renderMessage(userMessage(long)) ?? "";

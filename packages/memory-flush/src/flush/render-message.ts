@@ -7,8 +7,14 @@ const MAX_MESSAGE_CHARS = 12_000;
 const MAX_ARGUMENT_CHARS = 500;
 const MAX_RESULT_CHARS = 1_000;
 
-/** Tools that read the memory or the history: their results only repeat what was said elsewhere. */
-const ECHOES = /^(?:memory|session)_/;
+/**
+ * Tools of the memory and the history: they only repeat what is kept elsewhere. They are named one by one: a pattern such as
+ * `memory_*` would leave out what tools of others say, for example those of an MCP server called `memory`.
+ */
+const ECHOES: ReadonlySet<string> = new Set([
+  ...["memory_search", "memory_get", "memory_save"],
+  ...["session_list", "session_history", "session_search"],
+]);
 
 /** Quotes a message for a flush, shortened; null when there is nothing in it to remember. */
 export function renderMessage({ role, name, content }: Message): string | null {
@@ -45,12 +51,12 @@ function renderBlock(block: Block): string | null {
     case "data":
       return quoteText(dataText(block));
     case "tool_call": {
-      if (ECHOES.test(block.name)) return null;
+      if (ECHOES.has(block.name)) return null;
       const input = quoteText(cutMiddle(JSON.stringify(block.input) ?? "", MAX_ARGUMENT_CHARS));
       return `${openMark("call", { tool: block.name })}${input}</call>`;
     }
     case "tool_result": {
-      if (ECHOES.test(block.name)) return null;
+      if (ECHOES.has(block.name)) return null;
       const text = block.output.map((part) => (part.type === "text" ? part.text : dataText(part)));
       const about = {
         tool: block.name,
