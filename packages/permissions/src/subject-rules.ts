@@ -91,7 +91,7 @@ export function pathAllowed(pattern: string, subject: ToolSubject, roots: PathRo
 /** Reports whether a pattern matches the path as it was typed or as it really is. */
 function pathForbidden(pattern: string, subject: ToolSubject, roots: PathRoots): Forbids {
   const compiled = pathPattern(pattern, roots);
-  // A pattern below a home directory that is not known may be about any path.
+  // A pattern of which it is not known what it names may be about any path.
   if (compiled === null) return "maybe";
   const matches = [subject.value, subject.real ?? subject.value].some((path) =>
     forbidsPath(compiled, path, roots),

@@ -24,6 +24,10 @@ describe.each([
   "secret/**",
   "**/secret/**",
   "//srv/app/secret",
+  "../app/secret",
+  "./src/../secret",
+  "src/../../app/secret/**",
+  "~/../../srv/app/secret",
 ])("a rule for %j", (pattern) => {
   const paths = pattern.includes("/**")
     ? secretPaths.filter((name) => /key/i.test(name))
@@ -59,6 +63,14 @@ test.each([
   ["a\\*b", "a*b"],
   [".github/**", ".github/workflows/ci.yml"],
   ["src/...rest.ts", "src/...rest.ts"],
+  ["../shared/**", "../shared/x"],
+  ["./../shared", "/srv/shared/x"],
+  ["src/../../shared/*.ts", "../shared/a.ts"],
+  ["src/../lib", "lib/a"],
+  ["..", "../other/x"],
+  ["~/../bob", "/home/bob/x"],
+  ["//srv/../etc/hosts", "/etc/hosts"],
+  ["**/a/../b", "c/b"],
 ])("%j covers %j", (pattern, value) => {
   expect(path(value, { allow: [pattern] })).toBe("allow");
 });
@@ -71,8 +83,36 @@ test.each([
   ["*.ts", "/elsewhere/a.ts"],
   ["//etc/hosts", "/etc/hosts2"],
   ["?", "ab"],
+  ["../shared/**", "shared/x"],
+  ["../shared/**", "/shared/x"],
+  ["../*", "/elsewhere/x"],
+  ["src/**/../lib", "lib/a"],
 ])("%j does not cover %j", (pattern, value) => {
   expect(path(value, { allow: [pattern] })).toBe("ask");
+});
+
+test("`..` in a rule leads out of the workspace, not back into it", () => {
+  const outside = { deny: ["../secrets/**"] };
+  expect(inBypass("../secrets/key", outside)).toBe("deny");
+  expect(inBypass("/srv/secrets/key", outside)).toBe("deny");
+  expect(inBypass("src/link", outside, "/srv/secrets/key")).toBe("deny");
+  expect(inBypass("secrets/key", outside, "/srv/app/secrets/key")).toBe("allow");
+  expect(inBypass("/secrets/key", outside)).toBe("allow");
+});
+
+test("where it cannot be told what `..` leads to, a rule may forbid anything and allows nothing", () => {
+  expect(inBypass("a", { deny: ["src/**/../b"] })).toBe("ask");
+  expect(path("src/b", { allow: ["src/**/../b"] })).toBe("ask");
+});
+
+test("a working directory beside the workspace is not one inside it", () => {
+  const edit = (value: string) =>
+    decide({
+      ...inputOf({ kind: "path", value }, {}, "accept_edits"),
+      workingDirectories: ["../shared"],
+    }).decision;
+  expect(edit("../shared/x")).toBe("allow");
+  expect(edit("shared/x")).toBe("ask");
 });
 
 test("a real path elsewhere takes the permission away, and a forbidden real path forbids", () => {

@@ -9,6 +9,7 @@ test.each([
   ["files_*", { tool: "files_*" }],
   ["execute(npm run test:*)", { tool: "execute", pattern: "npm run test:*" }],
   ["execute(echo (a) b)", { tool: "execute", pattern: "echo (a) b" }],
+  ["execute(../bin/check:*)", { tool: "execute", pattern: "../bin/check:*" }],
   ["  read_file( ./.env ) ", { tool: "read_file", pattern: "./.env" }],
 ])("%j is read", (text, rule) => {
   expect(parseRule(text)).toEqual({ rule });
@@ -25,6 +26,8 @@ test.each([
   ["execute)", "is not a rule"],
   [`execute(${"x".repeat(2001)})`, "2001 characters"],
   ["execute(a\0b)", "control character"],
+  ["read_file(src/**/../b)", "name the directory"],
+  ["read_file(**/a/../..)", "name the directory"],
 ])("%j is a problem: %s", (text, problem) => {
   expect(parseRule(text)).toEqual({ problem: expect.stringContaining(problem) });
 });

@@ -15,31 +15,36 @@ type SegmentPattern = readonly Token[] | "**";
 export interface PathPattern {
   /** Segments from the root of the filesystem. */
   readonly segments: readonly SegmentPattern[];
-  /** The same, compared without case. */
+  /** For a rule that forbids: compared without case, and outside the workspace too where it is not anchored. */
   readonly folded: readonly SegmentPattern[];
-  /** The pattern is not anchored: a rule that forbids also looks outside the workspace. */
-  readonly anywhere: readonly SegmentPattern[] | null;
 }
 
 /**
  * Compiles a specifier for paths, in the manner of `.gitignore`.
- * - `p` without a slash matches at any depth, `/p`, `./p` and `a/p` from the root of the workspace
+ * - `p` without a slash matches at any depth, `/p`, `./p`, `../p` and `a/p` from the root of the workspace
  * - `~/p` matches from the home directory, `//p` from the root of the filesystem
  * - `*` and `?` stay within a name, `[…]` is one character of a set, `**` spans directories
+ *
+ * @returns null when it is not known what the pattern names: the home directory is not known, or `..` stands behind `**`
  */
 export function pathPattern(pattern: string, roots: PathRoots): PathPattern | null {
   const { root = "/", home } = roots;
   const plain = pattern.replace(/\/+$/, "") || pattern;
   if (plain.startsWith("~")) {
     if (home === undefined || !/^~(?:\/|$)/.test(plain)) return null;
-    return compiled([...literal(home), ...globs(plain.slice(1))], null);
+    return compiled(globs(literal(home), plain.slice(1)));
   }
-  if (plain.startsWith("//")) return compiled(globs(plain), null);
-  const body = globs(plain.replace(/^\.?\//, ""));
-  const isAnchored = /^\.?\/|[^/]\/[^/]/.test(plain) && !plain.startsWith("**/");
+  if (plain.startsWith("//")) return compiled(globs([], plain));
+  const isAnchored = /^(?:\.?\/|\.\.$)|[^/]\/[^/]/.test(plain) && !plain.startsWith("**/");
+  const body = plain.replace(/^\.?\//, "");
   return isAnchored
-    ? compiled([...literal(root), ...body], null)
-    : compiled([...literal(root), "**", ...body], ["**", ...body]);
+    ? compiled(globs(literal(root), body))
+    : compiled(globs([...literal(root), "**"], body), globs(["**"], body));
+}
+
+/** Reports whether `..` stands behind `**` in a specifier, so that it is not known what it names. */
+export function leadsAnywhere(pattern: string): boolean {
+  return globs([], pattern) === null;
 }
 
 /** Reports whether the pattern covers a path, as each filesystem reads it. */
@@ -52,18 +57,15 @@ export function coversPath(pattern: PathPattern, path: string, roots: PathRoots)
 /** Reports whether the pattern matches a path as some filesystem reads it. */
 export function forbidsPath(pattern: PathPattern, path: string, roots: PathRoots): boolean {
   return readingsOf(path).some((reading) => {
-    const segments = resolveSegments(reading, roots).map(foldSegment);
-    return [pattern.folded, pattern.anywhere].some(
-      (wanted) => wanted !== null && matches(wanted, segments),
-    );
+    return matches(pattern.folded, resolveSegments(reading, roots).map(foldSegment));
   });
 }
 
 function compiled(
-  segments: readonly SegmentPattern[],
-  anywhere: readonly SegmentPattern[] | null,
-): PathPattern {
-  return { segments, folded: segments.map(folded), anywhere: anywhere?.map(folded) ?? null };
+  segments: readonly SegmentPattern[] | null,
+  wide: readonly SegmentPattern[] | null = segments,
+): PathPattern | null {
+  return segments && wide && { segments, folded: wide.map(folded) };
 }
 
 /** Matches segment by segment; what is left of the path is below what the pattern names. */
@@ -90,20 +92,24 @@ function matches(wanted: readonly SegmentPattern[], given: readonly string[]): b
 }
 
 function literal(path: string): readonly SegmentPattern[] {
-  return segmentsOf(path).map((segment) =>
-    [...segment.normalize("NFC")].flatMap((char) => char.split("")),
-  );
+  return segmentsOf(path).map((segment) => segment.normalize("NFC").split(""));
 }
 
-function globs(pattern: string): readonly SegmentPattern[] {
-  const segments: SegmentPattern[] = [];
+/** Returns the segments of a pattern that begins at `base`; null when `..` stands behind `**`. */
+function globs(base: readonly SegmentPattern[], pattern: string): readonly SegmentPattern[] | null {
+  const segments = [...base];
+  let own = 0;
   for (const segment of pattern.normalize("NFC").split("/")) {
-    if (segment === "..") segments.pop();
-    else if (segment !== "" && segment !== ".")
+    if (segment === "..") {
+      if (segments.pop() === "**") return null;
+      own = Math.max(0, own - 1);
+    } else if (segment !== "" && segment !== ".") {
       segments.push(segment === "**" ? "**" : glob(segment));
+      own++;
+    }
   }
   // `a/**` is everything below `a`, not `a` itself.
-  return segments.length > 1 && segments.at(-1) === "**" ? [...segments, [star]] : segments;
+  return own > 1 && segments.at(-1) === "**" ? [...segments, [star]] : segments;
 }
 
 function glob(segment: string): readonly Token[] {

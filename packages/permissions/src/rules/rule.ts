@@ -1,4 +1,5 @@
 import type { PermissionRule } from "@holdfast/core";
+import { leadsAnywhere } from "../path/path-pattern.js";
 import { matchesWildcard, starPattern } from "../wildcard.js";
 
 /** Result of reading a rule: the rule, or a sentence that says what is wrong with it. */
@@ -37,6 +38,8 @@ export function patternProblem(pattern: string): string | null {
     return "has an empty specifier; leave out the parentheses to mean every call of the tool";
   if (pattern.length > maxPatternChars)
     return `has a specifier of ${pattern.length} characters; at most ${maxPatternChars} are allowed`;
+  if (leadsAnywhere(pattern))
+    return 'has ".." behind "**", which may be any directory; name the directory instead';
   return /[\p{Cc}\uFFFE\uFFFF]/u.test(pattern)
     ? "has a specifier with a control character; write it without"
     : null;
