@@ -123,6 +123,15 @@ test("a real path elsewhere takes the permission away, and a forbidden real path
   expect(inBypass("src/a", { deny: ["//etc/**"] }, "")).toBe("ask");
 });
 
+test.each([
+  ["[!a]bc", "Abc"],
+  ["[!a]bc", "lib/Abc"],
+  ["./src/[^a-z]*", "src/Main.ts"],
+  ["[A]bc", "abc"],
+])("a rule that forbids %j forbids %j, which it names on some filesystem", (pattern, value) => {
+  expect(inBypass(value, { deny: [pattern] })).toBe("deny");
+});
+
 describe("links on a real disk", () => {
   let root: string;
   beforeAll(async () => {

@@ -15,7 +15,9 @@ type SegmentPattern = readonly Token[] | "**";
 export interface PathPattern {
   /** Segments from the root of the filesystem. */
   readonly segments: readonly SegmentPattern[];
-  /** For a rule that forbids: compared without case, and outside the workspace too where it is not anchored. */
+  /** The same for a rule that forbids, which looks outside the workspace too where it is not anchored. */
+  readonly wide: readonly SegmentPattern[];
+  /** `wide`, compared without case. */
   readonly folded: readonly SegmentPattern[];
 }
 
@@ -49,23 +51,27 @@ export function leadsAnywhere(pattern: string): boolean {
 
 /** Reports whether the pattern covers a path, as each filesystem reads it. */
 export function coversPath(pattern: PathPattern, path: string, roots: PathRoots): boolean {
-  if (!isUnambiguous(path)) return false;
-  const segments = resolveSegments(path, roots).map((segment) => segment.normalize("NFC"));
-  return matches(pattern.segments, segments);
+  return isUnambiguous(path) && matches(pattern.segments, normalSegments(path, roots));
 }
 
 /** Reports whether the pattern matches a path as some filesystem reads it. */
 export function forbidsPath(pattern: PathPattern, path: string, roots: PathRoots): boolean {
   return readingsOf(path).some((reading) => {
-    return matches(pattern.folded, resolveSegments(reading, roots).map(foldSegment));
+    const segments = normalSegments(reading, roots);
+    // A set such as [!a] excludes the letter that it names, but not the other case of it.
+    return matches(pattern.folded, segments.map(foldSegment)) || matches(pattern.wide, segments);
   });
+}
+
+function normalSegments(path: string, roots: PathRoots): readonly string[] {
+  return resolveSegments(path, roots).map((segment) => segment.normalize("NFC"));
 }
 
 function compiled(
   segments: readonly SegmentPattern[] | null,
   wide: readonly SegmentPattern[] | null = segments,
 ): PathPattern | null {
-  return segments && wide && { segments, folded: wide.map(folded) };
+  return segments && wide && { segments, wide, folded: wide.map(folded) };
 }
 
 /** Matches segment by segment; what is left of the path is below what the pattern names. */
