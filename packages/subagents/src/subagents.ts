@@ -12,6 +12,7 @@ import {
 } from "@holdfast/core";
 import { delegationOf, KeyedQueue, nearestName } from "@holdfast/core/plugin-kit";
 import { uuidv7 } from "@holdfast/core/store-kit";
+import { checkConfirm } from "./check-confirm.js";
 import { ChildSessions } from "./child-sessions.js";
 import { Catalogue } from "./definitions/catalogue.js";
 import { hasTool, type SubagentDefinition } from "./definitions/subagent-definition.js";
@@ -89,13 +90,7 @@ export function subagents(options: SubagentsOptions = {}): SubagentsPlugin {
       const record = await store.get(slot, taskId);
       if (record?.status !== "waiting") return record;
       const asked = await control.pending(slot, record, RuntimeContext.empty());
-      const stray = answers.find(
-        (answer) => !asked.some(({ toolCallId }) => toolCallId === answer.toolCallId),
-      );
-      if (stray)
-        throw new InvalidInputError(
-          `subagents: task ${taskId} does not ask about tool call ${JSON.stringify(stray.toolCallId)}; it asks about ${asked.map(({ toolCallId }) => toolCallId).join(", ") || "none"}`,
-        );
+      checkConfirm(taskId, asked, answers);
       await control.answer(
         slot,
         record,
@@ -125,14 +120,16 @@ export interface SubagentsPlugin extends Plugin {
   tasks(session: SessionOfTasks): Promise<readonly TaskRecord[]>;
   /** Cancels a task, in whichever process it runs, with the tasks that its subagent has given to others. Returns its record; null when there is none. */
   cancel(session: SessionOfTasks, taskId: string): Promise<TaskRecord | null>;
-  /** Returns the tool calls that a task waits for a person to approve, for {@link confirm}; none when it does not wait. */
+  /** Returns the tool calls that a task waits for a person to approve, for {@link confirm}, or else those with a question; none when it does not wait. */
   pending(session: SessionOfTasks, taskId: string): Promise<readonly PendingCall[]>;
   /**
    * Answers a background task that waits for a person: its subagent goes on, in this process. The calls to answer are those of
-   * {@link pending}. Returns the task's record as it is then; null when there is none. What a task in the foreground asks is
-   * answered with `agent.call({ confirm })`, and so are questions with rules to remember.
+   * {@link pending} that ask for an approval. Returns the task's record as it is then; null when there is none. What a task in
+   * the foreground asks is answered with `agent.call({ confirm })`, and so are approvals with rules to remember; a question of a
+   * background task, which `task_output` asks, is answered with `agent.call({ answers })`.
    *
-   * @throws InvalidInputError for an answer with `remember`, and for one about a call that the task does not ask about
+   * @throws InvalidInputError for an answer with `remember`, for one about a call that the task does not ask to approve, and
+   * for one that does not say whether it does; the task goes on waiting
    */
   confirm(
     session: SessionOfTasks,

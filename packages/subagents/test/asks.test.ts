@@ -154,10 +154,14 @@ describe("answers of a program to a background task", () => {
 
   test("name calls that it asks about, and nothing happens otherwise", async () => {
     const { team, paid, taskId } = await asking();
-    const wrong = [{ toolCallId: "nope", approve: true }];
-    await expect(team.plugin.confirm(session, taskId, wrong)).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-    });
+    const [asked] = await team.plugin.pending(session, taskId);
+    const answer = { toolCallId: asked?.toolCallId ?? "", approve: true };
+    const unclear = { toolCallId: answer.toolCallId } as typeof answer;
+    const stray = { toolCallId: "nope", approve: true };
+    for (const wrong of [[stray], [answer, stray], [], [answer, answer], [unclear]])
+      await expect(team.plugin.confirm(session, taskId, wrong)).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+      });
     expect(await team.statuses()).toEqual(["waiting"]);
     expect(paid).toEqual([]);
   });

@@ -8,7 +8,7 @@ import {
   suspend,
   tool,
 } from "@holdfast/core";
-import { scriptedModel } from "@holdfast/testing";
+import { eventually, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { subagents } from "../src/index.js";
@@ -24,6 +24,30 @@ const booking = tool({
     answers.length < 2
       ? suspend("asks", { question: { message: `Where to? (${answers.length + 1})`, schema } })
       : answers.map(({ action, content }) => content?.["city"] ?? action).join(),
+});
+
+test("a question of a background task is not confirmed: it still waits for an answer", async () => {
+  const input = { agent: "clerk", task: "Book.", timeoutSeconds: 0 };
+  const worker = scriptedModel([{ toolCalls: [{ name: "booking", input: {} }] }]);
+  const tasks = subagents({ agents: [{ ...clerk, model: worker }] });
+  const agent = new ReActAgent({
+    name: "guide",
+    model: scriptedModel([{ toolCalls: [{ name: "agent_spawn", input }] }, "It is being booked."]),
+    tools: [booking],
+    plugins: [tasks],
+  });
+  await agent.call("Book a room.", session);
+  await eventually(async () => (await tasks.tasks(session))[0]?.status === "waiting");
+  const [task] = await tasks.tasks(session);
+  const taskId = task?.taskId ?? "";
+  const [question] = await tasks.pending(session, taskId);
+  expect(question?.question?.message).toBe("Where to? (1)");
+  const confirm = [{ toolCallId: question?.toolCallId ?? "", approve: true }];
+  await expect(tasks.confirm(session, taskId, confirm)).rejects.toThrow(
+    /is a question.*task_output/,
+  );
+  expect((await tasks.tasks(session))[0]?.status).toBe("waiting");
+  expect(await tasks.pending(session, taskId)).toEqual([question]);
 });
 
 function asked(reply: AgentReply): PendingCall {
