@@ -84,7 +84,7 @@ test("messages reach a finished subagent, and a busy one in their order; one tha
   await run([[send("clerk", [[act("note", "ask")], "six"], 0)], "sent"]);
   await eventually(async () => (await statuses()).includes("waiting"));
   const refused = await run([[send("clerk", ["seven"])], "$results"]);
-  expect(refused.text).toContain("waits for the user's approval of a tool call");
+  expect(refused.text).toContain("waits for the user to answer what it asks");
   const asked = await run([
     [about("task_output", (await tasks.tasks(session)).at(-1)?.taskId ?? "", { block: true })],
     "$results",

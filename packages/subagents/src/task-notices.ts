@@ -233,7 +233,7 @@ export function showTask(record: TaskRecord, maxChars: number): string {
 
 const statusWords: { readonly [S in TaskRecord["status"]]: string } = {
   running: "still running",
-  waiting: "waits for a person to approve a tool call",
+  waiting: "waits for a person to answer what it asks",
   paused: "paused by a shutdown; it goes on with the next call",
   completed: "completed",
   failed: "failed",
@@ -250,7 +250,7 @@ function endedNotice(ended: readonly TaskRecord[]): string {
 
 function askingNotice(asking: readonly TaskRecord[]): string {
   return [
-    "These background tasks wait for the user to approve a tool call. Call task_output with block: true to have the user asked.",
+    "These background tasks wait for the user to approve a tool call or to answer a question. Call task_output with block: true to have the user asked.",
     ...asking.map(
       ({ taskId, agent, label }) => `- ${taskId}, ${agent}${label ? ` (${label})` : ""}`,
     ),

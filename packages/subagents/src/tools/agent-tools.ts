@@ -89,7 +89,7 @@ export function agentTools(parts: TaskToolParts): readonly Tool[] {
         );
       if (!own && child.status === "waiting")
         return failedResult(
-          `${JSON.stringify(to)} waits for the user's approval of a tool call. Call task_output with taskId ${child.taskId} and block: true first.`,
+          `${JSON.stringify(to)} waits for the user to answer what it asks. Call task_output with taskId ${child.taskId} and block: true first.`,
         );
       const { agent, label: name, childSessionId, isRepeatable } = child;
       const wanted = { agent, label: name, childSessionId, isRepeatable, task: message };

@@ -48,7 +48,7 @@ export async function resultOf(
 ): Promise<unknown> {
   const record = await control.wait(ctx.slot, taskId, seconds * 1_000, ctx, signal);
   if (!record) return `There is no task ${taskId}.`;
-  if (record.status === "waiting") return suspend(`task ${taskId} asks for an approval`);
+  if (record.status === "waiting") return suspend(`task ${taskId} asks the user something`);
   // Run again by the session's next call, with the same tool call, it goes on from there.
   if (record.status === "paused") return suspend(`task ${taskId} was paused by a shutdown`);
   if (isFinished(record.status)) {

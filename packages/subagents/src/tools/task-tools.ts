@@ -23,7 +23,7 @@ export function taskTools(parts: TaskToolParts): readonly Tool[] {
   const output = safeTool({
     name: "task_output",
     description:
-      "Shows how a task of a subagent stands, and its result once it has one. With block: true it waits for the end, and has the user asked when the subagent needs an approval.",
+      "Shows how a task of a subagent stands, and its result once it has one. With block: true it waits for the end, and has the user asked when the subagent needs an approval or an answer.",
     input: s.object({
       taskId,
       block: s.boolean().default(false).describe("Wait for the end of the task"),
