@@ -13,6 +13,13 @@ function newAgent() {
   return new ReActAgent({ name: "a", model: scriptedModel(() => "ok") });
 }
 
+/** Its only field is a getter of its class, which is not among the keys of an instance. */
+class Owner {
+  get userID() {
+    return "alice";
+  }
+}
+
 async function refusal(work: () => Promise<unknown>): Promise<string> {
   const error = await Promise.resolve()
     .then(work)
@@ -32,9 +39,17 @@ describe("a call's context", () => {
     [{ user: "alice" }, /unknown key "user".*extra/],
     [{ abortSignal: new AbortController().signal }, /unknown key "abortSignal"/],
     [{ requestId: "r-7" }, /values of your own go into extra, or into a RuntimeContext/],
-    ["s-1", /must be an object such as \{ userId, sessionId \}, got "s-1"/],
+    ["s-1", /must be an object such as \{ userId, sessionId \}: got "s-1"/],
     [5, /must be an object/],
-    [null, /must be an object such as \{ userId, sessionId \}, got null/],
+    [null, /must be an object such as \{ userId, sessionId \}: got null/],
+    [Promise.resolve({ userId: "alice" }), /it is a promise; await it first/],
+    [[], /got a list/],
+    [new Map([["userId", "alice"]]), /got an object of type Map/],
+    [new URLSearchParams("userId=alice"), /got an object of type URLSearchParams/],
+    [new Headers({ userId: "alice" }), /got an object of type Headers/],
+    [new Request("http://localhost"), /got an object of type Request/],
+    [new Date(), /got an object of type Date/],
+    [new Owner(), /unknown key "userID"; did you mean userId\?/],
     [{ signal: "now" }, /signal must be an AbortSignal, got "now"/],
     [{ onBusy: "wait" }, /onBusy must be enqueue, reject, interrupt, rollback, got "wait"/],
     [{ queueTimeoutMs: "5" }, /queueTimeoutMs must be a number of milliseconds, got "5"/],
@@ -64,6 +79,33 @@ describe("a call's context", () => {
       () => agent.deleteSession(name),
     ])
       expect(await refusal(work)).toMatch(expected);
+  });
+
+  test("is an instance of a class with fields of that name too", async () => {
+    class Owner {
+      readonly #userId = "alice";
+      get userId() {
+        return this.#userId;
+      }
+      rename() {}
+    }
+    const agent = newAgent();
+    await agent.call("x", new Owner());
+    const { slots } = await agent.sessions({ userId: "alice" });
+    expect(slots).toHaveLength(1);
+  });
+
+  test("forgotten promises of options are refused, not read as no options", async () => {
+    const agent = newAgent();
+    const later = Promise.resolve({ userId: "alice" }) as never;
+    await agent.call("x", { userId: "bob", sessionId: "s" });
+    for (const work of [
+      () => agent.sessions(later),
+      () => agent.setSession("bob", "s", later),
+      () => agent.history({ userId: "bob", sessionId: "s" }, later),
+      () => agent.compact("bob", "s", later),
+    ])
+      expect(await refusal(work)).toMatch(/it is a promise; await it first/);
   });
 
   test("takes a slot, a context, a copy of a context, and values of the caller's own in extra", async () => {
@@ -118,7 +160,7 @@ describe("options of a method", () => {
       () => agent.interrupt(name, "stop", { callID: "c" } as object),
       /interrupt: unknown option "callID"; did you mean callId\?/,
     ],
-    ["interrupt", () => agent.interrupt(name, "stop", "c" as never), /must be an object, got "c"/],
+    ["interrupt", () => agent.interrupt(name, "stop", "c" as never), /must be an object: got "c"/],
     ["resume", () => agent.resume(name, { callid: "c" } as object), /did you mean callId\?/],
     [
       "resume",

@@ -1,6 +1,4 @@
-import { InvalidInputError } from "../errors/errors.js";
-import type { JsonObject } from "../json/json.js";
-import { showValue } from "../plugin-kit/show-value.js";
+import { isRecord, type JsonObject } from "../json/json.js";
 import type { AgentState } from "../state/agent-state.js";
 import type { ToolInputSchema } from "../tool/input-schema.js";
 import { checkFields } from "./check-fields.js";
@@ -60,10 +58,6 @@ export class CallRuntimeContext implements RuntimeContext {
   }
 
   static of(fields: RuntimeContextFields): RuntimeContext {
-    if (typeof fields !== "object" || fields === null)
-      throw new InvalidInputError(
-        `a call's context must be an object such as { userId, sessionId }, got ${showValue(fields)}`,
-      );
     // Not `instanceof`: a context of another copy of this package keeps its typed singletons.
     if (isRuntimeContext(fields)) return fields;
     checkFields(fields);
@@ -151,8 +145,8 @@ export class CallRuntimeContext implements RuntimeContext {
   }
 }
 
-function isRuntimeContext(value: object): value is RuntimeContext {
-  return brand in value;
+function isRuntimeContext(value: unknown): value is RuntimeContext {
+  return isRecord(value) && brand in value;
 }
 
 class CallContextBuilder implements RuntimeContextBuilder {

@@ -1,11 +1,10 @@
 import { InvalidInputError } from "../errors/errors.js";
 import { isRecord } from "../json/json.js";
-import { showValue } from "../plugin-kit/show-value.js";
-import { unknownNames } from "../plugin-kit/unknown-names.js";
-import type { Slot } from "../slot/slot.js";
-import type { RuntimeContext, RuntimeContextFields } from "./runtime-context.js";
+import { showValue, unfitFields } from "../plugin-kit/show-value.js";
+import { fieldNames, unknownNames } from "../plugin-kit/unknown-names.js";
+import type { RuntimeContextFields } from "./runtime-context.js";
 
-const fieldNames: { readonly [K in keyof RuntimeContextFields]-?: true } = {
+const callFields: { readonly [K in keyof RuntimeContextFields]-?: true } = {
   userId: true,
   sessionId: true,
   signal: true,
@@ -16,7 +15,7 @@ const fieldNames: { readonly [K in keyof RuntimeContextFields]-?: true } = {
   output: true,
   extra: true,
 };
-const knownNames = Object.keys(fieldNames);
+const knownNames = Object.keys(callFields);
 /** A slot has an agentId, and a context that was copied by spreading it an agentState. */
 const acceptedNames: ReadonlySet<string> = new Set([...knownNames, "agentId", "agentState"]);
 const busyWords: readonly unknown[] = ["enqueue", "reject", "interrupt", "rollback"];
@@ -25,16 +24,21 @@ const pendingWords: readonly unknown[] = ["refuse", "deny"];
 /**
  * Checks the plain-object form of a context; ids are checked where they become a slot.
  *
- * @throws InvalidInputError for an unknown key, which would leave the call without a user or session, and for wrong values
+ * @throws InvalidInputError for what has no such fields or an unknown key, which would leave the call without a user or session, and for wrong values
  */
 export function checkFields(fields: RuntimeContextFields): void {
+  const unfit = unfitFields(fields);
+  if (unfit !== null)
+    throw new InvalidInputError(
+      `a call's context must be an object such as { userId, sessionId }: ${unfit}`,
+    );
   const { signal, onBusy, onPending, queueTimeoutMs, extra } = fields;
   const refuse = (problem: string): never => {
     throw new InvalidInputError(`the call's context: ${problem}`);
   };
-  if (Object.keys(fields).some((name) => !acceptedNames.has(name))) {
-    const { agentId: _, agentState: __, ...named } = fields as Partial<RuntimeContext & Slot>;
-    const [unknown] = unknownNames(named, knownNames, "key");
+  const stranger = fieldNames(fields).find((name) => !acceptedNames.has(name));
+  if (stranger !== undefined) {
+    const [unknown] = unknownNames({ [stranger]: true }, knownNames, "key");
     refuse(`${unknown} (values of your own go into extra, or into a RuntimeContext)`);
   }
   if (

@@ -1,8 +1,8 @@
 import { InvalidInputError } from "../errors/errors.js";
-import { isRecord, type JsonObject } from "../json/json.js";
+import type { JsonObject } from "../json/json.js";
 import { createMessage } from "../message/create-message.js";
 import type { Message } from "../message/message.js";
-import { showValue } from "../plugin-kit/show-value.js";
+import { showValue, unfitFields } from "../plugin-kit/show-value.js";
 import { checkOptions } from "../plugin-kit/unknown-names.js";
 import type { LogRange } from "../ports/conversation-log.js";
 import { checkId } from "../slot/slot.js";
@@ -111,8 +111,10 @@ export function compactOptions(options: unknown = {}): {
   readonly force: boolean;
   readonly overrides: JsonObject;
 } {
-  if (!isRecord(options)) throw new InvalidInputError("the options of compact must be an object");
-  const { force = false, ...overrides } = options;
+  const unfit = unfitFields(options);
+  if (unfit !== null)
+    throw new InvalidInputError(`the options of compact must be an object: ${unfit}`);
+  const { force = false, ...overrides } = options as CompactOptions;
   if (typeof force !== "boolean")
     throw new InvalidInputError(`compact: force must be true or false, got ${kindOf(force)}`);
   return { force, overrides: overrides as JsonObject };

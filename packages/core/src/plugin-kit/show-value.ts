@@ -1,3 +1,5 @@
+import { isRecord } from "../json/json.js";
+
 /** Returns a value as an error message shows it: short, and never the contents of an object. */
 export function showValue(value: unknown): string {
   if (typeof value === "string")
@@ -25,4 +27,14 @@ export function strayValue(value: unknown): string | null {
   }
   const isPromise = typeof value === "object" && value !== null && "then" in value;
   return isPromise ? "it is a promise; await it first" : null;
+}
+
+/** Says what a value is that should be an object of fields, such as a promise or a Map; null for such an object. */
+export function unfitFields(value: unknown): string | null {
+  const stray = strayValue(value);
+  if (stray !== null) return stray;
+  if (!isRecord(value)) return `got ${showValue(value)}`;
+  // What the language and the platform make, such as a Map or a Request, has no keys of its own that could be unknown.
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  return kind === "Object" ? null : `got an object of type ${kind}`;
 }

@@ -1,6 +1,5 @@
 import { InvalidInputError } from "../errors/errors.js";
-import { isRecord } from "../json/json.js";
-import { showValue } from "./show-value.js";
+import { showValue, unfitFields } from "./show-value.js";
 
 /**
  * Returns a sentence about each key of `value` that is not among `known`, with the nearest one that is.
@@ -12,7 +11,7 @@ export function unknownNames(
   known: readonly string[],
   what: string,
 ): readonly string[] {
-  return Object.keys(value)
+  return fieldNames(value)
     .filter((key) => !known.includes(key))
     .map((key) => {
       const nearest = nearestName(key, known);
@@ -20,6 +19,17 @@ export function unknownNames(
       const advice = nearest === undefined ? all : `; did you mean ${nearest}?`;
       return `unknown ${what} ${showValue(key)}${advice}`;
     });
+}
+
+/** Returns the keys of an object and the names of its getters, which its classes hold. */
+export function fieldNames(value: object): readonly string[] {
+  const names = Object.keys(value);
+  const above = Object.getPrototypeOf;
+  // The last level is that of all objects, of whichever realm.
+  for (let level = above(value); level && above(level); level = above(level))
+    for (const [name, field] of Object.entries(Object.getOwnPropertyDescriptors(level)))
+      if ((field as PropertyDescriptor).get) names.push(name);
+  return names;
 }
 
 /** Returns the unknown key of `value` that was probably meant to be `name`; undefined when there is none. */
@@ -43,11 +53,10 @@ export function checkOptions<T extends object>(
   method: string,
 ): T {
   if (value === undefined) return {} as T;
-  if (!isRecord(value))
-    throw new InvalidInputError(
-      `the options of ${method} must be an object, got ${showValue(value)}`,
-    );
-  const [problem] = unknownNames(value, known, "option");
+  const unfit = unfitFields(value);
+  if (unfit !== null)
+    throw new InvalidInputError(`the options of ${method} must be an object: ${unfit}`);
+  const [problem] = unknownNames(value as object, known, "option");
   if (problem !== undefined) throw new InvalidInputError(`${method}: ${problem}`);
   return value as T;
 }

@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/json.js";
-import { showValue, strayValue } from "../../plugin-kit/show-value.js";
+import { showValue, unfitFields } from "../../plugin-kit/show-value.js";
 import { misspellingOf, unknownNames } from "../../plugin-kit/unknown-names.js";
 import { type PartName, partProblem } from "./part-problems.js";
 
@@ -15,11 +15,9 @@ export function soundOptions<O extends object>(
   names: readonly string[],
   parts: readonly PartName[],
 ): Partial<O> {
-  const stray = strayValue(options);
-  if (stray !== null || !isRecord(options)) {
-    problems.push(
-      `the options must be an object such as { name, model }: ${stray ?? `got ${showValue(options)}`}`,
-    );
+  const unfit = unfitFields(options);
+  if (unfit !== null || !isRecord(options)) {
+    problems.push(`the options must be an object such as { name, model }: ${unfit}`);
     return {};
   }
   const found = unknownNames(options, names, "option");
