@@ -26,6 +26,20 @@ function hintsIn(messages: readonly Message[] | undefined): readonly string[] {
   );
 }
 
+test.each([null, 5, {}])("a hook that leaves %o as the request is told so", async (request) => {
+  const forgetful: Middleware = {
+    name: "forgetful",
+    onModelCall(step, next) {
+      step.request = request as never;
+      return next();
+    },
+  };
+  const agent = new ReActAgent({ name: "a", model: pairedModel([]), middleware: [forgetful] });
+  await expect(agent.call("go")).rejects.toThrow(
+    /^step\.request is .* after the onModelCall hooks/,
+  );
+});
+
 describe.each([true, false])("what a hook adds to a request only, fused: %s", (fused) => {
   test("stands at its tail, is there for one step and is never persisted", async () => {
     const hinting: Middleware = {

@@ -164,6 +164,112 @@ describe("ports", () => {
   });
 });
 
+describe("what a plugin registers is refused where it is registered, with the plugin and the method:", () => {
+  const state = { schema: z.object({}), initial: () => ({}) };
+  test.each<[string, (host: PluginHost) => void, RegExp]>([
+    ["a section", (host) => host.promptSection("x" as never), /host\.promptSection needs a func/],
+    [
+      "a prefetch",
+      (host) => host.promptSection((prompt) => prompt, 5 as never),
+      /host\.promptSection needs a function, got 5/,
+    ],
+    ["a start", (host) => host.onStart(5 as never), /host\.onStart needs a function, got 5/],
+    ["a close", (host) => host.onClose("x" as never), /host\.onClose needs a function, got "x"/],
+    ["a health check", (host) => host.onHealth(null as never), /host\.onHealth needs a function/],
+    ["a deletion", (host) => host.onDelete(5 as never), /host\.onDelete needs a function, got 5/],
+    ["a source", (host) => host.toolSource([] as never), /host\.toolSource needs a function/],
+    [
+      "a check that returns nothing",
+      (host) => host.onBuild(() => undefined as never),
+      /onBuild did not return a list of texts; return \[\]/,
+    ],
+    [
+      "a check that returns a text",
+      (host) => host.onBuild(() => "bad thing" as never),
+      /onBuild did not return a list of texts/,
+    ],
+    [
+      "a guard without a check",
+      (host) => host.provide("toolGuard", {} as never),
+      /provides an object as toolGuard: it has no check/,
+    ],
+    [
+      "a guard that is its check",
+      (host) => host.provide("toolGuard", (() => ({ decision: "allow" })) as never),
+      /provides a function as toolGuard: it is a function; pass \{ check \}/,
+    ],
+    [
+      "a compactor that cannot compact",
+      (host) => host.provide("compactor", {} as never),
+      /provides an object as compactor: it has no compact/,
+    ],
+    ["a state of nothing", (host) => host.state({} as never), /host\.state needs \{ schema, initi/],
+    [
+      "a misspelt option of a state",
+      (host) => host.state({ ...state, fork: false } as never),
+      /host\.state was given the unknown option "fork"; did you mean forks\?/,
+    ],
+  ])("%s", (_, setup, expected) => {
+    const problems = problemsOf(() => agentWith([plugin("p", setup)]));
+    expect(problems).toEqual([expect.stringMatching(/^plugin "p"/)]);
+    expect(problems[0]).toMatch(expected);
+  });
+
+  test("a source of what is no tool, when it is asked", async () => {
+    const agent = agentWith([plugin("p", (host) => host.toolSource(() => [5] as never))]);
+    const call = agent.call("hi");
+    await expect(call).rejects.toThrow(
+      /^plugin "p": toolSource returned something else than tools/,
+    );
+  });
+
+  test("a question without its parts", async () => {
+    const asked = plugin("p", (host) =>
+      host.onStart(async () => void (await host.askModel({ purpose: "x" } as never))),
+    );
+    const call = agentWith([asked]).call("hi");
+    await expect(call).rejects.toThrow(
+      'plugin "p": host.askModel needs model, request, signal, from',
+    );
+  });
+});
+
+describe("a plugin that registers", () => {
+  const late: readonly [string, (host: PluginHost) => void][] = [
+    ["use", (host) => host.use({ name: "redaction", onIncoming: (message) => message })],
+    [
+      "tool",
+      (host) =>
+        host.tool(tool({ name: "t", description: "t", input: z.object({}), execute: () => "ran" })),
+    ],
+    ["toolSource", (host) => host.toolSource(() => [])],
+    ["toolGroup", (host) => host.toolGroup({ name: "g" })],
+    ["promptSection", (host) => host.promptSection((prompt) => prompt)],
+    ["provide", (host) => host.provide("toolGuard", listGuard({}))],
+    ["state", (host) => void host.state({ schema: z.object({}), initial: () => ({}) })],
+    ["onDelete", (host) => host.onDelete(async () => {})],
+  ];
+
+  test.each(late)("host.%s in onStart fails the call, naming itself", async (method, register) => {
+    const agent = agentWith([plugin("p", (host) => host.onStart(async () => register(host)))]);
+    const call = agent.call("my address is secret");
+    await expect(call).rejects.toThrow(
+      `plugin "p" called host.${method} after its agent was built; register everything in setup`,
+    );
+    expect((await agent.sessions()).slots).toEqual([]);
+  });
+
+  test("in onBuild fails the build", () => {
+    const p = plugin("p", (host) =>
+      host.onBuild(() => {
+        host.use({ name: "m" });
+        return [];
+      }),
+    );
+    expect(problemsOf(() => agentWith([p]))).toEqual([expect.stringContaining("host.use after")]);
+  });
+});
+
 test("a model, what is no port and what is no implementation are refused by name", () => {
   const model = pairedModel([]);
   const wrong: readonly ((host: PluginHost) => void)[] = [

@@ -51,6 +51,14 @@ describe("a fake plugin host", () => {
     expect(host.required).toEqual(["log"]);
   });
 
+  test("refuses what a plugin registers after setup, as an agent does", async () => {
+    const host = fakePluginHost().install(
+      made((inner) => inner.onStart(async () => inner.use({ name: "late" }))),
+    );
+    await expect(host.start()).rejects.toThrow('plugin "sample" called host.use after setup');
+    expect(host.middleware).toEqual([]);
+  });
+
   test("has ports in memory, which setup cannot use yet, or those given", async () => {
     const model = scriptedModel(["Mine."], { id: "mine" });
     let port: Model | undefined;

@@ -1,5 +1,5 @@
 import { errorName } from "../errors/error-name.js";
-import { ModelError } from "../errors/errors.js";
+import { InvalidInputError, ModelError } from "../errors/errors.js";
 import type { EventBody } from "../events/agent-event.js";
 import { isRecord } from "../json/json.js";
 import type { Usage } from "../message/message.js";
@@ -47,7 +47,30 @@ const ATTEMPTS = 2;
  * const { text } = await askModel({ model, request, purpose: "summary", signal, maxChars: 8_000, emit });
  */
 export function askModel(question: ModelQuestion): Promise<ModelAnswer> {
-  return askModelThrough(question, (_, request) => question.model.stream(request));
+  return askModelThrough(question, (_, request) => openStream(question.model, request));
+}
+
+/**
+ * Asks a model for its stream.
+ *
+ * @throws ModelError when what it returns is none, InvalidInputError when a hook has left no request
+ */
+export function openStream(model: Model, request: ModelRequest): AsyncIterable<ModelChunk> {
+  if (!isRecord(request) || !Array.isArray(request.messages))
+    throw new InvalidInputError(
+      `step.request is ${showKind(request)} without messages after the onModelCall hooks; set it to { ...step.request, … }`,
+    );
+  const stream: unknown = model.stream(request);
+  if (isStream(stream)) return stream;
+  if (stream instanceof Promise) stream.catch(() => undefined);
+  throw new ModelError(
+    `model ${model.id} returned ${showKind(stream)} where an async iterable of chunks is needed; write it as async *stream(request)`,
+  );
+}
+
+/** Tells whether a value can be read as the stream of a model. */
+export function isStream(value: unknown): value is AsyncIterable<ModelChunk> {
+  return isRecord(value) && Symbol.asyncIterator in value;
 }
 
 /** Sends one attempt of a question to the model that `about` names. */

@@ -36,6 +36,7 @@ import type {
 } from "./fake-plugin-host.js";
 import { FakePorts } from "./fake-ports.js";
 import { incomingStep, textResult, toolCallStep } from "./pipeline-steps.js";
+import { setupHost } from "./setup-host.js";
 
 /** Host of `fakePluginHost`. */
 export class RecordingHost implements FakePluginHost {
@@ -76,9 +77,11 @@ export class RecordingHost implements FakePluginHost {
   install(plugin: Plugin): FakePluginHost {
     this.#plugin = plugin.name;
     this.#ports.close();
+    let isBuilt = false;
     try {
-      plugin.setup(this);
+      plugin.setup(setupHost(plugin.name, this, () => isBuilt));
     } finally {
+      isBuilt = true;
       this.#ports.open();
     }
     return this;

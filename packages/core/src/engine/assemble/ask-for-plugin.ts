@@ -1,13 +1,15 @@
 import { RuntimeContext } from "../../context/runtime-context.js";
+import { InvalidInputError } from "../../errors/errors.js";
 import type { EventBody } from "../../events/agent-event.js";
 import type { ModelCallStep, Step } from "../../middleware/middleware.js";
 import type { PluginQuestion } from "../../middleware/plugin-question.js";
-import { askModelThrough, type ModelAnswer } from "../../plugin-kit/ask-model.js";
+import { askModelThrough, type ModelAnswer, openStream } from "../../plugin-kit/ask-model.js";
 import type { Slot } from "../../slot/slot.js";
 import { compose, type Hooks } from "./compose.js";
 
 /** Parts of an agent that a plugin's question needs. */
 export interface QuestionParts {
+  readonly plugin: string;
   readonly hooks: Pick<Hooks, "onModelCall">;
   /** Emits an event of background work. */
   emit(slot: Slot, callId: string, event: EventBody): void;
@@ -15,16 +17,22 @@ export interface QuestionParts {
 
 /** Asks a model for a plugin, inside the `onModelCall` hooks; each attempt by itself. */
 export function askForPlugin(
-  { hooks, emit }: QuestionParts,
+  { plugin, hooks, emit }: QuestionParts,
   { from, ...question }: PluginQuestion,
 ): Promise<ModelAnswer> {
+  const { model, request, signal } = question;
+  const missing = Object.entries({ model, request, signal, from }).filter(([, given]) => !given);
+  if (missing.length > 0)
+    throw new InvalidInputError(
+      `plugin "${plugin}": host.askModel needs ${missing.map(([name]) => name).join(", ")}`,
+    );
   const origin =
     "emit" in from
       ? ofCall(from)
       : inBackground(from, question.signal, (event) => emit(from.slot, from.callId, event));
   return askModelThrough({ ...question, emit: origin.emit }, (about, request) => {
     const step: ModelCallStep = { ...origin, ...about, signal: request.signal, request };
-    return compose(hooks.onModelCall, step, () => question.model.stream(step.request));
+    return compose(hooks.onModelCall, step, () => openStream(question.model, step.request));
   });
 }
 

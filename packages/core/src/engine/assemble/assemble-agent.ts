@@ -43,6 +43,7 @@ import { orderMiddleware } from "./order-middleware.js";
 import { type PartName, partProblem } from "./part-problems.js";
 import { pluginState } from "./plugin-state.js";
 import { PortBoard } from "./port-board.js";
+import { registeringHost } from "./registering-host.js";
 import { piped } from "./run-hook.js";
 import { slotNaming } from "./slot-naming.js";
 import { soundOptions } from "./sound-options.js";
@@ -179,7 +180,7 @@ class Assembly {
     const tools = [...this.#added.tools.values()];
     const mayGrow = this.#toolSources.length > 0;
     for (const { plugin, check } of this.#onBuild)
-      for (const problem of check({ tools, mayGrow }))
+      for (const problem of foundProblems(check({ tools, mayGrow })))
         this.#problems.push(`plugin "${plugin}": ${problem}`);
   }
 
@@ -266,7 +267,7 @@ class Assembly {
     const { name, agentId } = this.#settings;
     const emit: PluginHost["emit"] = (slot, callId, event) =>
       this.#observe(backgroundEvent(slot, callId, checkEvent(event, `plugin "${plugin}"`)));
-    return {
+    const host: PluginHost = {
       agent: { name, agentId },
       use: (middleware) => this.#added.use(middleware),
       tool: (tool) => this.#added.tool(tool),
@@ -300,11 +301,19 @@ class Assembly {
       askModel: async (question) => {
         if (!this.#hooks)
           throw new TypeError(`plugin "${plugin}" asks a model before the agent is built`);
-        return askForPlugin({ hooks: this.#hooks, emit }, question);
+        return askForPlugin({ plugin, hooks: this.#hooks, emit }, question);
       },
       emit,
       observe: (listener) => void this.#listeners.push(listener),
       now: () => this.#now(),
     };
+    return registeringHost(plugin, host, () => this.#hooks !== undefined);
   }
+}
+
+/** Returns what an `onBuild` check found, or that it is not a list of texts. */
+function foundProblems(found: unknown): readonly unknown[] {
+  return Array.isArray(found) && found.every((problem) => typeof problem === "string")
+    ? found
+    : ["onBuild did not return a list of texts; return [] when nothing is wrong"];
 }

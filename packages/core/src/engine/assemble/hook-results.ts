@@ -4,6 +4,7 @@ import { isRecord } from "../../json/json.js";
 import { adoptMessage } from "../../message/create-message.js";
 import type { Block, Message, ToolResultBlock } from "../../message/message.js";
 import type { ActingStep, ToolCallStep } from "../../middleware/middleware.js";
+import { isStream } from "../../plugin-kit/ask-model.js";
 import { showKind } from "../../plugin-kit/show-value.js";
 import type { ModelChunk } from "../../ports/model.js";
 import { WrongResult } from "./run-hook.js";
@@ -31,11 +32,11 @@ export function checkReasoned(returned: unknown): Message {
 
 /** Checks the stream of an `onModelCall` hook. */
 export function checkChunks(returned: unknown): AsyncIterable<ModelChunk> {
-  if (typeof returned !== "object" || returned === null || !(Symbol.asyncIterator in returned))
+  if (!isStream(returned))
     throw new WrongResult(
       `${showKind(returned)} where an async iterable of chunks is needed; write it as async *onModelCall`,
     );
-  return returned as AsyncIterable<ModelChunk>;
+  return returned;
 }
 
 /** Checks the results of an `onActing` hook. */

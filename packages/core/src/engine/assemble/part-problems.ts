@@ -8,10 +8,7 @@ import { storeParts } from "../../ports/distributed-store.js";
 import { collectHooks } from "./compose.js";
 
 /** Parts of an agent that a program passes as one object. */
-export type PartName =
-  | Exclude<PortName, "compactor" | "toolGuard">
-  | "fallbackModel"
-  | "distributedStore";
+export type PartName = PortName | "fallbackModel" | "distributedStore";
 
 /** Methods by which each part is recognised. */
 const methods: { readonly [P in Exclude<PartName, "distributedStore">]: readonly string[] } = {
@@ -25,6 +22,8 @@ const methods: { readonly [P in Exclude<PartName, "distributedStore">]: readonly
   filesystem: ["read", "write", "append", "delete", "list"],
   offloader: ["offloadContext", "offloadToolResult"],
   tokenCounter: ["countText", "countMessages", "countTools"],
+  compactor: ["compact"],
+  toolGuard: ["check"],
 };
 
 /** Returns what is wrong with a value that should be a part of an agent, and what was probably meant; or null. */
@@ -38,7 +37,9 @@ export function partProblem(name: PartName, value: unknown): string | null {
   if (name === "model" && value === undefined)
     return 'the agent needs one, for example fromAiSdk(openai("…")) of @holdfast/model-ai-sdk';
   const stray =
-    strayValue(value) ?? (isModel(name) ? modelAdvice(value) : storeAdvice(name, value));
+    functionAdvice(name, value) ??
+    strayValue(value) ??
+    (isModel(name) ? modelAdvice(value) : storeAdvice(name, value));
   if (stray !== null) return stray;
   return isModel(name)
     ? `must have a stream function (a model of the AI SDK goes through fromAiSdk of @holdfast/model-ai-sdk), got ${showValue(value)}`
@@ -60,8 +61,18 @@ function modelAdvice(value: unknown): string | null {
     : null;
 }
 
+/** What a function was meant as where an object with that function is needed. */
+function functionAdvice(name: PartName, value: unknown): string | null {
+  if (typeof value !== "function") return null;
+  if (name === "tokenCounter")
+    return "it is a function; pass tokenCounterOf({ id, countText }) of @holdfast/core/plugin-kit with it as countText";
+  return name === "toolGuard" ? "it is a function; pass { check } with it as check" : null;
+}
+
 /** Forms in which stores are often passed by mistake. */
 function storeAdvice(name: PartName, value: unknown): string | null {
+  if (name === "filesystem" && typeof value === "string")
+    return "it is a text; pass new LocalFilesystem({ root }) of @holdfast/workspace, or another filesystem";
   if (typeof value === "string" || value instanceof URL)
     return "it is a text, not a store; connect first and pass RedisDistributedStore.from(client) or MysqlDistributedStore.from(pool) as distributedStore, or new JsonFileAgentStateStore({ root }) as stateStore";
   if (!isRecord(value)) return null;

@@ -7,6 +7,7 @@ import { storeParts } from "../../ports/distributed-store.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
 import { type NamedGuard, strictestGuard } from "../tools/strictest-guard.js";
 import type { ReActAgentOptions } from "./agent-options.js";
+import { partProblem } from "./part-problems.js";
 import { forwardTo } from "./plugin-state.js";
 
 /** Ports of an agent while it is put together: those that the user passed, those that plugins provide, and those they need. */
@@ -113,8 +114,9 @@ function provideProblem(port: string, implementation: unknown): string | null {
     const names = Object.entries(isProvidable).flatMap(([name, can]) => (can ? name : []));
     return `provides ${JSON.stringify(port)}, which is not a port; there are: ${names.join(", ")}`;
   }
-  const isThere = typeof implementation === "object" || typeof implementation === "function";
-  return isThere && implementation !== null
-    ? null
-    : `provides ${showValue(implementation)} as ${port}; pass an implementation`;
+  const provided = `provides ${showValue(implementation)} as ${port}`;
+  if (implementation === undefined || implementation === null)
+    return `${provided}; pass an implementation`;
+  const problem = partProblem(port as PortName, implementation);
+  return problem === null ? null : `${provided}: ${problem}`;
 }

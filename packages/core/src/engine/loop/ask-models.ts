@@ -10,6 +10,7 @@ import type { ModelCallStep } from "../../middleware/middleware.js";
 import {
   chunkProblem,
   noUsage,
+  openStream,
   reportModelCall,
   untilAborted,
 } from "../../plugin-kit/ask-model.js";
@@ -175,7 +176,9 @@ async function callModel(scope: CallScope, attempt: ModelAttempt): Promise<void>
   const failed = (problem: string, options?: ConstructorParameters<typeof ModelError>[1]) =>
     new ModelError(`model ${model.id} ${problem}`, options);
   try {
-    const chunks = compose(scope.parts.hooks.onModelCall, step, () => model.stream(step.request));
+    const chunks = compose(scope.parts.hooks.onModelCall, step, () =>
+      openStream(model, step.request),
+    );
     for await (const chunk of untilAborted(chunks, scope.stop.signal)) {
       const problem = chunkProblem(chunk);
       if (problem !== null) throw failed(problem);

@@ -3,14 +3,18 @@ import { showKind } from "../../plugin-kit/show-value.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { type Tool, tool, toolResult } from "../../tool/tool.js";
 import type { ToolGroup } from "../../tool/tool-group.js";
+import { toolProblem } from "../assemble/part-problems.js";
 import { brokenContract } from "../assemble/run-hook.js";
 
-/** Returns the tool source of a plugin, blamed by name when what it returns is no list. */
+/** Returns the tool source of a plugin, blamed by name when what it returns is no list of tools. */
 export function soundSource(plugin: string, source: () => readonly Tool[]): () => readonly Tool[] {
   return () => {
     const tools: unknown = source();
-    if (Array.isArray(tools)) return tools;
-    const problem = `returned ${showKind(tools)} where a list of tools is needed`;
+    const wrong = Array.isArray(tools) ? tools.map(toolProblem).find((one) => one !== null) : null;
+    if (Array.isArray(tools) && wrong === undefined) return tools;
+    const problem = wrong
+      ? `returned something else than tools: ${wrong}`
+      : `returned ${showKind(tools)} where a list of tools is needed`;
     throw brokenContract("plugin", plugin, "toolSource", problem);
   };
 }
