@@ -6,6 +6,7 @@ import type { Usage } from "../message/message.js";
 import type { ModelCallStep } from "../middleware/middleware.js";
 import type { Model, ModelChunk, ModelRequest } from "../ports/model.js";
 import { uuidv7 } from "../slot/uuid.js";
+import { chunkProblem } from "./chunk-problem.js";
 import { showKind } from "./show-value.js";
 
 /** Request for a text outside an agent's own steps, such as a summary. */
@@ -218,13 +219,6 @@ export async function* untilAborted<T>(
     // Not awaited: a source that ignores its signal would never answer.
     if (!done) void Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
-}
-
-/** Returns what is wrong with a value that should be a chunk, as the end of a sentence, without its contents; or null. */
-export function chunkProblem(value: unknown): string | null {
-  if (isRecord(value) && typeof value["type"] === "string") return null;
-  const kind = isRecord(value) ? "an object without a type" : showKind(value);
-  return `yielded ${kind} where a chunk is needed; yield objects such as { type: "text_delta", text }`;
 }
 
 /** Usage of no request at all: what a sum starts from. */

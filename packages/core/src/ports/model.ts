@@ -74,7 +74,7 @@ export type ModelChunk =
  * Streams a reply.
  *
  * Contract:
- * - The last chunk is `finish`.
+ * - The last chunk is `finish`. A chunk of another type, or without a field of its type, fails the call.
  * - A request longer than the window fails with `ContextOverflowError`, any other failure is a `ModelError` whose
  *   `retryable` says whether trying again makes sense.
  * - It stops soon after `signal` aborts.

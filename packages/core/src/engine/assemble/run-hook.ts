@@ -1,6 +1,6 @@
 import { MiddlewareError } from "../../errors/middleware-error.js";
 import type { Middleware } from "../../middleware/middleware.js";
-import { chunkProblem } from "../../plugin-kit/ask-model.js";
+import { chunkProblem } from "../../plugin-kit/chunk-problem.js";
 import type { ModelChunk } from "../../ports/model.js";
 
 /** Name of a hook. */

@@ -7,13 +7,8 @@ import type { JsonObject } from "../../json/json.js";
 import { createMessage } from "../../message/create-message.js";
 import type { HintBlock, Message } from "../../message/message.js";
 import type { ModelCallStep } from "../../middleware/middleware.js";
-import {
-  chunkProblem,
-  noUsage,
-  openStream,
-  reportModelCall,
-  untilAborted,
-} from "../../plugin-kit/ask-model.js";
+import { noUsage, openStream, reportModelCall, untilAborted } from "../../plugin-kit/ask-model.js";
+import { chunkProblem } from "../../plugin-kit/chunk-problem.js";
 import type { RequestPrompt } from "../../ports/compactor.js";
 import type { Model, ModelChunk, ModelRequest, ToolChoice, ToolSchema } from "../../ports/model.js";
 import { describeSlot } from "../../slot/slot.js";
