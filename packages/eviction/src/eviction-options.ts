@@ -15,7 +15,7 @@ export interface EvictionOptions {
   readonly maxResultChars?: number | undefined;
   /** Tokens that the text of a result may have, by the agent's token counter. @default no limit */
   readonly maxResultTokens?: number | undefined;
-  /** Characters of the head that stay, and as many of the tail. @default 2_000, or a quarter of a smaller limit */
+  /** Characters of the head that stay, and as many of the tail: less than half of `maxResultChars`. @default 2_000, or a quarter of a smaller limit */
   readonly previewChars?: number | undefined;
   /** Directory for offloaded results, if the offloader has directories: one name without slashes. @default "large_tool_results" */
   readonly directory?: string | undefined;
@@ -56,18 +56,28 @@ const excludedTools: s.Schema<ExcludedTools> = s.union(
   "must be a list of tool names, in which * matches any characters, or a function",
 );
 
-const optionsSchema = s.strictObject({
-  maxResultChars: s.int().min(1).default(80_000),
-  maxResultTokens: s.int().min(1).optional(),
-  previewChars: s.int().min(0).optional(),
-  directory: s
-    .string()
-    .regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be one name of letters, digits, _ and -")
-    .default("large_tool_results"),
-  exclude: excludedTools.default([]),
-  onMissingOffloader: s.enum(["error", "truncate"]).default("error"),
-  timeoutMs: s.int().min(1).default(30_000),
-});
+const optionsSchema = s
+  .strictObject({
+    maxResultChars: s.int().min(1).default(80_000),
+    maxResultTokens: s.int().min(1).optional(),
+    previewChars: s.int().min(0).optional(),
+    directory: s
+      .string()
+      .regex(/^[a-zA-Z0-9_-]{1,64}$/, "must be one name of letters, digits, _ and -")
+      .default("large_tool_results"),
+    exclude: excludedTools.default([]),
+    onMissingOffloader: s.enum(["error", "truncate"]).default("error"),
+    timeoutMs: s.int().min(1).default(30_000),
+  })
+  // Otherwise hardly a result would get smaller, and large ones would stay without a word.
+  .superRefine(({ maxResultChars, previewChars = 0 }, context) => {
+    if (previewChars > 0 && 2 * previewChars >= maxResultChars)
+      context.addIssue({
+        path: ["previewChars"],
+        input: previewChars,
+        message: `head and tail must fit into maxResultChars (${maxResultChars}), so it must be less than half of it`,
+      });
+  });
 
 /**
  * Checks options and fills in defaults.

@@ -21,7 +21,7 @@ test.each([long.length + 1, 1e12, Number.MAX_VALUE])(
 
 test("a preview that is itself over a small limit is not evicted again", async () => {
   const offloader = new InMemoryOffloader();
-  const eviction = { maxResultChars: 1_000, previewChars: 2_000 };
+  const eviction = { maxResultChars: 1_000, previewChars: 499 };
   const first = onlyResult(await takeTurn([toolThat(() => long)], { offloader, eviction }));
   expect(evictionOf(first)).not.toBeNull();
   const { output, metadata } = first;

@@ -16,14 +16,6 @@ test("limits may be as small as one likes; what would not get smaller stays", as
   expect(short && evictionOf(short)).toBeNull();
 });
 
-test("a preview as long as the result leaves it as it is", async () => {
-  const { results } = await takeTurn([toolThat(() => "x".repeat(5_000))], {
-    eviction: { maxResultChars: 4_000, previewChars: 4_000 },
-    offloader: new InMemoryOffloader(),
-  });
-  expect(results[0] && evictionOf(results[0])).toBeNull();
-});
-
 test("the offloader is told which directory is wished for", async () => {
   const wished: unknown[] = [];
   const offloader = {
