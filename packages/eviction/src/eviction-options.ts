@@ -96,8 +96,8 @@ export function readOptions(options: EvictionOptions): EvictionSettings {
 }
 
 /**
- * Tools whose results are never evicted by default: they return pages, or read evicted content back. `*` matches any
- * characters.
+ * Tools whose results are never evicted by default: they return pages, or read evicted content back. Whole names: tools of an
+ * MCP server may begin as these do.
  */
 export const defaultExclude: readonly string[] = Object.freeze([
   "read_file",
@@ -106,8 +106,12 @@ export const defaultExclude: readonly string[] = Object.freeze([
   "grep_files",
   "glob_files",
   "list_files",
-  "memory_*",
-  "session_*",
+  "memory_search",
+  "memory_get",
+  "memory_save",
+  "session_list",
+  "session_history",
+  "session_search",
   "read_offloaded",
 ]);
 
