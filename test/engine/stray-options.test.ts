@@ -142,7 +142,18 @@ describe.each(Object.entries(makers))("%s says what was meant by", (_, make) => 
     ["a list of nothing", { toolGroups: [undefined] }, /a tool group is \{ name, tools/],
     ["a listener that is none", { onEvent: "log" }, /^onEvent: must be a function, got "log"/],
     ["an offloader that is none", { offloader: {} }, /^offloader: it has no offloadContext/],
-    ["a counter that is none", { tokenCounter: () => 1 }, /^tokenCounter: it is a function/],
+    ["a counter that is none", { tokenCounter: () => 1 }, /^tokenCounter: .*tokenCounterOf\(\{ id/],
+    [
+      "a directory as a filesystem",
+      { filesystem: "./x" },
+      /^filesystem: .*LocalFilesystem(Spec)?\(/,
+    ],
+    ["a list among tools", { tools: [[own]] }, /tool.*: it is a list of its own; spread it/],
+    [
+      "a list among plugins",
+      { plugins: [[plugin]] },
+      /plugin.*: it is a list of its own; spread it/,
+    ],
   ])("%s", (_name, options, expected) => {
     const problems = problemsOf(() => make({ name: "a", model: scriptedModel([]), ...options }));
     expect(problems).toEqual([expect.stringMatching(expected)]);
@@ -232,6 +243,48 @@ test("the builder says the same", () => {
       .build(),
   );
   expect(problems).toHaveLength(4);
+});
+
+test("the builder tells lists to be spread", () => {
+  const problems = problemsOf(() =>
+    HarnessAgent.builder()
+      .name("a")
+      .model(scriptedModel([]))
+      .use([plugin] as never)
+      .tools([own] as never)
+      .build(),
+  );
+  expect(problems).toEqual([
+    expect.stringContaining("spread it"),
+    expect.stringContaining("spread it"),
+  ]);
+});
+
+test("new HarnessAgent names the ways to make one", () => {
+  const Made = HarnessAgent as unknown as new (options?: object) => HarnessAgent;
+  for (const options of [undefined, { name: "a", model: scriptedModel([]) }])
+    expect(problemsOf(() => new Made(options))).toEqual([
+      expect.stringMatching(/HarnessAgent\.create\(options\) or HarnessAgent\.builder\(\)/),
+    ]);
+});
+
+test("a gate that does not say how far it reaches is told to, beside a store of all nodes", () => {
+  const stateStore = Object.assign(new InMemoryAgentStateStore(), { reach: "distributed" });
+  const gate = { contract: 1, kind: "mine", acquire: () => 1, calls: () => 1 } as never;
+  const { log, signals } = parts;
+  const far = (part: object) =>
+    Object.assign(Object.create(part) as never, { reach: "distributed" });
+  const model = scriptedModel([]);
+  const options = { name: "a", model, stateStore, gate, log: far(log), signals: far(signals) };
+  expect(problemsOf(() => new ReActAgent(options))).toEqual([
+    'gate: "mine" does not say how far it reaches; give it reach: "process", "host" or "distributed"',
+  ]);
+});
+
+test.each([undefined, null, "t"])("tool(%o) says what it needs", (options) => {
+  expect(problemsOf(() => tool(options as never))).toEqual([
+    expect.stringMatching(/^tool needs \{ name, description, input, execute \}, got /),
+  ]);
 });
 
 test("the builder has requireSession", async () => {

@@ -179,6 +179,9 @@ describe.each([true, false])("tool calls of one step, fused: %s", (fused) => {
     ["an Error without a message", new RangeError(), "t failed: RangeError"],
     ["a string", "no luck", "t failed: no luck"],
     ["undefined", undefined, "t failed: undefined"],
+    ["an object with a code", { code: 5 }, "t failed: code 5"],
+    ["an object with a message", { code: 5, message: "no luck" }, "t failed: no luck"],
+    ["another object", { body: "secret" }, "t failed: it threw an object without a message"],
     ["an object without a prototype", Object.create(null), "t failed"],
   ])("that throw %s become an error the model can read", async (_, thrown, text) => {
     const failing = simple("t", () => {

@@ -141,7 +141,9 @@ function makeFilesystem(
 ): Filesystem | undefined {
   if (spec === undefined) return undefined;
   if (!isRecord(spec) || typeof spec.create !== "function") {
-    problems.push("filesystem: a FilesystemSpec is needed, an object with kind, needs and create");
+    problems.push(
+      "filesystem: a FilesystemSpec is needed, an object with kind, needs and create, such as new LocalFilesystemSpec() of @holdfast/workspace",
+    );
     return undefined;
   }
   const found = filesystemReachProblems(spec, parts);

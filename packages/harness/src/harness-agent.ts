@@ -23,6 +23,10 @@ export class HarnessAgent extends ReActAgent {
   #removeSignalHandlers: (() => void) | undefined;
 
   private constructor(assembly: HarnessAssembly) {
+    if (!assembly?.engine)
+      throw new ConfigurationError(
+        "a HarnessAgent is made with HarnessAgent.create(options) or HarnessAgent.builder(), not with new",
+      );
     const { engine, settings } = assembly;
     // First of all, and so the last to close: the other plugins may use these parts until then.
     super({ ...engine, plugins: [ownParts(assembly), ...(engine.plugins ?? [])] });

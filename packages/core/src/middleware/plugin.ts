@@ -5,7 +5,7 @@ import type { AgentEvent, EventBody } from "../events/agent-event.js";
 import type { JsonValue } from "../json/json.js";
 import type { ModelAnswer } from "../plugin-kit/ask-model.js";
 import { contractProblem } from "../plugin-kit/contract-problem.js";
-import { showValue, strayValue } from "../plugin-kit/show-value.js";
+import { showValue, strayItem } from "../plugin-kit/show-value.js";
 import type {
   AgentStateStore,
   Compactor,
@@ -196,7 +196,7 @@ export function definePlugin(plugin: Plugin): Plugin {
 
 /** Returns the problem of a value that should be a plugin, or null. */
 export function pluginProblem(plugin: Plugin): string | null {
-  const stray = strayValue(plugin);
+  const stray = strayItem(plugin);
   if (stray !== null) return `a plugin is an object made with definePlugin({ … }): ${stray}`;
   if (typeof plugin !== "object" || plugin === null)
     return `a plugin is an object made with definePlugin({ … }), got ${showValue(plugin)}`;

@@ -29,6 +29,13 @@ export function strayValue(value: unknown): string | null {
   return isPromise ? "it is a promise; await it first" : null;
 }
 
+/** Says what {@link strayValue} says, and of a list that stands where one of its items should. */
+export function strayItem(value: unknown): string | null {
+  return Array.isArray(value)
+    ? "it is a list of its own; spread it, as in use(...plugins)"
+    : strayValue(value);
+}
+
 /** Says what a value is that should be an object of fields, such as a promise or a Map; null for such an object. */
 export function unfitFields(value: unknown): string | null {
   const stray = strayValue(value);

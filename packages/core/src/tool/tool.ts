@@ -2,6 +2,7 @@ import { ConfigurationError } from "../errors/errors.js";
 import { isRecord, type JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";
 import * as s from "../plugin-kit/schema/index.js";
+import { showValue } from "../plugin-kit/show-value.js";
 import { nearestName } from "../plugin-kit/unknown-names.js";
 import { type InferInput, jsonSchemaOf, type ToolInputSchema } from "./input-schema.js";
 import { checkedQuestion, type ToolQuestion } from "./question.js";
@@ -114,6 +115,10 @@ const definition = s.object({
 export function tool<S extends ToolInputSchema, Output = unknown>(
   options: ToolOptions<S, Output>,
 ): Tool<InferInput<S>, Output> {
+  if (!isRecord(options))
+    throw new ConfigurationError(
+      `tool needs { name, description, input, execute }, got ${showValue(options)}`,
+    );
   const problems = (definition.safeParse(options).error?.issues ?? []).map(
     (issue) => `tool ${JSON.stringify(options.name)}: ${issue.path.join(".")}: ${issue.message}`,
   );

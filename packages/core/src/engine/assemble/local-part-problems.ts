@@ -22,8 +22,10 @@ export function localPartProblems(
   if (stateStore.reach !== "distributed") return [];
   return (["gate", "log", "signals"] as const)
     .filter((name) => parts[name].reach !== "distributed")
-    .map(
-      (name) =>
-        `${name}: state store "${stateStore.kind}" serves every node but ${name} "${parts[name].kind}" only ${reachExtent[parts[name].reach]}, so ${danger[name]}; pass a distributed one (distributedStore brings all parts), or .singleNode(), option singleNode: true, if only one node will ever run`,
-    );
+    .map((name) => {
+      const { kind, reach } = parts[name];
+      if (!Object.hasOwn(reachExtent, reach))
+        return `${name}: "${kind}" does not say how far it reaches; give it reach: "process", "host" or "distributed"`;
+      return `${name}: state store "${stateStore.kind}" serves every node but ${name} "${kind}" only ${reachExtent[reach]}, so ${danger[name]}; pass a distributed one (distributedStore brings all parts), or .singleNode(), option singleNode: true, if only one node will ever run`;
+    });
 }

@@ -1,7 +1,7 @@
 import { isRecord } from "../../json/json.js";
 import type { PortName } from "../../middleware/plugin.js";
 import { contractProblem } from "../../plugin-kit/contract-problem.js";
-import { showValue, strayValue } from "../../plugin-kit/show-value.js";
+import { showValue, strayItem, strayValue } from "../../plugin-kit/show-value.js";
 import { misspellingOf, nearestName } from "../../plugin-kit/unknown-names.js";
 import type { DistributedStore } from "../../ports/distributed-store.js";
 import { storeParts } from "../../ports/distributed-store.js";
@@ -121,7 +121,7 @@ const hookNames = Object.keys(collectHooks([]));
 
 /** Returns what is wrong with a value that should be a middleware, or null. */
 export function middlewareProblem(value: unknown): string | null {
-  const stray = strayValue(value);
+  const stray = strayItem(value);
   if (stray !== null) return `a middleware is an object with a name and hooks: ${stray}`;
   if (!isRecord(value))
     return `a middleware is an object with a name and hooks, got ${showValue(value)}`;
@@ -145,7 +145,7 @@ export function middlewareProblem(value: unknown): string | null {
 /** Returns what is wrong with a value that should be a tool, or null. */
 export function toolProblem(value: unknown): string | null {
   const made = "tool({ name, description, input, execute }) of @holdfast/core";
-  const stray = strayValue(value);
+  const stray = strayItem(value);
   if (stray !== null) return `a tool is made with ${made}: ${stray}`;
   const name: unknown = isRecord(value) ? value["name"] : undefined;
   if (

@@ -77,7 +77,12 @@ export type ToolFailure = NonNullable<Extract<EventBody, { type: "tool_result" }
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message === "" ? error.name : error.message;
   try {
-    return String(error);
+    const text = String(error);
+    if (text !== "[object Object]") return text;
+    const { message, code } = error as { readonly message?: unknown; readonly code?: unknown };
+    if (typeof message === "string" && message !== "") return message;
+    const isCode = typeof code === "string" || typeof code === "number";
+    return isCode ? `code ${code}` : "it threw an object without a message";
   } catch {
     return "it threw something that has no text";
   }
