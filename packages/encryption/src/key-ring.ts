@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { ConfigurationError } from "@holdfast/core";
-import { isRecord } from "@holdfast/core/plugin-kit";
+import { isRecord, unknownNames } from "@holdfast/core/plugin-kit";
 
 /** Key and the id by which stored records refer to it. */
 export interface EncryptionKey {
@@ -40,8 +40,8 @@ const base64Key = /^[A-Za-z0-9+/_-]{43}=?$/;
  * @throws ConfigurationError with every problem found
  */
 export function readKeyRing(options: EncryptionOptions): KeyRing {
-  const { keys: list, readPlaintext = false, ...others }: Record<string, unknown> = { ...options };
-  const problems = Object.keys(others).map((name) => `there is no option ${name}`);
+  const { keys: list, readPlaintext = false }: Record<string, unknown> = { ...options };
+  const problems = [...unknownNames({ ...options }, ["keys", "readPlaintext"], "option")];
   if (typeof readPlaintext !== "boolean")
     problems.push("option readPlaintext must be true or false");
   if (!Array.isArray(list) || list.length === 0)

@@ -58,6 +58,10 @@ export interface JsonFileStoreOptions extends Omit<FileOptions, "root"> {
 
 const rules: { readonly [name in keyof JsonFileStoreOptions]-?: OptionRule } = {
   ...fileOptionRules,
+  root: {
+    ...fileOptionRules.root,
+    accepts: (value) => value === undefined || fileOptionRules.root.accepts(value),
+  },
   ttlMs: {
     accepts: (value) => value === undefined || (Number.isInteger(value) && Number(value) > 0),
     wanted: "a whole number of milliseconds",
@@ -107,8 +111,8 @@ export class JsonFileAgentStateStore implements AgentStateStore {
   readonly #sweep: ExpirySweep | undefined;
 
   constructor(options: JsonFileStoreOptions = {}) {
+    checkOptions("JsonFileAgentStateStore", options, rules);
     const root = stateRoot(options.root);
-    checkOptions("JsonFileAgentStateStore", { ...options, root: options.root ?? root }, rules);
     const { durability = "fsync", onReport, ttlMs, clock } = options;
     const disk = new Disk(durability);
     const report = safeReport(onReport);

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { ConfigurationError } from "@holdfast/core";
+import { isRecord, showValue, unknownNames } from "@holdfast/core/plugin-kit";
 import type { Durability } from "./io/disk.js";
 import type { ReportSink } from "./report.js";
 
@@ -47,17 +48,21 @@ export const fileOptionRules: { readonly [name in keyof FileOptions]-?: OptionRu
  */
 export function checkOptions(
   where: string,
-  options: object,
+  options: unknown,
   rules: { readonly [name: string]: OptionRule },
 ): void {
-  const problems: string[] = [];
-  for (const name of new Set([...Object.keys(rules), ...Object.keys(options)])) {
-    const value: unknown = Reflect.get(options, name);
-    const rule = rules[name];
-    if (rule === undefined) problems.push(`${where}: there is no option ${name}`);
-    else if (!rule.accepts(value))
-      problems.push(`${where}: option ${name} is ${show(value)}; it must be ${rule.wanted}`);
-  }
+  if (!isRecord(options))
+    throw new ConfigurationError(
+      `${where}: options is ${showValue(options)}: must be an object such as { root: "./state" }`,
+    );
+  const problems = unknownNames(options, Object.keys(rules), "option").map(
+    (problem) => `${where}: ${problem}`,
+  );
+  for (const [name, { accepts, wanted }] of Object.entries(rules))
+    if (!accepts(options[name]))
+      problems.push(
+        `${where}: option ${name} is ${showValue(options[name])}; it must be ${wanted}`,
+      );
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
@@ -66,10 +71,4 @@ export function stateRoot(root: string | undefined): string {
   const home = process.env["HOLDFAST_STATE_HOME"];
   if (root !== undefined) return resolve(root);
   return resolve(home === undefined || home === "" ? join(homedir(), ".holdfast", "state") : home);
-}
-
-function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 64));
-  if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "function" ? "a function" : String(value);
 }

@@ -83,7 +83,7 @@ describe("where things are", () => {
     // @ts-expect-error: this is what a caller without types could pass
     const construct = () => new JsonFileAgentStateStore(wrong);
     expect(construct).toThrow(ConfigurationError);
-    for (const name of ["root", "durability", "onReport", "colour"])
+    for (const name of ["root", "durability", "onReport", '"colour"'])
       expect(construct).toThrow(new RegExp(`option ${name}`));
   });
 });

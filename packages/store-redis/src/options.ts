@@ -1,4 +1,3 @@
-import { ConfigurationError } from "@holdfast/core";
 import { parseOptions } from "@holdfast/core/plugin-kit";
 import * as s from "@holdfast/core/plugin-kit/schema";
 import { nodeTimeout } from "@holdfast/core/store-kit";
@@ -78,11 +77,6 @@ export function readOptions(
   options: object,
   accepts: readonly (keyof ResolvedOptions)[],
 ): ResolvedOptions {
-  const unknown = Object.keys(options).filter(
-    (name) => !accepts.includes(name as keyof ResolvedOptions),
-  );
-  if (unknown.length > 0)
-    throw new ConfigurationError(unknown.map((name) => `${where}: there is no option ${name}`));
-  const parsed = parseOptions(schema, options, where);
+  const parsed = parseOptions(schema, options, where, accepts);
   return { ttlMs: undefined, ...parsed, nodeTimeoutMs: nodeTimeout(where, parsed) };
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors/errors.js";
+import { isRecord } from "../json/json.js";
 import { optionNames } from "./option-names.js";
 import { showValue } from "./show-value.js";
 import { unknownNames } from "./unknown-names.js";
@@ -26,9 +27,18 @@ export interface OptionsSchema<T> {
  * Checks options against a schema and fills in its defaults.
  *
  * @param where - owner of the options, named in the error, for example `keepLastCompactor`
+ * @param accepts - names of those that may be given, where parts share a schema. @default all
  * @throws ConfigurationError that names every wrong option, its value and the accepted ones; of an unknown one, the nearest
  */
-export function parseOptions<T>(schema: OptionsSchema<T>, options: unknown, where: string): T {
+export function parseOptions<T>(
+  schema: OptionsSchema<T>,
+  options: unknown,
+  where: string,
+  accepts?: readonly string[],
+): T {
+  const unknown = accepts && isRecord(options) ? unknownNames(options, accepts, "option") : [];
+  if (unknown.length > 0)
+    throw new ConfigurationError(unknown.map((problem) => `${where}: ${problem}`));
   const parsed = schema.safeParse(options, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw new ConfigurationError(
