@@ -94,7 +94,9 @@ export function readCursor(cursor: string): ListingCursor {
   } catch {
     // Falls through to the error for any invalid cursor.
   }
-  throw new InvalidInputError("the cursor does not come from a listing of this store");
+  throw new InvalidInputError(
+    "the cursor does not come from a listing of this store; leave the cursor out to begin anew",
+  );
 }
 
 function newestFirst(a: ScannedSession, b: ScannedSession): number {

@@ -1,5 +1,4 @@
 import { setImmediate } from "node:timers/promises";
-import { InvalidInputError } from "../errors/errors.js";
 import type {
   ConversationLog,
   LogDraft,
@@ -12,7 +11,7 @@ import type {
   LogSessionQuery,
 } from "../ports/conversation-log.js";
 import { checkSlot, type Slot, slotText } from "../slot/slot.js";
-import { checkLimit } from "../store-kit/check-query.js";
+import { checkLimit, strangeCursor } from "../store-kit/check-query.js";
 import { extractBlobs } from "../store-kit/log/blobs.js";
 import { DEFAULT_LOG_LIMIT, sliceLog } from "../store-kit/log/log-range.js";
 import { checkLogDraft, logRecordText, readLogRecord } from "../store-kit/log/log-record.js";
@@ -131,8 +130,7 @@ export class InMemoryConversationLog implements ConversationLog {
     this.#onUse();
     const limit = checkLimit(query.limit, DEFAULT_LOG_LIMIT);
     const after = query.cursor === undefined ? Infinity : Number(query.cursor);
-    if (Number.isNaN(after))
-      throw new InvalidInputError("the cursor does not come from a listing of this log");
+    if (Number.isNaN(after)) throw strangeCursor("log");
     const logs = this.#logsOf(query).filter((log) => lastSeqOf(log) < after);
     const page = logs.slice(0, limit);
     const sessions = page.map(({ slot, records }) => ({

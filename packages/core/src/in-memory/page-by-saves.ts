@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../errors/errors.js";
+import { strangeCursor } from "../store-kit/check-query.js";
 
 /** Places of a session in the order of all saves. */
 export interface SavePositions {
@@ -59,7 +59,7 @@ function writeCursor({ pin, before, after }: ListingCursor): string {
 function readCursor(cursor: string): ListingCursor {
   const [pin, before, after, ...more] = cursor.split(".").map(Number);
   if (!isPosition(pin) || !isPosition(before) || !isPosition(after) || more.length > 0)
-    throw new InvalidInputError("the cursor does not come from a listing of this store");
+    throw strangeCursor("store");
   return { pin, before, after };
 }
 

@@ -14,6 +14,13 @@ export function checkLimit(limit: number | undefined, otherwise: number): number
   return limit;
 }
 
+/** Error of a cursor that no listing of this store or log has given. */
+export function strangeCursor(whose: "store" | "log"): InvalidInputError {
+  return new InvalidInputError(
+    `the cursor does not come from a listing of this ${whose}; leave the cursor out to begin anew`,
+  );
+}
+
 /**
  * Returns a predicate for the slots that a query asks for.
  *

@@ -1,9 +1,8 @@
-import { InvalidInputError } from "../errors/errors.js";
 import { HoldfastError } from "../errors/holdfast-error.js";
 import { isRecord } from "../json/json.js";
 import type { SlotInfo, SlotPage, SlotQuery } from "../ports/agent-state-store.js";
 import { slotKey } from "../slot/slot.js";
-import { checkLimit, matchInfo, matchSlot } from "./check-query.js";
+import { checkLimit, matchInfo, matchSlot, strangeCursor } from "./check-query.js";
 import { boundedRead } from "./deadline.js";
 import { type DocumentClient, parseStateDocument, type StateDocument } from "./state-document.js";
 
@@ -188,7 +187,7 @@ function readListingCursor(text: string | undefined): ListingCursor {
   } catch {
     // Refused below.
   }
-  throw new InvalidInputError("the cursor does not come from a listing of this store");
+  throw strangeCursor("store");
 }
 
 function isText(value: unknown): value is string | null {

@@ -69,15 +69,14 @@ export function parseStateDocument(text: string, where: string): StateDocument {
     value = JSON.parse(text);
   } catch {
     // The parser's own message quotes the text, and state contents stay out of errors.
-    throw new StateCorruptError(`the stored document of ${where} is not JSON`);
+    throw damaged(where, "it is not JSON");
   }
   if (isRecord(value) && typeof value["v"] === "number" && value["v"] > 1)
     throw new StateTooNewError(
       `the stored document of ${where} has form ${value["v"]}; this release reads form 1, upgrade @holdfast/core`,
     );
   const problem = documentProblem(value);
-  if (problem !== null)
-    throw new StateCorruptError(`the stored document of ${where} is damaged: ${problem}`);
+  if (problem !== null) throw damaged(where, problem);
   return value as StateDocument;
 }
 
@@ -91,8 +90,16 @@ export function readStateDocument(text: string, slot: Slot): StateDocument {
   const { agentId, userId, sessionId } = document.slot;
   if (agentId === slot.agentId && userId === slot.userId && sessionId === slot.sessionId)
     return document;
-  throw new StateCorruptError(
-    `the stored document of ${describeSlot(slot)} belongs to ${describeSlot(document.slot)}`,
+  throw damaged(describeSlot(slot), `it belongs to ${describeSlot(document.slot)}`);
+}
+
+/** End of an error about something stored that cannot be read; it is left as it is. */
+export const damagedAdvice =
+  "; restore it from a backup, or remove the session with deleteSession, its log included";
+
+function damaged(where: string, problem: string): StateCorruptError {
+  return new StateCorruptError(
+    `the stored document of ${where} is damaged: ${problem}${damagedAdvice}`,
   );
 }
 

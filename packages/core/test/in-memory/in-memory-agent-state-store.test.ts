@@ -376,6 +376,9 @@ describe("a listing", () => {
   test("refuses a cursor that is none and a limit that is none", async () => {
     const { store } = await filled(1);
     await expect(store.list({ cursor: "x" })).rejects.toSatisfy(InvalidInputError.is);
+    await expect(store.list({ cursor: "x" })).rejects.toThrow(
+      /leave the cursor out to begin anew$/,
+    );
     await expect(store.list({ limit: 0 })).rejects.toSatisfy(InvalidInputError.is);
   });
 });

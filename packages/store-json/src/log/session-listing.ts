@@ -91,5 +91,7 @@ function readCursor(cursor: string): Position {
   } catch {
     // Falls through to the error for any invalid cursor.
   }
-  throw new InvalidInputError("the cursor does not come from a listing of this log");
+  throw new InvalidInputError(
+    "the cursor does not come from a listing of this log; leave the cursor out to begin anew",
+  );
 }

@@ -50,6 +50,8 @@ export function readCursor(cursor: string | undefined): ListPosition {
   const text = Buffer.from(cursor, "base64url").toString("utf8");
   const [listedAt, hex] = [text.slice(0, 26), text.slice(26)];
   if (!TIME.test(listedAt) || !/^[0-9a-f]{64}$/.test(hex))
-    throw new InvalidInputError("the cursor is not one of this store's listings");
+    throw new InvalidInputError(
+      "the cursor is not one of this store's listings; leave the cursor out to begin anew",
+    );
   return { listedAt, k: Buffer.from(hex, "hex") };
 }

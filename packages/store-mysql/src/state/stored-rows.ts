@@ -206,7 +206,7 @@ export class StoredRows {
 
   #corrupt(problem: string): StateCorruptError {
     return new StateCorruptError(
-      `the stored state of ${describeSlot(this.#slot)} is damaged: ${problem}`,
+      `the stored state of ${describeSlot(this.#slot)} is damaged: ${problem}; restore it from a backup, or remove the session with deleteSession, its log included`,
     );
   }
 }

@@ -82,5 +82,7 @@ export function readCursor<T>(
   const isEntry = typeof score === "number" && typeof member === "string";
   const result = isEntry ? read({ score, member }, more) : undefined;
   if (result !== undefined) return result;
-  throw new InvalidInputError("the cursor is not one of this store's listings");
+  throw new InvalidInputError(
+    "the cursor is not one of this store's listings; leave the cursor out to begin anew",
+  );
 }

@@ -182,7 +182,9 @@ function readCallRecord(slot: Slot, text: RedisReply): CallRecord {
 
 /** Error of a stored state that is not what was saved. */
 export function corruptState(slot: Slot, problem: string): StateCorruptError {
-  return new StateCorruptError(`the stored state of ${describeSlot(slot)} is damaged: ${problem}`);
+  return new StateCorruptError(
+    `the stored state of ${describeSlot(slot)} is damaged: ${problem}; restore it from a backup, or remove the session with deleteSession, its log included`,
+  );
 }
 
 function parse(slot: Slot, text: RedisReply | undefined, what: string): unknown {

@@ -1,7 +1,6 @@
-import { InvalidInputError } from "../../errors/errors.js";
 import type { LogSessionPage, LogSessionQuery } from "../../ports/conversation-log.js";
 import { hashKey, type Slot, slotText, userTag } from "../../slot/slot.js";
-import { checkLimit } from "../check-query.js";
+import { checkLimit, strangeCursor } from "../check-query.js";
 import type { DocumentSource } from "../list-documents.js";
 import { DEFAULT_LOG_LIMIT } from "../log/log-range.js";
 import { SharedDocuments } from "./shared-documents.js";
@@ -130,5 +129,5 @@ function readCursor(text: string): Position {
   } catch {
     // Refused below.
   }
-  throw new InvalidInputError("the cursor does not come from a listing of this log");
+  throw strangeCursor("log");
 }

@@ -3,7 +3,7 @@ import { StateCorruptError, StoreUnavailableError } from "../../errors/store-err
 import { isRecord } from "../../json/json.js";
 import { boundedRead, boundedWrite, sleep } from "../deadline.js";
 import type { DocumentSource } from "../list-documents.js";
-import type { StoredDocument } from "../state-document.js";
+import { damagedAdvice, type StoredDocument } from "../state-document.js";
 
 /** Documents of one kind that many processes change, each under the hash that names it. */
 export interface SharedDocumentOptions<D> {
@@ -184,7 +184,7 @@ export class SharedDocuments<D extends { readonly v: 1 }> {
       );
     if (isRecord(value) && value["v"] === 1 && this.#options.isDocument(value))
       return value as unknown as D;
-    throw new StateCorruptError(`${what} failed: a stored document is damaged`);
+    throw new StateCorruptError(`${what} failed: a stored document is damaged${damagedAdvice}`);
   }
 }
 

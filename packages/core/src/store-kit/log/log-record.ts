@@ -4,6 +4,7 @@ import { deepFreeze, isRecord } from "../../json/json.js";
 import { upgradeMessage } from "../../message/upgrade-message.js";
 import type { LogDraft, LogRecord } from "../../ports/conversation-log.js";
 import { checkId, describeSlot, type Slot } from "../../slot/slot.js";
+import { damagedAdvice } from "../state-document.js";
 
 /**
  * Refuses a record that is not complete.
@@ -65,5 +66,7 @@ function isReferences(value: unknown): boolean {
 }
 
 function corrupt(slot: Slot, problem: string): StateCorruptError {
-  return new StateCorruptError(`a log record of ${describeSlot(slot)} is damaged: ${problem}`);
+  return new StateCorruptError(
+    `a log record of ${describeSlot(slot)} is damaged: ${problem}${damagedAdvice}`,
+  );
 }
