@@ -13,6 +13,7 @@ import {
   advance,
   type OpeningOptions,
   openLoaded,
+  putBack,
   reportRollback,
   stateBytes,
 } from "./open-stored.js";
@@ -131,30 +132,37 @@ export function withSession<T>(
     cached = parts.cache.peek(key);
     return cached?.revision;
   };
-  return underLease(parts, slot, entry, known, async (held, timer) => {
+  const open = async (held: HeldSlot, timer: EntryTimer): Promise<OpenSession> => {
     const { lease } = held;
     const answer =
       lease.loaded === undefined ? await parts.stateStore.load(slot, known()) : lease.loaded;
     if (cached && answer === "unchanged") {
       parts.cache.take(key);
       entry.emit(timer.loaded(cached, "cache", 0));
-      return use(new OpenSession(held, cached));
+      return new OpenSession(held, cached);
     }
     const advanced = cached && advance(parts, slot, cached, answer);
     if (advanced) {
       parts.cache.take(key);
       entry.emit(timer.loaded(advanced.opened, "delta", advanced.bytes));
-      return use(tidySession(parts, new OpenSession(held, advanced.opened), entry));
+      return tidySession(parts, new OpenSession(held, advanced.opened), entry);
     }
     const found =
       answer === null || isWhole(answer) ? answer : await loadWhole(parts.stateStore, slot);
     if (cached) reportRollback(parts, held, cached, found, entry);
     parts.cache.take(key);
-    return use(
-      openLoaded(parts, held, found, entry, (opened) =>
-        entry.emit(timer.loaded(opened, found ? "store" : "new", found ? stateBytes(opened) : 0)),
-      ),
+    return openLoaded(parts, held, found, entry, (opened) =>
+      entry.emit(timer.loaded(opened, found ? "store" : "new", found ? stateBytes(opened) : 0)),
     );
+  };
+  return underLease(parts, slot, entry, known, async (held, timer) => {
+    const session = await open(held, timer);
+    try {
+      return await use(session);
+    } finally {
+      // What was salvaged is not what is stored, and its seal was not checked.
+      if (!entry.salvage) putBack(parts, session);
+    }
   });
 }
 

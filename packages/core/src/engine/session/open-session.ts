@@ -35,6 +35,13 @@ export interface HeldSlot {
   now(): Date;
 }
 
+/** What a state held when it was loaded. */
+interface LoadedMark {
+  readonly head: JsonObject;
+  readonly messages: number;
+  readonly listedTitle: string | undefined;
+}
+
 /** Settings of a call that finds runs which had begun and never ended. */
 export interface TakeoverOptions {
   /** Take back the step saves of a run that died, instead of going on from them. */
@@ -59,6 +66,8 @@ export class OpenSession {
   readonly log: LogBatch;
   /** Revision that was stored when the session was opened. */
   readonly startedFrom: Revision | null;
+  /** What the state held then, before anything was put right. */
+  readonly loaded: LoadedMark;
   state: LiveState;
   /** Record of a named call, to be kept beside the head by the next save. */
   record: RunRecord | undefined;
@@ -114,6 +123,8 @@ export class OpenSession {
     this.startedFrom = loaded.revision;
     this.knownEnds = new Set(loaded.state.lastEnds);
     this.#baseHead = loaded.state.head();
+    const { messages, listedTitle } = loaded.state;
+    this.loaded = { head: this.#baseHead, messages: messages.length, listedTitle };
   }
 
   /** The head before anything was changed here: what a rollback and a merge go back to. */

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../errors/holdfast-error.js";
 import { StateConflictError } from "../../errors/store-errors.js";
 import { messageBytes } from "../../message/read-message.js";
 import type { LoadAnswer, LoadedState } from "../../ports/agent-state-store.js";
-import { describeSlot, type Slot } from "../../slot/slot.js";
+import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { LiveState } from "../../state/live-state.js";
 import { isWhole } from "../../store-kit/load-whole.js";
 import { isRolledBack, revisionSeq } from "../../store-kit/revision.js";
@@ -97,6 +97,32 @@ export function openLoaded(
   onOpen(opened);
   const session = new OpenSession(held, opened);
   return found ? tidySession(parts, session, entry) : session;
+}
+
+/** Puts the state back into the cache, after a visit that neither saved nor changed it: it is still what is stored. */
+export function putBack({ cache }: AgentParts, session: OpenSession): void {
+  const { slot, state, revision, loaded } = session;
+  const key = slotText(slot);
+  if (revision === null || cache.peek(key) || !isAsLoaded(session)) return;
+  const head = JSON.stringify(loaded.head);
+  cache.put(key, state.successor(head), revision, head.length);
+}
+
+/** Tells whether a state is what it was when it was loaded; costs its head, so it is for visits that saved nothing. */
+function isAsLoaded({ state, loaded, revision, startedFrom }: OpenSession): boolean {
+  if (revision !== startedFrom) return false;
+  const { length } = state.messages;
+  const { keep, replace } = state.contextDelta();
+  const isSameContext = length === loaded.messages && keep === length && replace.length === 0;
+  // What was pushed and removed again would be logged by the next call.
+  if (!isSameContext || state.takePushed().length > 0) return false;
+  if (state.listedTitle !== loaded.listedTitle) return false;
+  try {
+    return JSON.stringify(state.head()) === JSON.stringify(loaded.head);
+  } catch {
+    // It holds something that cannot be stored.
+    return false;
+  }
 }
 
 /** A call on a session that cannot be read is refused, and leaves nothing behind. */

@@ -22,7 +22,7 @@ const PARSED_BYTES = 4;
  * The states this process saw saved last, least recently used first out.
  *
  * A state is handed over, not copied: its taker owns it, and puts it back only after the store acknowledged a
- * save. It is trusted only after the store said that its revision is still the stored one.
+ * save, or when it has changed nothing. It is trusted only after the store said that its revision is still the stored one.
  */
 export class StateCache {
   readonly #entries = new Map<string, Entry>();
