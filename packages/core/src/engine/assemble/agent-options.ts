@@ -87,7 +87,8 @@ export interface ReActAgentOptions extends PortOptions {
   readonly conflictPolicy?: ConflictPolicy | undefined;
   /**
    * Policy of a call on a session whose store has lost acknowledged saves, as a restored backup or a failover may: it goes on
-   * with what is stored and emits `store_rolled_back`, or it is also refused with `StateConflictError`.
+   * with what is stored and emits `store_rolled_back`, or it is also refused with `StateConflictError`. A session that was deleted
+   * elsewhere and begun anew is not refused, unless it has a message older than the last one known here.
    * @default "report"
    */
   readonly onStoreRolledBack?: "report" | "refuse" | undefined;

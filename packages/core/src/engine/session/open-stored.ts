@@ -72,13 +72,23 @@ export function reportRollback(
   if (!found?.rolledBack && !isRolledBack(known, stored)) return;
   entry.emit({ type: "store_rolled_back", known, stored });
   if (settings.onStoreRolledBack !== "refuse" || entry.acceptsRollback) return;
-  // One that shares no message was deleted elsewhere, and perhaps begun anew.
-  const ids = new Set(state.messages.map(({ id }) => id));
-  if (!found?.messages.some(({ id }) => ids.has(id))) return;
+  if (!found || !isEarlier(found, state)) return;
   held.dropped.push(held.run.runId);
   throw new StateConflictError(
     `${describeSlot(held.slot)} was refused: its store has lost acknowledged saves, it holds revision ${revisionSeq(stored)} of another history, and this process saw revision ${revisionSeq(known)} saved. Restore the store, or accept what it holds with updateAgentState(…, () => {}), or remove the session with deleteSession`,
     { storedRevision: stored },
+  );
+}
+
+/**
+ * Tells whether what is stored comes from before what was known, rather than from after a deletion: a session begun anew has
+ * another first message, and none that is older than the last one known. A compaction replaces the first one.
+ */
+function isEarlier(found: LoadedState, { messages }: LiveState): boolean {
+  const firstId = messages[0]?.id;
+  const lastAt = Date.parse(messages.at(-1)?.createdAt ?? "");
+  return found.messages.some(
+    ({ id, createdAt }) => id === firstId || Date.parse(createdAt) < lastAt,
   );
 }
 
