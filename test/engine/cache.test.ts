@@ -44,10 +44,26 @@ describe("the cache of states", () => {
     expect(cache.peek("b")).toBeDefined();
   });
 
+  test("knows what is stored of a session while a visit has its state, of at most maxSessions", () => {
+    const cache = new StateCache({ maxSessions: 3, maxBytes: 1_000_000 });
+    for (const key of ["a", "b", "c", "d"]) {
+      cache.put(key, state(1), `1.${key}`, 0);
+      cache.lend(key, { state: state(1), revision: `2.${key}` });
+      expect([cache.peek(key), cache.known(key)?.revision]).toEqual([undefined, `2.${key}`]);
+    }
+    expect(cache.size).toBe(3);
+    expect(cache.known("a")).toBeUndefined();
+    cache.take("b");
+    expect(cache.known("b")).toBeUndefined();
+    cache.put("c", state(1), "3.c", 0);
+    expect(cache.known("c")?.revision).toBe("3.c");
+  });
+
   test("with maxSessions 0 holds nothing", () => {
     const cache = new StateCache({ maxSessions: 0, maxBytes: 5_000 });
     cache.put("a", state(1), "1.a", 0);
-    expect(cache.size).toBe(0);
+    cache.lend("b", { state: state(1), revision: "1.b" });
+    expect([cache.size, cache.known("b")]).toEqual([0, undefined]);
   });
 });
 
@@ -81,12 +97,19 @@ describe.each([true, false])("what an agent remembers of a session, fused: %s", 
       if (index === 1) store.every("save", unavailable);
       return `ok ${index}`;
     });
-    const agent = agentOn(store, { model, saveDeadlineMs: 20 });
+    const sources: string[] = [];
+    const agent = agentOn(store, {
+      model,
+      saveDeadlineMs: 20,
+      onEvent: (event) => {
+        if (event.type === "state_loaded") sources.push(event.source);
+      },
+    });
     await agent.call("saved", ctx);
     await expect(agent.call("not answered", ctx)).rejects.toThrow("the store is away");
     store.every("save", undefined);
     await agent.call("next", ctx);
-    expect(lastKnown(store)).toBeUndefined();
+    expect(sources.at(-1)).toBe("store");
     expect(outline(model.requests.at(-1)?.messages)).toEqual([
       "user: saved",
       "assistant: ok 0",

@@ -1,10 +1,16 @@
-import { type AgentEvent, InProcessSessionGate, StateConflictError } from "@holdfast/core";
+import {
+  type AgentEvent,
+  InProcessSessionGate,
+  type ReActAgentOptions,
+  StateConflictError,
+  userMessage,
+} from "@holdfast/core";
 import { type LoadedState, loadWhole } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { agentOn } from "./agent-on.js";
 import { outline, slotOf } from "./conversation.js";
-import { FaultyStore } from "./faulty-store.js";
+import { FaultyStore, lostAnswer, noAnswer } from "./faulty-store.js";
 
 const ctx = { sessionId: "s" };
 
@@ -111,6 +117,116 @@ describe.each([true, false])("a store that went back, fused: %s", (fused) => {
     await agent.call("7", ctx);
     await goBack(store, 0, earlier);
     await expect(agent.call("8", ctx)).rejects.toThrow("has lost acknowledged saves");
+  });
+
+  /** A store with a session of two turns, the state after the first, and an agent that refuses to go on without the second. */
+  async function refusing(options: Partial<ReActAgentOptions> = {}) {
+    const store = new FaultyStore({ fused });
+    await agentOn(store).call("1", ctx);
+    const earlier = await loadWhole(store.inner, slotOf());
+    await agentOn(store).call("2", ctx);
+    const events: string[] = [];
+    const agent = agentOn(store, {
+      onStoreRolledBack: "refuse",
+      saveDeadlineMs: 20,
+      onEvent: ({ type }) => events.push(type),
+      ...options,
+    });
+    const expectRefused = async () => {
+      for (let attempt = 0; attempt < 2; attempt++) {
+        events.length = 0;
+        await expect(agent.call("after", ctx)).rejects.toThrow("has lost acknowledged saves");
+        expect(events).toContain("store_rolled_back");
+      }
+    };
+    return { store, earlier, agent, events, expectRefused };
+  }
+
+  test.each([
+    ["had loaded the session", 0],
+    ["had it in its cache", 1],
+  ])("while a call ran that %s is noticed by the next call", async (_, before) => {
+    let during = async () => {};
+    const model = scriptedModel(async () => {
+      await during();
+      return "ok";
+    });
+    const { store, earlier, agent, expectRefused } = await refusing({ model });
+    for (let turn = 0; turn < before; turn++) await agent.call("before", ctx);
+    during = async () => {
+      await goBack(store, 0, earlier);
+    };
+    await expect(agent.call("during", ctx)).rejects.toSatisfy(StateConflictError.is);
+    await expectRefused();
+  });
+
+  test.skipIf(fused)("before the first save of a call is noticed by that call", async () => {
+    const { store, earlier, agent, events } = await refusing();
+    store.next("save", async (_, { slot, write }) => {
+      await goBack(store, 0, earlier);
+      return store.save(slot as never, write as never) as never;
+    });
+    await expect(agent.call("3", ctx)).rejects.toThrow("has lost acknowledged saves");
+    expect(events).toContain("store_rolled_back");
+  });
+
+  test("after a call of unknown outcome is noticed by the next call", async () => {
+    const { store, earlier, agent, expectRefused } = await refusing();
+    store.every("save", noAnswer);
+    await expect(agent.call("unknown", ctx)).rejects.toMatchObject({ code: "UNKNOWN_OUTCOME" });
+    await goBack(store, 0, earlier);
+    await expectRefused();
+  });
+
+  test("after an edit that failed is noticed by the next call", async () => {
+    const { store, earlier, agent, expectRefused } = await refusing();
+    const edit = agent.updateAgentState(ctx, (state) => {
+      state.contextMutable().push(userMessage("unsaved"));
+      throw new Error("no");
+    });
+    await expect(edit).rejects.toThrow("no");
+    await goBack(store, 0, earlier);
+    await expectRefused();
+  });
+
+  test("after a failed call is noticed as well when others have gone past what was lost", async () => {
+    const { store, earlier, agent, expectRefused } = await refusing();
+    store.every("save", noAnswer);
+    await agent.call("unknown", ctx).catch(() => undefined);
+    const replica = await goBack(store, 0, earlier);
+    for (const text of ["a", "b", "c"]) await agentOn(replica).call(text, ctx);
+    await expectRefused();
+  });
+
+  test("is not accepted by an edit that fails", async () => {
+    const { store, earlier, agent, expectRefused } = await refusing();
+    await agent.call("3", ctx);
+    await goBack(store, 0, earlier);
+    const edit = agent.updateAgentState(ctx, () => {
+      throw new Error("no");
+    });
+    await expect(edit).rejects.toThrow("no");
+    await expectRefused();
+  });
+
+  test("is not reported after a save that was made although its answer was lost", async () => {
+    const { store, agent, events } = await refusing();
+    store.every("save", lostAnswer);
+    await expect(agent.call("made", ctx)).rejects.toMatchObject({ code: "UNKNOWN_OUTCOME" });
+    store.every("save", undefined);
+    await agent.call("after", ctx);
+    expect(events).not.toContain("store_rolled_back");
+    expect(outline(await agent.getAgentState(ctx))).toContain("user: made");
+  });
+
+  test("is not reported of a session that this process deleted after a failed call", async () => {
+    const { store, agent, events } = await refusing();
+    store.every("save", noAnswer);
+    await agent.call("unknown", ctx).catch(() => undefined);
+    store.every("save", undefined);
+    await agent.deleteSession(ctx);
+    await agent.call("anew", ctx);
+    expect(events).not.toContain("store_rolled_back");
   });
 
   test("is not refused for a session that was deleted elsewhere and begun anew", async () => {

@@ -88,7 +88,8 @@ export interface ReActAgentOptions extends PortOptions {
   /**
    * Policy of a call on a session whose store has lost acknowledged saves, as a restored backup or a failover may: it goes on
    * with what is stored and emits `store_rolled_back`, or it is also refused with `StateConflictError`. A session that was deleted
-   * elsewhere and begun anew is not refused, unless it has a message older than the last one known here.
+   * elsewhere and begun anew is not refused, unless it has a message older than the last one known here. Noticed for sessions that
+   * are in the cache (`stateCache`), and for as many whose last call failed or was not saved.
    * @default "report"
    */
   readonly onStoreRolledBack?: "report" | "refuse" | undefined;

@@ -68,13 +68,15 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
     }
     session.hasSavedSteps ||= isStep;
     session.savedMessages = session.log.messageIds.length;
+    const key = slotText(session.slot);
     if (options.final)
       parts.cache.put(
-        slotText(session.slot),
+        key,
         session.state.successor(session.savedHead, callRecordOf(parts, session)),
         session.revision as string,
         session.savedHead.length,
       );
+    else parts.cache.lend(key, session);
   } catch (error) {
     if (isStep && UnknownOutcomeError.is(error)) {
       session.hasSavedSteps = true;

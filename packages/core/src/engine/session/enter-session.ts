@@ -5,21 +5,13 @@ import type { InboxEntry } from "../../ports/inbox.js";
 import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
-import { isWhole, loadWhole } from "../../store-kit/load-whole.js";
+import { loadWhole } from "../../store-kit/load-whole.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { RunName } from "../save/log-batch.js";
-import { type HeldSlot, type OpenedState, OpenSession } from "./open-session.js";
-import {
-  advance,
-  type OpeningOptions,
-  openLoaded,
-  putBack,
-  reportRollback,
-  stateBytes,
-} from "./open-stored.js";
-import type { CachedState } from "./state-cache.js";
+import type { HeldSlot, OpenedState, OpenSession } from "./open-session.js";
+import { type OpeningOptions, openAnswer, openFound, putBack } from "./open-stored.js";
+import type { KnownState } from "./state-cache.js";
 import { orAborted } from "./stop-switch.js";
-import { tidySession } from "./tidy-session.js";
 
 /** Settings of one entry into a session. */
 export interface EntryOptions extends RunName, OpeningOptions {
@@ -126,37 +118,19 @@ export function withSession<T>(
   entry: EntryOptions,
   use: (session: OpenSession) => Promise<T>,
 ): Promise<T> {
-  const key = slotText(slot);
-  let cached: CachedState | undefined;
-  const known = () => {
-    cached = parts.cache.peek(key);
-    return cached?.revision;
+  let known: KnownState | undefined;
+  const knownRevision = () => {
+    known = parts.cache.known(slotText(slot));
+    return known?.revision;
   };
-  const open = async (held: HeldSlot, timer: EntryTimer): Promise<OpenSession> => {
-    const { lease } = held;
+  return underLease(parts, slot, entry, knownRevision, async (held, timer) => {
     const answer =
-      lease.loaded === undefined ? await parts.stateStore.load(slot, known()) : lease.loaded;
-    if (cached && answer === "unchanged") {
-      parts.cache.take(key);
-      entry.emit(timer.loaded(cached, "cache", 0));
-      return new OpenSession(held, cached);
-    }
-    const advanced = cached && advance(parts, slot, cached, answer);
-    if (advanced) {
-      parts.cache.take(key);
-      entry.emit(timer.loaded(advanced.opened, "delta", advanced.bytes));
-      return tidySession(parts, new OpenSession(held, advanced.opened), entry);
-    }
-    const found =
-      answer === null || isWhole(answer) ? answer : await loadWhole(parts.stateStore, slot);
-    if (cached) reportRollback(parts, held, cached, found, entry);
-    parts.cache.take(key);
-    return openLoaded(parts, held, found, entry, (opened) =>
-      entry.emit(timer.loaded(opened, found ? "store" : "new", found ? stateBytes(opened) : 0)),
+      held.lease.loaded === undefined
+        ? await parts.stateStore.load(slot, knownRevision())
+        : held.lease.loaded;
+    const session = await openAnswer(parts, held, { answer, known }, entry, (...opened) =>
+      entry.emit(timer.loaded(...opened)),
     );
-  };
-  return underLease(parts, slot, entry, known, async (held, timer) => {
-    const session = await open(held, timer);
     try {
       return await use(session);
     } finally {
@@ -174,7 +148,8 @@ export async function reopen(
 ): Promise<OpenSession> {
   const found = await loadWhole(parts.stateStore, slot);
   const held = { slot, lease, run, dropped, takenOver, put, now: parts.now };
-  return openLoaded(parts, held, found, entry);
+  const known = parts.cache.known(slotText(slot));
+  return openFound(parts, held, { found, known }, entry);
 }
 
 /** Runs `use` with the slot's lease, without loading its state: what cannot be read can still be deleted. */

@@ -4,7 +4,7 @@ import { messageBytes } from "../../message/read-message.js";
 import type { LoadAnswer, LoadedState } from "../../ports/agent-state-store.js";
 import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { LiveState } from "../../state/live-state.js";
-import { isWhole } from "../../store-kit/load-whole.js";
+import { isWhole, loadWhole } from "../../store-kit/load-whole.js";
 import { isRolledBack, revisionSeq } from "../../store-kit/revision.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import {
@@ -13,7 +13,7 @@ import {
   OpenSession,
   type TakeoverOptions,
 } from "./open-session.js";
-import type { CachedState } from "./state-cache.js";
+import type { CachedState, KnownState } from "./state-cache.js";
 import { stateOf } from "./stored-state.js";
 import { tidySession } from "./tidy-session.js";
 
@@ -26,7 +26,7 @@ export interface OpeningOptions extends TakeoverOptions {
 }
 
 /** Brings the cached state up to what is stored; null when the answer does not tell how, and the whole has to be loaded. */
-export function advance(
+function advance(
   { seal }: AgentParts,
   slot: Slot,
   cached: CachedState,
@@ -48,7 +48,7 @@ export function advance(
 }
 
 /** Bytes of a state that was read whole. */
-export function stateBytes({ state }: OpenedState): number {
+function stateBytes({ state }: OpenedState): number {
   return headBytes(state) + state.contextBytes();
 }
 
@@ -59,20 +59,22 @@ function headBytes(state: LiveState): number {
 /**
  * Reports a store that has lost acknowledged saves, as far as it or this process can tell.
  *
- * @throws StateConflictError when such a session is refused; the cached state stays, so that the next call is refused as well
+ * @returns true when other calls are refused until this one accepts by a save what is stored
+ * @throws StateConflictError when such a session is refused
  */
-export function reportRollback(
+function reportRollback(
   { settings }: AgentParts,
   held: HeldSlot,
-  { revision: known, state }: CachedState,
+  state: KnownState,
   found: LoadedState | null,
   entry: OpeningOptions,
-): void {
+): boolean {
+  const { revision: known } = state;
   const stored = found?.revision ?? "0.none";
-  if (!found?.rolledBack && !isRolledBack(known, stored)) return;
+  if (!found?.rolledBack && !isRolledBack(known, stored)) return false;
   entry.emit({ type: "store_rolled_back", known, stored });
-  if (settings.onStoreRolledBack !== "refuse" || entry.acceptsRollback) return;
-  if (!found || !isEarlier(found, state)) return;
+  if (settings.onStoreRolledBack !== "refuse" || !found || !isEarlier(found, state)) return false;
+  if (entry.acceptsRollback) return true;
   held.dropped.push(held.run.runId);
   throw new StateConflictError(
     `${describeSlot(held.slot)} was refused: its store has lost acknowledged saves, it holds revision ${revisionSeq(stored)} of another history, and this process saw revision ${revisionSeq(known)} saved. Restore the store, or accept what it holds with updateAgentState(…, () => {}), or remove the session with deleteSession`,
@@ -84,27 +86,73 @@ export function reportRollback(
  * Tells whether what is stored comes from before what was known, rather than from after a deletion: a session begun anew has
  * another first message, and none that is older than the last one known. A compaction replaces the first one.
  */
-function isEarlier(found: LoadedState, { messages }: LiveState): boolean {
-  const firstId = messages[0]?.id;
-  const lastAt = Date.parse(messages.at(-1)?.createdAt ?? "");
+function isEarlier(found: LoadedState, { firstId, lastAt }: KnownState): boolean {
   return found.messages.some(
     ({ id, createdAt }) => id === firstId || Date.parse(createdAt) < lastAt,
   );
 }
 
-/** Opens the session from a whole state, or from nothing. */
-export function openLoaded(
+/** Answer of a store to a load, and what was known when it was asked for. */
+interface Answered {
+  readonly answer: LoadAnswer;
+  readonly known: KnownState | undefined;
+}
+
+/** Called with what was opened: where it came from, and how much of it was read. */
+type OnOpen = (
+  opened: OpenedState,
+  source: "store" | "delta" | "cache" | "new",
+  bytes: number,
+) => void;
+
+/**
+ * Opens the session from what the store answered, on top of the cached state if it can be.
+ *
+ * @throws StateConflictError when the store has lost acknowledged saves, and such sessions are refused
+ */
+export async function openAnswer(
   parts: AgentParts,
   held: HeldSlot,
-  found: LoadedState | null,
+  { answer, known }: Answered,
   entry: OpeningOptions,
-  onOpen: (opened: OpenedState) => void = () => undefined,
+  onOpen: OnOpen,
+): Promise<OpenSession> {
+  const { slot } = held;
+  const key = slotText(slot);
+  const cached = parts.cache.peek(key);
+  if (cached && cached.revision === known?.revision) {
+    if (answer === "unchanged") {
+      parts.cache.lend(key, cached);
+      onOpen(cached, "cache", 0);
+      return new OpenSession(held, cached);
+    }
+    const advanced = advance(parts, slot, cached, answer);
+    if (advanced) {
+      parts.cache.lend(key, advanced.opened);
+      onOpen(advanced.opened, "delta", advanced.bytes);
+      return tidySession(parts, new OpenSession(held, advanced.opened), entry);
+    }
+  }
+  const found =
+    answer === null || isWhole(answer) ? answer : await loadWhole(parts.stateStore, slot);
+  return openFound(parts, held, { found, known }, entry, onOpen);
+}
+
+/** Opens the session from a whole state, or from nothing. Throws as {@link openAnswer}. */
+export function openFound(
+  parts: AgentParts,
+  held: HeldSlot,
+  { found, known }: { readonly found: LoadedState | null; readonly known: KnownState | undefined },
+  entry: OpeningOptions,
+  onOpen: OnOpen = () => undefined,
 ): OpenSession {
   const { slot } = held;
+  const isAccepting = known !== undefined && reportRollback(parts, held, known, found, entry);
   const opened: OpenedState = found
     ? { state: readState(parts, held, found, entry.salvage), revision: found.revision }
     : { state: LiveState.create(slot), revision: null };
-  onOpen(opened);
+  if (!isAccepting) parts.cache.lend(slotText(slot), opened);
+  onOpen(opened, found ? "store" : "new", found ? stateBytes(opened) : 0);
   const session = new OpenSession(held, opened);
   return found ? tidySession(parts, session, entry) : session;
 }
@@ -113,7 +161,7 @@ export function openLoaded(
 export function putBack({ cache }: AgentParts, session: OpenSession): void {
   const { slot, state, revision, loaded } = session;
   const key = slotText(slot);
-  if (revision === null || cache.peek(key) || !isAsLoaded(session)) return;
+  if (revision === null || cache.known(key)?.revision !== revision || !isAsLoaded(session)) return;
   const head = JSON.stringify(loaded.head);
   cache.put(key, state.successor(head), revision, head.length);
 }
