@@ -3,11 +3,13 @@ import {
   assistantMessage,
   InMemoryAgentStateStore,
   InProcessSessionGate,
+  type JsonObject,
   type Middleware,
   type ReActAgentOptions,
   tool,
   userMessage,
 } from "@holdfast/core";
+import { loadWhole } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -46,6 +48,11 @@ describe.each([true, false])("a run that died, fused: %s", (fused) => {
     expect(keptRuns(state).unfinishedRun?.callId).toBe(callId);
     expect(Object.values(state?.openCalls ?? {})).toEqual(["started"]);
   }
+  const storedIn = async (store: AgentStateStore) => {
+    const stored = await loadWhole(store, slotOf());
+    if (stored === null) throw new Error("nothing stored");
+    return stored;
+  };
   const successor = (store: AgentStateStore, options: Partial<ReActAgentOptions> = {}) =>
     agentOn(store, { gate: new InProcessSessionGate(), ...options });
 
@@ -216,6 +223,57 @@ describe.each([true, false])("a run that died, fused: %s", (fused) => {
     expectPaired(state?.context ?? []);
   });
 
+  test("its steps say what they changed in the head, which a release that knows only a whole head does not read", async () => {
+    const store = newStore();
+    await leaveDeadRun(store);
+    const { head } = await storedIn(store);
+    expect(head["unfinishedRun"]).not.toHaveProperty("before");
+    expect(head["minReader"]).toBe(3);
+    await successor(store).call("next", { ...ctx, onBusy: "rollback" });
+    expect((await storedIn(store)).head["minReader"]).toBe(1);
+  });
+
+  test("its steps are taken back also where an earlier release has stored the whole head before it", async () => {
+    const store = newStore();
+    await agentOn(store).updateAgentState(null, "s", (state) => {
+      state.extensions["mine"] = { version: 1, value: "kept" };
+      state.extensions["other"] = { version: 1, value: "kept" };
+    });
+    const { head: before } = await storedIn(store);
+    await leaveDeadRun(store);
+    const { revision, head, messages } = await storedIn(store);
+    const { undo: _, ...run } = head["unfinishedRun"] as JsonObject;
+    const unchanged = { keep: messages.length, replace: [], append: [] };
+    await store.save(slotOf(), {
+      ...{ op: "earlier release", expected: revision, ...unchanged },
+      head: { ...head, schemaVersion: 2, minReader: 1, unfinishedRun: { ...run, before } },
+    });
+    const reply = await successor(store).call("next", { ...ctx, onBusy: "rollback" });
+    expect(reply.text).toBe("ok");
+    const state = await agentOn(store).getAgentState(null, "s");
+    expect(state?.extensions).toEqual(before["extensions"]);
+    expect(state?.tasksContext.tasks).toEqual([]);
+    expect(state?.planModeContext).toEqual({ active: false, planFile: null });
+    expect(outline(state)).toEqual(["user: next", "assistant: ok"]);
+  });
+
+  test("what its steps changed and added in the head goes, and what they left stays", async () => {
+    const store = newStore();
+    await agentOn(store).updateAgentState(null, "s", (state) => {
+      state.extensions["mine"] = { version: 1, value: "before" };
+      state.extensions["other"] = { version: 1, value: "before" };
+      state.permissionContext.mode = "explore";
+      state.tasksContext.tasks = [{ content: "before", status: "pending" }];
+    });
+    const { head: before } = await storedIn(store);
+    await leaveDeadRun(store);
+    expect((await storedIn(store)).head["extensions"]).not.toEqual(before["extensions"]);
+    await successor(store).call("next", { ...ctx, onBusy: "rollback" });
+    const { head } = await storedIn(store);
+    for (const section of ["extensions", "permissionContext", "tasksContext", "planModeContext"])
+      expect(head[section], section).toEqual(before[section]);
+  });
+
   test("dying again and again does not make the state grow", async () => {
     const store = newStore();
     const sizes: number[] = [];
@@ -223,8 +281,7 @@ describe.each([true, false])("a run that died, fused: %s", (fused) => {
       await leaveDeadRun(store, {}, `dead-${death}`);
       const stored = await store.load(slotOf());
       if (!stored || stored === "unchanged") throw new Error("nothing stored");
-      const { unfinishedRun } = stored.head as { unfinishedRun: { before: object } };
-      sizes.push(JSON.stringify(unfinishedRun.before).length);
+      sizes.push(JSON.stringify(stored.head).length);
     }
     // The last 16 call ids are remembered; nothing else of the dead is.
     expect(sizes.at(-1)).toBe(sizes.at(-3));

@@ -177,7 +177,7 @@ describe.each(places)("what 0.1.0 stored, $kind, $part", ({ kind, part }) => {
 
 /** A head as this release has it once it is loaded: it needs no newer reader than before. */
 function migrated(head: JsonObject): JsonObject {
-  return { ...head, schemaVersion: 2 };
+  return { ...head, schemaVersion: 3 };
 }
 
 function saidIn(records: readonly LogRecord[]): Message[] {

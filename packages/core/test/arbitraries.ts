@@ -79,7 +79,7 @@ export const jsonValue: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }
 })).value;
 
 /** A JSON object. */
-const jsonObject: fc.Arbitrary<JsonObject> = objectOf(jsonValue);
+export const jsonObject: fc.Arbitrary<JsonObject> = objectOf(jsonValue);
 
 /** Builds an object and leaves out what is undefined, as JSON would. */
 function compact<T extends object>(value: T): T {
@@ -263,7 +263,7 @@ export const stateDocument: fc.Arbitrary<JsonObject> = fc
   })
   .map(({ sections: parts, unknown, ...rest }) => ({
     format: "holdfast.state",
-    schemaVersion: 2,
+    schemaVersion: 3,
     minReader: 1,
     ...rest,
     ...parts,

@@ -7,7 +7,12 @@ import {
   toJsonValue,
 } from "../json/json.js";
 import { checkId } from "../slot/slot.js";
-import { migrateDocument, STATE_FORMAT, STATE_SCHEMA_VERSION } from "./migrate-document.js";
+import {
+  migrateDocument,
+  STATE_FORMAT,
+  STATE_SCHEMA_VERSION,
+  UNDO_SCHEMA_VERSION,
+} from "./migrate-document.js";
 import {
   isSectionName,
   openSections,
@@ -82,8 +87,8 @@ export function emptyHead(sessionId: string, userId: string | null): StateHead {
 }
 
 /**
- * Values of {@link MAX_JSON_DEPTH} levels sit inside the head, and a second time, deeper, among the sections that an
- * unfinished run started from. What was accepted once must load again.
+ * Values of {@link MAX_JSON_DEPTH} levels sit inside the head, and a second time, deeper, in what an unfinished run has
+ * changed of it. What was accepted once must load again.
  */
 const maxHeadDepth = MAX_JSON_DEPTH + 8;
 /** Deepest nesting of a section: a plugin's value of {@link MAX_JSON_DEPTH} levels, with its version and its name. */
@@ -124,7 +129,7 @@ export function writeHead(head: StateHead, sections: JsonObject = writeSections(
   return Object.freeze({
     format: STATE_FORMAT,
     schemaVersion: STATE_SCHEMA_VERSION,
-    minReader: 1,
+    minReader: unfinishedRun?.undo ? UNDO_SCHEMA_VERSION : 1,
     ...(toJsonValue(head.unknown, "state", maxHeadDepth) as JsonObject),
     ...{ sessionId, userId },
     ...sections,

@@ -17,15 +17,22 @@ export interface ReaderVersion {
 /** The `format` field of every state document. */
 export const STATE_FORMAT = "holdfast.state";
 /**
- * Schema version this release writes. Since version 2 the records of calls may be kept beside the head; a state that has
- * such records names 2 as its `minReader`, because a reader that does not see them would run a repeated call twice.
+ * The records of calls may be kept beside the head. A state that has such records names this version as its `minReader`,
+ * because a reader that does not see them would run a repeated call twice.
  */
-export const STATE_SCHEMA_VERSION = 2;
+export const RECORDS_SCHEMA_VERSION = 2;
+/**
+ * A run that has not ended says of the head before it only what differs. A state with such a run names this version as its
+ * `minReader`: a reader that expects the whole head could not take the run back.
+ */
+export const UNDO_SCHEMA_VERSION = 3;
+/** Schema version this release writes. A migration that changes a section changes it in the `undo` of a run as well. */
+export const STATE_SCHEMA_VERSION: number = UNDO_SCHEMA_VERSION;
 
 /** This release's versions. */
 export const stateReader: ReaderVersion = {
   current: STATE_SCHEMA_VERSION,
-  migrations: [{ from: 1, migrate: (document) => document }],
+  migrations: [1, 2].map((from) => ({ from, migrate: (document) => document })),
 };
 
 /**

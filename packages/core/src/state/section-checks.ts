@@ -41,6 +41,24 @@ const runRecord: Check = withFields({
   inputIds: absentOr(listOf(text)),
 });
 
+const undo: Check = listOf(
+  accepts("a difference", function isDifference(value): boolean {
+    if (!Array.isArray(value) || typeof value[0] !== "string") return false;
+    return value[2] === undefined || (Array.isArray(value[1]) && value[1].every(isDifference));
+  }),
+);
+const unfinishedRun: Check = withFields({
+  callId: text,
+  messageIds: listOf(text),
+  before: object,
+  undo: absentOr(undo),
+  runId: absentOr(text),
+  inputHash: absentOr(text),
+  inputIds: absentOr(listOf(text)),
+  input: absentOr(object),
+  lastId: absentOr(text),
+});
+
 /**
  * Checks of the head's sections: what passes here can be stored and loaded again. Fields and words of a newer release pass,
  * so that releases can share a store.
@@ -66,17 +84,9 @@ const sections: { readonly [S in SectionName]: Check } = {
   questions: valuesOf(openQuestion),
   shutdownInterrupted: flag,
   finishedCalls: listOf(runRecord),
-  unfinishedRun: nullOr(
-    withFields({
-      callId: text,
-      messageIds: listOf(text),
-      before: object,
-      runId: absentOr(text),
-      inputHash: absentOr(text),
-      inputIds: absentOr(listOf(text)),
-      input: absentOr(object),
-      lastId: absentOr(text),
-    }),
+  unfinishedRun: nullOr((value, path) =>
+    // Either is enough.
+    unfinishedRun(isRecord(value) && value["undo"] ? { before: {}, ...value } : value, path),
   ),
   lastEnds: listOf(text),
   resumableRun: nullOr(runRecord),

@@ -117,6 +117,16 @@ export type RunRecord = {
   readonly at?: string;
 };
 
+/**
+ * Differences of an object from what it was earlier, by key: what the entry was, nothing for one that was not there, or the
+ * differences inside it.
+ */
+export type Undo = readonly (
+  | readonly [key: string]
+  | readonly [key: string, was: JsonValue]
+  | readonly [key: string, differences: Undo, "inside"]
+)[];
+
 /** The run a step save belongs to; what a successor needs to take it back after a crash. */
 export interface UnfinishedRun {
   /** Absent in states of earlier releases. */
@@ -133,8 +143,10 @@ export interface UnfinishedRun {
   readonly messageIds: readonly string[];
   /** Id of the last message that the run was steered with or added; absent when it was not steered. */
   readonly lastId?: string | undefined;
-  /** The head sections as they were before the run. */
-  readonly before: JsonObject;
+  /** The head before the run; in the store only in states of earlier releases. */
+  readonly before?: JsonObject | undefined;
+  /** What makes the head the one before the run. */
+  readonly undo?: Undo | undefined;
   /** The run's input is not among its messages yet: it was still finishing what an earlier call left open. */
   readonly inputUnsaid?: true | undefined;
 }

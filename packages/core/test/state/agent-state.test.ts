@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { withUndo } from "../../src/state/head-undo.js";
 import { anyMessage, anyState, runs } from "../arbitraries.js";
 import {
   AgentState,
@@ -17,7 +18,7 @@ describe("a new state", () => {
     const state = AgentState.create({ sessionId: "s" });
     expect(state.toJSON()).toEqual({
       format: "holdfast.state",
-      schemaVersion: 2,
+      schemaVersion: 3,
       minReader: 1,
       sessionId: "s",
       userId: null,
@@ -94,6 +95,10 @@ describe("values of 256 levels", () => {
     state.extensions["plugin"] = { version: 1, value: deep(256) };
     state.unfinishedRun = { callId: "c", messageIds: [], before: state.head() };
     expect(AgentState.fromJsonString(state.toJson()).toJSON()).toEqual(state.toJSON());
+    state.extensions["plugin"] = { version: 2, value: deep(256) };
+    const stored = withUndo(state.head());
+    expect(stored).not.toHaveProperty("unfinishedRun.before");
+    expect(AgentState.fromParts({ head: stored, messages: [] }).head()).toMatchObject(stored);
   });
 });
 

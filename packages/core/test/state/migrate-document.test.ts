@@ -82,9 +82,10 @@ test("a reader older than minReader refuses, whatever the schema version says", 
 
 test("this release reads what it writes and has a migration from nothing", () => {
   expect(stateReader.current).toBe(STATE_SCHEMA_VERSION);
-  for (const minReader of [1, 2])
-    expect(migrateDocument(document(2, minReader))).toEqual(document(2, minReader));
-  // What the release before wrote stays readable for it.
-  expect(migrateDocument(document(1, 1))).toEqual(document(2, 1));
+  for (const minReader of [1, 2, 3])
+    expect(migrateDocument(document(3, minReader))).toEqual(document(3, minReader));
+  // What releases before wrote stays readable for them.
+  expect(migrateDocument(document(1, 1))).toEqual(document(3, 1));
+  expect(migrateDocument(document(2, 2))).toEqual(document(3, 2));
   expect(() => migrateDocument(document(0))).toThrow("no migration leads from state schema 0");
 });

@@ -172,6 +172,10 @@ describe("a wrong form is refused by the name of its field", () => {
         { callId: 1, messageIds: [], before: {} },
         { callId: canary, messageIds: [1], before: {} },
         { callId: canary, messageIds: [], before: [] },
+        { callId: canary, messageIds: [] },
+        ...[canary, {}, [canary], [[1]], [["a", {}, "inside"]]].map((undo) => ({
+          ...{ callId: canary, messageIds: [], undo },
+        })),
       ],
     ],
     [
@@ -238,7 +242,7 @@ describe("a wrong form is refused by the name of its field", () => {
 
 describe("a document of a newer release", () => {
   test("that needs a newer reader is StateTooNewError, whatever else it holds", () => {
-    const newer = { ...document(), schemaVersion: 3, minReader: 3 };
+    const newer = { ...document(), schemaVersion: 4, minReader: 4 };
     const unreadable = { ...newer, permissionContext: canary, context: [{ kind: canary }] };
     for (const value of [newer, unreadable])
       for (const error of refusals(value)) {
@@ -248,7 +252,7 @@ describe("a document of a newer release", () => {
   });
 
   test("that says it can be read is read", () => {
-    const newer = { ...document(), schemaVersion: 3, minReader: 1 };
+    const newer = { ...document(), schemaVersion: 4, minReader: 1 };
     expect(AgentState.fromJson(newer).toJSON()).toEqual(newer);
   });
 });

@@ -9,7 +9,8 @@ import type {
 import type { CallOutcome, LogDraft } from "../../ports/conversation-log.js";
 import { slotText } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
-import { STATE_SCHEMA_VERSION } from "../../state/migrate-document.js";
+import { withUndo } from "../../state/head-undo.js";
+import { RECORDS_SCHEMA_VERSION } from "../../state/migrate-document.js";
 import { saveWithRetry } from "../../store-kit/save-with-retry.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { CallScope } from "../call-scope.js";
@@ -195,10 +196,10 @@ async function commit(
   const { state, slot } = session;
   const callRecord = callRecordOf(parts, session);
   if (!parts.fused.log) state.lastEnds = to === undefined ? [...session.knownEnds] : [to];
-  const needsThisRelease = callRecord || state.hasCallRecords || state.unfinishedRun?.input;
   const written = state.head(options.checked ?? checkState(parts, session, options.writer));
-  const readable = needsThisRelease ? { ...written, minReader: STATE_SCHEMA_VERSION } : written;
-  const head = parts.seal?.seal(slot, readable) ?? readable;
+  const least = callRecord || state.hasCallRecords ? RECORDS_SCHEMA_VERSION : 1;
+  const readable = { ...written, minReader: Math.max(Number(written["minReader"]), least) };
+  const head = withUndo(parts.seal?.seal(slot, readable) ?? readable);
   const headText = JSON.stringify(head);
   const described = state.contextDelta();
   const delta = rewrite ? { keep: 0, replace: [], append: state.messages.slice() } : described;

@@ -1,4 +1,5 @@
 import type { Message, ToolCallBlock } from "../../message/message.js";
+import { headBefore } from "../../state/head-undo.js";
 import type { OpenCallState, OpenCalls, RunRecord, UnfinishedRun } from "../../state/sections.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { RunName } from "../save/log-batch.js";
@@ -33,12 +34,12 @@ function settle(
   session.reportTakeover(run, entry);
   if (entry.takeBackUnfinished) {
     session.remove(new Set(messageIds));
-    state.restoreHead(run.before);
+    state.restoreHead(headBefore(state.head(), run));
     log.endOf(run, "rolled_back", messageIds.length);
   } else {
     // Nothing was asked about its own calls yet, so that no answer will come. What a person approved, only the same call runs.
     const isRepeated = run.callId === session.run.callId;
-    const before = (run.before["openCalls"] ?? state.openCalls) as OpenCalls;
+    const before = headBefore(state.head(), run)["openCalls"] as OpenCalls;
     const waited = ({ call, state: now }: OpenCall) =>
       before[call.id] === now && (now === "asking" || isSuspended(state, { call, state: now }));
     const closing = close(

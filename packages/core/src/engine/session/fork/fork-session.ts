@@ -1,6 +1,7 @@
 import { StateConflictError } from "../../../errors/store-errors.js";
 import type { Revision } from "../../../ports/agent-state-store.js";
 import { describeSlot, type Slot } from "../../../slot/slot.js";
+import { headBefore } from "../../../state/head-undo.js";
 import { withBlobs } from "../../../store-kit/log/with-blobs.js";
 import type { AgentParts } from "../../assemble/agent-parts.js";
 import type { CallScope } from "../../call-scope.js";
@@ -75,7 +76,7 @@ function fillState(
 ): void {
   const { title } = factsOf(from);
   const { permissionContext, planModeContext } = from;
-  if (from.unfinishedRun) from.restoreHead(from.unfinishedRun.before);
+  if (from.unfinishedRun) from.restoreHead(headBefore(from.head(), from.unfinishedRun));
   // As they are now: the seal of the source, if it has one, vouches for these only.
   Object.assign(from, { permissionContext, planModeContext });
   from.openCalls = {};
