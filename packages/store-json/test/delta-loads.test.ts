@@ -99,6 +99,44 @@ test("whatever two processes save in turn, what one is told leads to what is sto
   expect(changes).toBeGreaterThan(20);
 });
 
+test("the saves of a run count as one: what changed is told across 30 turns, however often a run saved in between", async () => {
+  for (const saves of [1, 4]) {
+    root = temporaryRoot();
+    const store = openStore();
+    const known = await append(store, ["known"]);
+    for (let turn = 0; turn < 30; turn++) {
+      for (let save = 0; save < saves; save++)
+        await append(store, [], {}, { info: { unfinished: true } });
+      await append(store, [`turn ${turn}`], {}, { info: { unfinished: false } });
+    }
+    expect((await changeSince(store, known)).append).toHaveLength(30);
+  }
+});
+
+test("a restored backup that others went past is noticed 30 turns later, also when the files were rewritten since", async () => {
+  for (const rotations of [0, 1, 2]) {
+    root = temporaryRoot();
+    await append(openStore(), ["one"]);
+    const backup = temporaryRoot();
+    cpSync(root, backup, { recursive: true });
+    const lost = await append(openStore(), ["lost"]);
+    rmSync(root, { recursive: true });
+    cpSync(backup, root, { recursive: true });
+    const store = openStore();
+    for (let turn = 0; turn < 30; turn++) {
+      await append(store, [], {}, { info: { unfinished: true } });
+      await append(store, [`turn ${turn}`], {}, { info: { unfinished: false } });
+      if (turn % 15 === 10 && turn < rotations * 15) await rotate(store);
+    }
+    const loaded = await openStore().load(slot, lost);
+    expect(loaded, `${rotations} rotations`).toMatchObject({ rolledBack: true });
+    const { revision } = await loadSession(store);
+    await append(openStore(), ["on"]);
+    // What it does go back to is not taken for lost.
+    expect(await openStore().load(slot, revision)).not.toHaveProperty("rolledBack");
+  }
+});
+
 test("records that lost, and one that was cut short, are no part of what changed", async () => {
   const known = await append(mine, ["one"]);
   await append(theirs, ["two"]);

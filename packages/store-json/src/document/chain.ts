@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonValue, Revision } from "@holdfast/core";
-import { REMEMBERED_OPS, revisionSeq, withCallRecord } from "@holdfast/core/store-kit";
+import { REMEMBERED_OPS, withCallRecord } from "@holdfast/core/store-kit";
 import type { CallEntry, EndRecord, SaveRecord } from "./record.js";
 
 /** A field of the head: its JSON, or the digest that stands for it where the head is too large to keep. */
@@ -186,18 +186,6 @@ export function keptHead(
 export function isSameField(field: HeadField | undefined, json: string): boolean {
   if (field?.digest === undefined) return field?.json === json;
   return field.digest === digestOf(json);
-}
-
-/**
- * Tells that the document does not go back to `known`: it had another revision with the same number, as far as the chain
- * remembers.
- */
-export function isForked({ past, ops }: Chain, known: Revision): boolean {
-  const seq = revisionSeq(known);
-  const revisions = [...past, ...ops.map(([, revision]) => revision)];
-  return revisions.some(
-    (revision) => revision !== null && revision !== known && revisionSeq(revision) === seq,
-  );
 }
 
 /** Returns the revision that a save with this `op` produced, if it is one of the last ones. */

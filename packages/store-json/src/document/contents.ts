@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue, Message } from "@holdfast/core";
-import { applyWrite, type CallRecord, withCallRecord } from "@holdfast/core/store-kit";
+import type { JsonObject, JsonValue, Message, Revision } from "@holdfast/core";
+import { applyWrite, type CallRecord, revisionSeq, withCallRecord } from "@holdfast/core/store-kit";
 import type { JournalRecord, SaveRecord } from "./record.js";
 
 /** A document's contents while its generation is read. */
@@ -8,11 +8,13 @@ export interface Contents {
   messages: Message[];
   /** Newest first. */
   calls: CallRecord[];
+  /** Revisions that it had, as far back as its files tell, newest last. */
+  revisions: Revision[];
 }
 
 /** Contents of a document that was never saved. */
 export function emptyContents(): Contents {
-  return { head: new Map(), messages: [], calls: [] };
+  return { head: new Map(), messages: [], calls: [], revisions: [] };
 }
 
 /**
@@ -26,10 +28,12 @@ export function applyRecord(contents: Contents, record: JournalRecord): void {
     contents.head.clear();
     contents.messages = [];
     contents.calls = [];
+    contents.revisions = [];
   }
 }
 
 function applySave(contents: Contents, record: SaveRecord): void {
+  contents.revisions.push(record.rev);
   for (const key of record.unset) contents.head.delete(key);
   for (const [key, value] of Object.entries(record.set)) contents.head.set(key, value);
   if (record.call !== undefined)
@@ -42,4 +46,10 @@ function applySave(contents: Contents, record: SaveRecord): void {
 /** Returns the head as an object; `fromEntries` defines properties, so that `__proto__` is a key like any other. */
 export function headObject(contents: Contents): JsonObject {
   return Object.fromEntries(contents.head);
+}
+
+/** Tells that a document does not go back to `known`: it had another revision with the same number, as far as its files tell. */
+export function isForked({ revisions }: Contents, known: Revision): boolean {
+  const seq = revisionSeq(known);
+  return revisions.some((revision) => revision !== known && revisionSeq(revision) === seq);
 }

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { type FileHandle, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Revision } from "@holdfast/core";
+import type { Revision, SessionInfo } from "@holdfast/core";
 import { isMissing } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
 import {
@@ -27,9 +27,11 @@ export interface Mark {
   readonly offset: number;
   /** Number of messages. */
   readonly count: number;
+  /** True for a save in the middle of a run. */
+  readonly isUnfinished: boolean;
 }
 
-/** Revisions from which a change can be read. */
+/** Revisions from which a change can be read. Saves in the middle of a run go first: no process caches what they left. */
 const MARKS_KEPT = 32;
 
 /** Point up to which a document has been read; without its messages, so that many can be cached. */
@@ -71,10 +73,18 @@ export function newPosition(generation: number, snapshotBytes: number, chain: Ch
 
 /** Remembers where the records that follow the current revision begin. */
 export function markRevision({ chain, marks }: Position, offset: number): void {
-  const { revision, count } = chain;
+  const { revision, count, info } = chain;
   if (revision === null || marks.at(-1)?.revision === revision) return;
-  marks.push({ revision, offset, count });
-  if (marks.length > MARKS_KEPT) marks.shift();
+  if (marks.length === MARKS_KEPT)
+    marks.splice(
+      Math.max(
+        marks.findIndex((mark) => mark.isUnfinished),
+        0,
+      ),
+      1,
+    );
+  const isUnfinished = info !== undefined && (JSON.parse(info) as SessionInfo).unfinished === true;
+  marks.push({ revision, offset, count, isUnfinished });
 }
 
 /** Returns what a save changed beside the messages. */

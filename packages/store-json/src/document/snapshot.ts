@@ -6,6 +6,8 @@ import { type DocumentIds, isCallRecord } from "./record.js";
 import { checksum } from "./record-line.js";
 
 const FORMAT = "holdfast.snapshot";
+/** Earlier revisions in a snapshot: those of some 32 turns, each of which saves twice. */
+const REVISIONS_KEPT = 64;
 const END = /^\n"crc":"([0-9a-f]{8})"\}\n$/;
 const END_BYTES = 19;
 
@@ -57,7 +59,8 @@ export function encodeSnapshot(
   const head = JSON.stringify(Object.fromEntries(contents.head), null, 2);
   const list = `"messages":[\n${messages.join(",\n")}\n],`;
   const remembered = calls.length === 0 ? "" : `"calls":[\n${calls.join(",\n")}\n],\n`;
-  const text = `${title.slice(0, -1)},\n"head":${head},\n${remembered}${list}`;
+  const revisions = `"revisions":${JSON.stringify(contents.revisions.slice(-REVISIONS_KEPT))},\n`;
+  const text = `${title.slice(0, -1)},\n"head":${head},\n${revisions}${remembered}${list}`;
   const body = Buffer.from(text, "utf8");
   return Buffer.concat([body, Buffer.from(`\n"crc":"${checksum(body)}"}\n`)]);
 }
@@ -78,7 +81,7 @@ export function decodeSnapshot(bytes: Buffer): Snapshot | "too_new" | null {
   const title = titleIn(value);
   if (title === null) return null;
   const { head, messages, ops, newest, updatedAt, count, messageBytes } = value;
-  const { calls = [], callBytes = 0 } = value;
+  const { calls = [], callBytes = 0, revisions } = value;
   if (!isRecord(head) || !Array.isArray(messages) || messages.length !== count) return null;
   if (!Array.isArray(ops) || typeof messageBytes !== "number") return null;
   if (!Array.isArray(calls) || !calls.every(isCallRecord)) return null;
@@ -103,6 +106,8 @@ export function decodeSnapshot(bytes: Buffer): Snapshot | "too_new" | null {
       head: new Map(Object.entries(head as { [key: string]: JsonValue })),
       messages: messages as Message[],
       calls,
+      // An earlier release wrote none.
+      revisions: Array.isArray(revisions) ? revisions : ops.map(([, revision]) => revision),
     },
   };
 }

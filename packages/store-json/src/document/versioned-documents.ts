@@ -9,9 +9,9 @@ import type { CallRecord, LoadAnswer, LoadedState, StateChange } from "@holdfast
 import type { Disk } from "../io/disk.js";
 import { unavailable } from "../io/io-error.js";
 import type { ReportSink } from "../report.js";
-import { type Chain, isForked, keptHead } from "./chain.js";
+import { type Chain, keptHead } from "./chain.js";
 import { type Change, prepareChange, type SizeLimits } from "./change.js";
-import { headObject } from "./contents.js";
+import { headObject, isForked } from "./contents.js";
 import { type Attempt, DocumentWriter } from "./document-writer.js";
 import { discardDamaged } from "./finish-generation.js";
 import { JournalHandles } from "./journal-handles.js";
@@ -182,7 +182,7 @@ export class VersionedDocuments {
     return {
       ...{ revision, head: headObject(read.contents), messages, callRecords },
       ...(info !== undefined && { info: JSON.parse(info) as SessionInfo }),
-      ...(known !== undefined && isForked(chain, known) && { rolledBack: true }),
+      ...(known !== undefined && isForked(read.contents, known) && { rolledBack: true }),
     };
   }
 
