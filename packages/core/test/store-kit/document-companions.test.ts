@@ -221,3 +221,37 @@ test("puts and deletes of several processes at once leave exactly the listed key
   });
   await fc.assert(property, { numRuns: long ? 3_000 : 60 });
 });
+
+test("a claim that lost its place and came again is not taken for the one it was", async () => {
+  const client = new MapClient();
+  const { gate } = partsOver(client);
+  const other = partsOver(another(client));
+  const lease = await settled(gate.acquire(slot, { callId: "holds" }));
+  const waiting = other.gate.acquire(slot, { callId: "waits" });
+  interface Gate {
+    readonly claims: readonly { readonly callId: string; readonly beat: number }[];
+  }
+  /** Takes the waiting claim out of its queue, as a call does that took its process for dead; returns the claim's beat. */
+  async function takePlace(): Promise<number | undefined> {
+    for (const [key, { value, version }] of client.values) {
+      const gate = JSON.parse(value) as Gate;
+      const isOther = ({ callId }: Gate["claims"][number]) => callId !== "waits";
+      const own = gate.claims?.find((claim) => !isOther(claim));
+      if (!own) continue;
+      const next = { ...gate, claims: gate.claims.filter(isOther) };
+      expect(await client.compareAndSet(key, JSON.stringify(next), version)).toBe(true);
+      return own.beat;
+    }
+    return undefined;
+  }
+  const beats: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    await vi.advanceTimersByTimeAsync(15_000);
+    const beat = await takePlace();
+    expect(beat).toBeDefined();
+    beats.push(beat ?? 0);
+  }
+  expect(beats).toEqual([...new Set(beats)].toSorted((one, another) => one - another));
+  await settled(lease.release());
+  await settled((await settled(waiting)).release());
+});

@@ -44,6 +44,8 @@ export class DocumentLeaseBackend implements LeaseBackend {
   readonly #gates: GateDocuments;
   readonly #nodes: SharedDocuments<NodeDocument>;
   #ownNode: string | undefined;
+  /** Number of commands that took or kept a claim. */
+  #kept = 0;
 
   constructor(source: DocumentSource, gates: GateDocuments, options: DocumentLeaseOptions) {
     this.kind = options.kind;
@@ -70,7 +72,8 @@ export class DocumentLeaseBackend implements LeaseBackend {
       `queueing for ${describeSlot(claim.slot)}`,
       (gate) => {
         const listens = this.#gates.hasListener(name, callId);
-        const change = enterGate(gate, { token, callId, listens, terms, isStale });
+        const beat = ++this.#kept;
+        const change = enterGate(gate, { token, callId, beat, listens, terms, isStale });
         ahead = change.result.kind === "wait" ? (change.next?.claims ?? []) : [];
         return change;
       },
@@ -88,7 +91,7 @@ export class DocumentLeaseBackend implements LeaseBackend {
     return this.#gates.documents.update(
       slotKey(slot),
       `renewing the lease on ${describeSlot(slot)}`,
-      (gate) => renewClaim(gate, token),
+      (gate) => renewClaim(gate, { token, beat: ++this.#kept }),
       deadlineMs,
     );
   }

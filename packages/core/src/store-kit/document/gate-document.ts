@@ -6,7 +6,10 @@ import type { DocumentChange } from "./shared-documents.js";
 export interface GateEntry {
   readonly token: string;
   readonly callId: string;
-  /** Number of renewals: an entry that stands still for a whole lease has expired. */
+  /**
+   * Another number with every renewal: an entry that stands still for a whole lease has expired. A claim that lost its place and
+   * came again has another one than before, too, so that what was found out about it then is not taken for news.
+   */
   readonly beat: number;
   /** Its process passes signals on to the call. */
   readonly listens: boolean;
@@ -45,7 +48,7 @@ export function isGateDocument({ claims, listeners, signals }: Record<string, un
 }
 
 /** Claim that enters, and the facts on which it is decided. */
-export interface Entering extends Omit<GateEntry, "beat"> {
+export interface Entering extends GateEntry {
   readonly terms: Pick<EnterTerms, "mode" | "maxQueue" | "replaces">;
   /** Tells whether an entry has expired. */
   readonly isStale: (entry: GateEntry) => boolean;
@@ -66,10 +69,9 @@ export function enterGate(
   if (place < 0 && last !== undefined && isFull)
     return { result: { kind: "busy", waiting, before: seenClaim(last) } };
   const ahead = place < 0 ? live.length : place;
-  const renewed = { ...claim, beat: (live[place]?.beat ?? 0) + 1 };
   const next = tidied({
     v: 1,
-    claims: [...live.slice(0, ahead), renewed, ...live.slice(ahead + 1)],
+    claims: [...live.slice(0, ahead), claim, ...live.slice(ahead + 1)],
     listeners: listeners.filter(counts),
     signals,
   });
@@ -106,11 +108,11 @@ function withoutReplaced(
 /** Renews the claim that holds the slot; the result is `false` when another one does, or none. */
 export function renewClaim(
   stored: GateDocument | null,
-  token: string,
+  { token, beat }: Pick<GateEntry, "token" | "beat">,
 ): DocumentChange<GateDocument, boolean> {
   const [holder, ...queue] = stored?.claims ?? [];
   if (stored === null || holder?.token !== token) return { result: false };
-  const renewed = { ...holder, beat: holder.beat + 1 };
+  const renewed = { ...holder, beat };
   return { next: { ...stored, claims: [renewed, ...queue] }, result: true };
 }
 

@@ -13,7 +13,10 @@ export interface Claim {
 /** Claim of another call, as an answer of the backend has shown it. */
 export interface SeenClaim {
   readonly token: string;
-  /** Text that changes whenever the claim is renewed, by asking again or by `renew`. */
+  /**
+   * Text that changes whenever the claim is renewed, by asking again or by `renew`. A claim that lost its place and came again never
+   * has one that it had before: others go by what they found out about it then.
+   */
   readonly version: string;
 }
 

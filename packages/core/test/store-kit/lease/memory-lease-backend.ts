@@ -41,6 +41,8 @@ export class LeaseServer {
   /** Resolves when renewals may be answered; they are applied before. */
   renewals: Promise<void> = Promise.resolve();
   isWaking = true;
+  /** Number of commands that took or kept a claim: each of them makes another version of it. */
+  kept = 0;
 
   fail(command: Fault["command"], when: Fault["when"], error: Error, times = 1): void {
     this.faults.push({ command, when, error, times });
@@ -167,7 +169,7 @@ export class MemoryLeaseBackend implements LeaseBackend {
 
   #keep(entry: Entry): void {
     entry.until = performance.now() + this.leaseMs;
-    entry.version++;
+    entry.version = ++this.#server.kept;
   }
 
   #enter(claim: Claim, { mode, maxQueue, put, replaces }: EnterTerms): EnterAnswer {
