@@ -43,7 +43,7 @@ function encrypted<T extends object>(
     return part;
   };
   return {
-    create: () => keep(open(freshChoice(kind))),
+    create: () => keep(open(freshChoice(kind, { commandTimeoutMs: 30_000 }))),
     reopen(part: T) {
       const { choice, options } = opened.get(part) as Opened;
       return keep(open(choice, options));

@@ -64,6 +64,17 @@ describe.concurrent.each(stores)("on %s", (kind) => {
     expect(next?.text).toBe("re: b");
     const recovered = () => events.filter(({ type }) => type === "run_recovered");
     await eventually(() => recovered().length >= sessions.length, { timeoutMs: 60_000 });
+    const { keyValue } = place.open();
+    const records = ["holdfast.recovery", "keeper"];
+    // A run that both nodes tried to continue waits for its next attempt on one of them.
+    await eventually(
+      async () => {
+        const { keys: nodes } = await keyValue.list(records);
+        const marks = await Promise.all(nodes.map((node) => keyValue.list([...records, node])));
+        return marks.every(({ keys }) => keys.length === 0);
+      },
+      { timeoutMs: 60_000 },
+    );
     await Promise.all(live.map((agent) => agent.close()));
     const names = recovered().map(({ slot }) => slot.sessionId);
     expect(names.filter((name) => name !== "called").sort()).toEqual(sessions);
@@ -75,7 +86,7 @@ describe.concurrent.each(stores)("on %s", (kind) => {
       expect(asked.filter((line) => line === `${sessionId} asked ${question}`)).toHaveLength(1);
       expect(asked.filter((line) => line === `${sessionId} did pay`)).toHaveLength(1);
     }
-    const { keys } = await place.open().keyValue.list(["holdfast.recovery", "keeper"]);
+    const { keys } = await keyValue.list(records);
     expect(keys.length, "records of nodes: at most that of the dead one").toBeLessThanOrEqual(1);
   });
 });

@@ -27,7 +27,7 @@ export const RECORDS_SCHEMA_VERSION = 2;
  */
 export const UNDO_SCHEMA_VERSION = 3;
 /** Schema version this release writes. A migration that changes a section changes it in the `undo` of a run as well. */
-export const STATE_SCHEMA_VERSION: number = UNDO_SCHEMA_VERSION;
+export const STATE_SCHEMA_VERSION = 3;
 
 /** This release's versions. */
 export const stateReader: ReaderVersion = {
