@@ -80,7 +80,8 @@ async function serve(
 ): Promise<AgentReply> {
   const { parts, session } = scope;
   const waiting = session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [];
-  const entries = await addressedHere(scope, waiting);
+  const isAddressed = waiting.some(({ kind }) => kind !== "input");
+  const entries = isAddressed ? await addressedHere(scope, waiting) : waiting;
   // The messages of interrupts that this call knows of are said behind its own words.
   const known = new Set(scope.stop.messages.map(({ id }) => id));
   const kept = takeIn(

@@ -5,7 +5,7 @@ import { showValue } from "../../plugin-kit/show-value.js";
 import type { AgentStateStore } from "../../ports/agent-state-store.js";
 import { storeParts } from "../../ports/distributed-store.js";
 import type { ToolGuard } from "../../ports/tool-guard.js";
-import { type NamedGuard, strictestGuard } from "../tools/strictest-guard.js";
+import { type NamedGuard, strictestGuard } from "../tools/judge-call.js";
 import type { ReActAgentOptions } from "./agent-options.js";
 import { partProblem } from "./part-problems.js";
 import { forwardTo } from "./plugin-state.js";
