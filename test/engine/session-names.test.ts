@@ -46,6 +46,14 @@ describe.each([true, false])("naming a session, fused: %s", (fused) => {
     expect(outline(await agent.getAgentState({ userId: "u" }))[0]).toBe("user: hers");
   });
 
+  test("a userId alone is refused with a sentence that says what is missing", async () => {
+    const agent = agentOn(new FaultyStore({ fused }));
+    const alone = agent.getAgentState as (userId: string) => Promise<unknown>;
+    await expect(alone.call(agent, "u")).rejects.toThrow(
+      /no sessionId behind the userId.*\{ userId \}/,
+    );
+  });
+
   test("a slot function puts a tenant in front of every name, in every method", async () => {
     const store = new FaultyStore({ fused });
     const slot = ({ userId, sessionId }: RuntimeContext) => ({

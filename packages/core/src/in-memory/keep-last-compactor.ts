@@ -20,7 +20,7 @@ const optionsSchema: s.Schema<KeepLastOptions> = s.strictObject({
 /**
  * Shortens a context by dropping its oldest messages, without a model: the reference {@link Compactor}.
  *
- * - It keeps the summary, if there is one, the last request of the user, and the last `keepMessages` messages with the
+ * - It keeps the summary, if there is one, the request that is being worked on, and the last `keepMessages` messages with the
  *   calls of all results among them.
  * - The caller of a compaction may override `keepMessages`.
  * - `force` has no effect: there is no trigger.
@@ -37,9 +37,9 @@ export function keepLastCompactor(options: KeepLastOptions): Compactor {
       signal.throwIfAborted();
       const messagesBefore = state.context.length;
       const tail = tailStart(state, keepOf(request, keepMessages));
-      const lastRequest = state.context.findLastIndex(isRequest);
+      const requests = currentRequests(state.context);
       const stays = (index: number): boolean =>
-        index >= tail || index === lastRequest || (index === 0 && state.summary !== null);
+        index >= tail || requests.has(index) || (index === 0 && state.summary !== null);
       const dropped = state.context.filter((_, index) => !stays(index));
       if (dropped.length === 0)
         return { compacted: false, messagesBefore, messagesAfter: messagesBefore };
@@ -79,7 +79,23 @@ function tailStart(state: AgentState, keep: number): number {
   return cut;
 }
 
-/** Tells whether a message has content of the user; hints are the system's. */
-function isRequest(message: Message): boolean {
-  return message.role === "user" && message.content.some((block) => block.type !== "hint");
+/** Most messages that a request that is being worked on may have. */
+const MAX_REQUESTS = 8;
+
+/** Returns the indices of the user's last words; words behind tool results were said to a turn that had begun before. */
+function currentRequests(messages: readonly Message[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  let index = messages.findLastIndex(isRequest);
+  while (index >= 0 && found.size < MAX_REQUESTS) {
+    found.add(index);
+    const before = messages[index - 1];
+    if (!before || !(isRequest(before) || toolResultsOf(before).length > 0)) break;
+    index = messages.slice(0, index).findLastIndex(isRequest);
+  }
+  return found;
+}
+
+/** Tells whether a message has words or files of the user; hints are the system's. */
+function isRequest({ role, content }: Message): boolean {
+  return role === "user" && content.some(({ type }) => type === "text" || type === "data");
 }

@@ -145,6 +145,19 @@ test("a context that is short enough is left alone", async () => {
   expect(dropped).toEqual([]);
 });
 
+test("words that were said to a running turn do not put out the request it works on", async () => {
+  const [asked, first, second] = ["check the valves", "in metric units", "and be quick"].map(
+    (text) => userMessage(text),
+  ) as [Message, Message, Message];
+  const [call, ...results] = round([1]).slice(1, -1) as [Message, ...Message[]];
+  const [later, ...more] = round([1, 1]).slice(1, -1) as [Message, ...Message[]];
+  const old = round([2]);
+  const state = stateOf([...old, asked, call, ...results, first, second, later, ...more]);
+  await compact(state, 1);
+  for (const message of [asked, first, second]) expect(state.context).toContain(message);
+  expect(state.context).not.toContain(old[0]);
+});
+
 describe("the context is as it was", () => {
   const messages = [...round([]), ...round([]), ...round([])];
 

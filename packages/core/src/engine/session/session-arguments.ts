@@ -55,9 +55,13 @@ function sessionArguments(args: readonly unknown[]): {
       throw new InvalidIdError("name a session by (userId, sessionId) or by { userId, sessionId }");
     return { name: first, rest: args.slice(1) };
   }
+  if (second === undefined || second === null)
+    throw new InvalidIdError(
+      "there is no sessionId behind the userId; name the session by (userId, sessionId), or the user's default one by { userId }",
+    );
   return {
     // Whatever they are: the ids are checked where all ids are.
-    name: { userId: first as string | null | undefined, sessionId: (second ?? null) as string },
+    name: { userId: first as string | null | undefined, sessionId: second as string },
     rest: args.slice(2),
   };
 }
