@@ -1,10 +1,11 @@
 import { StateConflictError } from "../../errors/store-errors.js";
 import type { JsonObject } from "../../json/json.js";
 import type { LoadedState } from "../../ports/agent-state-store.js";
-import { describeSlot } from "../../slot/slot.js";
+import { describeSlot, slotText } from "../../slot/slot.js";
 import { LiveState } from "../../state/live-state.js";
 import { loadWhole } from "../../store-kit/load-whole.js";
 import type { OpenSession } from "../session/open-session.js";
+import { reportRollback } from "../session/open-stored.js";
 import { mergeHeads } from "./merge-heads.js";
 import type { SavedScope, SaveOptions } from "./save-session.js";
 
@@ -22,7 +23,7 @@ export type Resolution = "merge" | "overwrite";
  * @throws StateConflictError when the policy cannot resolve it
  */
 export async function resolveConflict(
-  { parts, session }: SavedScope,
+  { parts, session, emit }: SavedScope,
   options: Pick<SaveOptions, "mergeable">,
   conflict: StateConflictError,
   save: (how: Resolution) => Promise<void>,
@@ -30,9 +31,12 @@ export async function resolveConflict(
   const policy = parts.settings.conflictPolicy;
   if (policy === "fail" || (policy === "merge-append" && options.mergeable !== true)) return false;
   const mine = session.state;
+  const known = parts.cache.known(slotText(session.slot));
   let last = conflict;
   for (let attempt = 0; attempt < maxMerges; attempt++) {
     const stored = await loadWhole(parts.stateStore, session.slot);
+    // What others saved since the first look is no loss.
+    if (known && attempt === 0) reportRollback(parts, session, known, stored, { emit }, conflict);
     if (policy === "merge-append") {
       if (stored === null) throw last;
       session.state = mergeAppend(session, mine, stored, last);

@@ -59,15 +59,17 @@ function headBytes(state: LiveState): number {
 /**
  * Reports a store that has lost acknowledged saves, as far as it or this process can tell.
  *
+ * @param conflict - conflict of a save by which it was noticed
  * @returns true when other calls are refused until this one accepts by a save what is stored
  * @throws StateConflictError when such a session is refused
  */
-function reportRollback(
+export function reportRollback(
   { settings }: AgentParts,
-  held: HeldSlot,
+  held: Pick<HeldSlot, "slot" | "run" | "dropped">,
   state: KnownState,
   found: LoadedState | null,
-  entry: OpeningOptions,
+  entry: Pick<OpeningOptions, "emit" | "acceptsRollback">,
+  conflict?: StateConflictError,
 ): boolean {
   const { revision: known } = state;
   const stored = found?.revision ?? "0.none";
@@ -78,7 +80,7 @@ function reportRollback(
   held.dropped.push(held.run.runId);
   throw new StateConflictError(
     `${describeSlot(held.slot)} was refused: its store has lost acknowledged saves, it holds revision ${revisionSeq(stored)} of another history, and this process saw revision ${revisionSeq(known)} saved. Restore the store, or accept what it holds with updateAgentState(…, () => {}), or remove the session with deleteSession`,
-    { storedRevision: stored },
+    { storedRevision: stored, cause: conflict },
   );
 }
 
