@@ -2,13 +2,16 @@ import {
   ConfigurationError,
   definePlugin,
   InMemoryAgentStateStore,
+  InProcessSessionGate,
   type JsonObject,
+  type JsonValue,
   ReActAgent,
   StateCorruptError,
 } from "@holdfast/core";
 import { loadWhole } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { unfinishedTurn } from "./unfinished-turn.js";
 
 const key = "0123456789abcdef0123456789abcdef";
 const slot = { agentId: "a", userId: "ann", sessionId: "s" };
@@ -34,7 +37,7 @@ async function tamper(stateStore: InMemoryAgentStateStore, edit: (head: JsonObje
   if (loaded === null) throw new Error("no state");
   const { revision, head, messages } = loaded;
   const write = {
-    op: "tamper",
+    op: `tamper ${revision}`,
     expected: revision,
     keep: messages.length,
     replace: [],
@@ -82,6 +85,33 @@ describe("with a key", () => {
       expect((await node(stateStore, { key }).call("hi", slot)).text).toBe("ok");
     },
   );
+
+  test.each([
+    ["what a run is taken back to", [["permissionContext", { mode: "bypass" }, "inside"]]],
+    ["what cannot be read of it", [["permissionContext", 5, "inside"]]],
+  ])("%s is sealed as well", async (_name, undo) => {
+    const stateStore = new InMemoryAgentStateStore();
+    const options = { persistence: "step", integrity: { key }, plugins: [guard] } as const;
+    const dying = unfinishedTurn(stateStore, { ...options, gate: new InProcessSessionGate() });
+    dying.agent.call("dying words", slot).catch(() => undefined);
+    await dying.reached.opened;
+    const rolledBack = () =>
+      new ReActAgent({
+        ...{ name: "a", stateStore, ...options, gate: new InProcessSessionGate() },
+        model: scriptedModel(() => "ok"),
+      }).call("hi", { userId: "ann", sessionId: "s", onBusy: "rollback" });
+    const untouched = await loadWhole(stateStore, slot);
+    await tamper(stateStore, (head) => ({
+      ...head,
+      unfinishedRun: { ...(head["unfinishedRun"] as JsonObject), undo: undo as JsonValue },
+    }));
+    await expect(rolledBack()).rejects.toThrow();
+    expect((await loadWhole(stateStore, slot))?.head["permissionContext"]).not.toMatchObject({
+      mode: "bypass",
+    });
+    await tamper(stateStore, () => untouched?.head as JsonObject);
+    expect((await rolledBack()).text).toBe("ok");
+  });
 
   test("sessions from before there was one are taken where that is wanted, and sealed from then on", async () => {
     const stateStore = new InMemoryAgentStateStore();

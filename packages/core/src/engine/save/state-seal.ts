@@ -1,7 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { StateCorruptError } from "../../errors/store-errors.js";
-import { canonicalJson, type JsonObject } from "../../json/json.js";
+import { canonicalJson, isRecord, type JsonObject } from "../../json/json.js";
 import { describeSlot, type Slot } from "../../slot/slot.js";
+import { headBefore } from "../../state/head-undo.js";
+import type { UnfinishedRun } from "../../state/sections.js";
 
 /** Field of the head that holds the seal. */
 const FIELD = "seal";
@@ -15,8 +17,9 @@ export interface StateSealOptions {
 /**
  * Seals what decides which tools may run, so that a change made past the agent, in the store itself, is noticed.
  *
- * HMAC-SHA-256 over the ids of the session, `permissionContext` and `planModeContext`. It does not notice when the whole of
- * them is put back to an earlier state of the same session.
+ * HMAC-SHA-256 over the ids of the session, `permissionContext` and `planModeContext`, and over both as they were before a run that
+ * has not ended, to which a rollback goes back. It does not notice when the whole of them is put back to an earlier state of the
+ * same session.
  */
 export class StateSeal {
   readonly #key: string | Uint8Array;
@@ -49,8 +52,26 @@ export class StateSeal {
   }
 
   #mac({ agentId, userId, sessionId }: Slot, head: JsonObject): Buffer {
-    const { permissionContext, planModeContext } = head;
-    const sealed = [agentId, userId, sessionId, permissionContext, planModeContext];
+    const present = sealedOf(head);
+    const before = sealedBefore(head) ?? present;
+    const isSame = canonicalJson(before) === canonicalJson(present);
+    const sealed = [agentId, userId, sessionId, ...present, ...(isSame ? [] : before)];
     return createHmac("sha256", this.#key).update(canonicalJson(sealed)).digest();
+  }
+}
+
+function sealedOf({ permissionContext, planModeContext }: JsonObject): readonly unknown[] {
+  return [permissionContext, planModeContext];
+}
+
+/** Returns what is sealed of the head before a run that has not ended; undefined where there is none. */
+function sealedBefore(head: JsonObject): readonly unknown[] | undefined {
+  const { unfinishedRun: run } = head;
+  if (!isRecord(run)) return undefined;
+  try {
+    return sealedOf(headBefore(head, run as unknown as UnfinishedRun));
+  } catch {
+    // It was changed, and is no run.
+    return ["unreadable"];
   }
 }
