@@ -87,7 +87,7 @@ describe("with a key", () => {
   );
 
   test.each([
-    ["what a run is taken back to", [["permissionContext", { mode: "bypass" }, "inside"]]],
+    ["what a run is taken back to", [["permissionContext", [["mode", "bypass"]], "inside"]]],
     ["what cannot be read of it", [["permissionContext", 5, "inside"]]],
   ])("%s is sealed as well", async (_name, undo) => {
     const stateStore = new InMemoryAgentStateStore();
