@@ -7,9 +7,12 @@ import {
   type DistributedStore,
   InMemoryAgentStateStore,
   InMemoryConversationLog,
+  InProcessSessionGate,
   type KeyValueStore,
+  ReActAgent,
 } from "@holdfast/core";
 import { type EncryptionOptions, withEncryption } from "@holdfast/encryption";
+import { scriptedModel } from "@holdfast/testing";
 import { expect, expectTypeOf, test } from "vitest";
 import { freshKey, freshOptions } from "./keys.js";
 import { loadState, saveTexts, slotOf } from "./stored.js";
@@ -119,4 +122,14 @@ test("the result has the shape of what was passed", () => {
   const maybe = (parts: { keyValue?: KeyValueStore }) => withEncryption(parts, options).keyValue;
   expectTypeOf(maybe).returns.toEqualTypeOf<KeyValueStore | undefined>();
   expect(Object.keys(some)).toEqual(["log"]);
+});
+
+test("sessions that expire need the store's own gate, encrypted or not", () => {
+  const plain = new InMemoryAgentStateStore({ ttlMs: 60_000 });
+  const model = scriptedModel(() => "ok");
+  for (const stateStore of [plain, withEncryption(plain, freshOptions())]) {
+    const gate = new InProcessSessionGate();
+    expect(() => new ReActAgent({ name: "a", model, stateStore, gate })).toThrow(/gate: .*ttlMs/);
+    expect(() => new ReActAgent({ name: "a", model, stateStore })).not.toThrow();
+  }
 });

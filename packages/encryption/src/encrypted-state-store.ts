@@ -34,6 +34,7 @@ export class EncryptedStateStore implements AgentStateStore {
   readonly fuses: AgentStateStore["fuses"];
   readonly inbox: Inbox | undefined;
   readonly keepsCallRecords: boolean | undefined;
+  readonly expiry: AgentStateStore["expiry"];
   readonly companions?: () => DistributedStore;
   readonly #inner: AgentStateStore;
   readonly #ring: KeyRing;
@@ -51,6 +52,7 @@ export class EncryptedStateStore implements AgentStateStore {
     };
     this.inbox = inner.inbox && new EncryptedInbox(inner.inbox, ring);
     this.keepsCallRecords = inner.keepsCallRecords;
+    this.expiry = inner.expiry;
     if (inner.companions) this.companions = companionsOf(inner, wrap);
   }
 

@@ -255,3 +255,12 @@ test("a claim that lost its place and came again is not taken for the one it was
   await settled(lease.release());
   await settled((await settled(waiting)).release());
 });
+
+test("a refused put leaves no key in the listing", async () => {
+  const { keyValue } = partsOver(new MapClient());
+  const version = await settled(keyValue.put(["n"], "k", 1));
+  await settled(keyValue.delete(["n"], "k"));
+  const refused = keyValue.put(["n"], "k", 2, { expected: version });
+  await expect(settled(refused)).rejects.toMatchObject({ code: "CONFLICT" });
+  expect((await settled(keyValue.list(["n"]))).keys).toEqual([]);
+});

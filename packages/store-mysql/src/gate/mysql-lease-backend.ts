@@ -194,7 +194,12 @@ export class MysqlLeaseBackend implements LeaseBackend {
       this.claims.leftQueue(claim);
       return null;
     }
-    if (standing.hasTurn) return this.#grant(claim, entering, undefined);
+    if (standing.hasTurn) {
+      // The answer with which it got its turn was lost. The lease counts from this command on, and others must see another version.
+      if (await this.#rows.renew(database, claim)) return this.#grant(claim, entering, undefined);
+      this.claims.leftQueue(claim);
+      return null;
+    }
     const { isHeld, ahead, behind, joins, before } = standing;
     const dead = isSame(before, entering.replaces) ? before : undefined;
     if (dead !== undefined && ahead > 0) {

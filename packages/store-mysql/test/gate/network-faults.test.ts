@@ -80,6 +80,34 @@ test("a call that lost the answer to joining waits once, and one that lost the a
   expect(row).toEqual([0]);
 });
 
+test("a lease whose grant was answered late counts from the answer, on the server as well", async () => {
+  const held = await near.acquire(slot, { callId: "c-1" });
+  const waiting = far.acquire(slot, { callId: "takes-its-turn" });
+  await eventually(async () => (await near.calls(slot)).length === 2);
+  let isLost = false;
+  let preparedOn: number | undefined;
+  network.proxy.losesReply = (request, connection) => {
+    // The statement that takes the turn, which is prepared when it is used first.
+    if (request.includes("v_beside")) preparedOn = connection;
+    isLost ||= request[4] === EXECUTE && connection === preparedOn;
+    return isLost;
+  };
+  const leaseUntil = async () => {
+    const [row] = await rowsOf(
+      pool,
+      `SELECT CAST(lease_call AS CHAR), CAST(lease_until AS CHAR) FROM ${prefix}slots`,
+    );
+    return row?.[0] === "takes-its-turn" ? String(row[1]) : undefined;
+  };
+  await held.release();
+  const taken = await eventually(leaseUntil, { timeoutMs: 20_000 });
+  network.proxy.losesReply = undefined;
+  const lease = await waiting;
+  expect(isLost).toBe(true);
+  expect((await leaseUntil()) ?? "").not.toBe(taken);
+  await lease.release();
+});
+
 test("a call that never gets an answer fails, and its lease is given back when the network is", async () => {
   network.proxy.losesReply = (request) => request.includes("call-without-answers");
   const failure = await far

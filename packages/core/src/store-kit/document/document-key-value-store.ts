@@ -90,7 +90,11 @@ export class DocumentKeyValueStore implements KeyValueStore {
     const what = `putting ${describeKey(name)}`;
     for (;;) {
       const before = await this.#values.read(valueName(space, name), what);
-      if (!isThere(before)) await this.#enlist(space, name, what);
+      if (!isThere(before)) {
+        // What cannot be put is not listed.
+        checkCondition(name, expected, before);
+        await this.#enlist(space, name, what);
+      }
       const isPut = await this.#values.update(valueName(space, name), what, (stored) => {
         // A repeated change finds its own write.
         if (stored?.version === version) return { result: true };

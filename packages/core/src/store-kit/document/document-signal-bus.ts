@@ -90,8 +90,9 @@ export class DocumentSignalBus implements SignalBus {
     const token = randomUUID();
     const { documents } = this.#gates;
     const what = `listening for a call of ${describeSlot(slot)}`;
+    let beat = 0;
     const keep = () =>
-      documents.update(name, what, (gate) => keepListener(gate, { token, callId }));
+      documents.update(name, what, (gate) => keepListener(gate, { token, callId, beat: ++beat }));
     const heartbeat = new Heartbeat(() =>
       keep().then(
         () => this.#leaseMs / 3,

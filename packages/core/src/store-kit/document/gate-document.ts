@@ -132,12 +132,11 @@ export function leaveGate(
 /** Registers a listener outside the queue, or renews it. */
 export function keepListener(
   stored: GateDocument | null,
-  listener: Pick<GateEntry, "token" | "callId">,
+  listener: Omit<GateEntry, "listens">,
 ): DocumentChange<GateDocument, void> {
   const { listeners, ...gate } = stored ?? emptyGate;
-  const known = listeners.find(({ token }) => token === listener.token);
-  const renewed = { ...listener, beat: (known?.beat ?? 0) + 1, listens: true };
-  const others = listeners.filter((each) => each !== known);
+  const renewed = { ...listener, listens: true };
+  const others = listeners.filter(({ token }) => token !== listener.token);
   return { next: { ...gate, listeners: [...others, renewed] }, result: undefined };
 }
 
