@@ -159,6 +159,26 @@ describe.each([
     ]);
   });
 
+  test("another's unfinished call is not gone on with in front of them", async () => {
+    const store = newStore();
+    const failing = agentFor(store, [], {
+      model: scriptedModel([{ error: new Error("down") }]),
+      modelRetry: { attempts: 1 },
+    });
+    const named = { ...ctx, callId: "unfinished" };
+    await expect(failing.call("first", named)).rejects.toThrow();
+    const agent = agentFor(store, [asking()], { model: modelFor("ask") });
+    await agent.call("second", ctx);
+    const before = outline(await agent.getAgentState(null, "s"));
+    await expect(agent.call("first", named)).rejects.toMatchObject({
+      code: "PENDING_CONFIRMATION",
+    });
+    expect(outline(await agent.getAgentState(null, "s"))).toEqual(before);
+    const [toolCallId = ""] = await idsOf(agent);
+    expect((await agent.call({ confirm: [{ toolCallId, approve: true }] }, ctx)).text).toBe("done");
+    expect((await agent.call("first", named)).reason).toBe("stop");
+  });
+
   test("a message that a program adds behind them does not hide them", async () => {
     const agent = agentFor(newStore(), [asking()], { model: modelFor("ask") });
     await agent.call("go", ctx);

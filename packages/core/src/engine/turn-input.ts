@@ -5,13 +5,14 @@ import {
 } from "../errors/index.js";
 import type { PendingCall } from "../events/agent-reply.js";
 import type { Message, ToolCallBlock } from "../message/message.js";
-import { messageBytes } from "../message/read-message.js";
+import { messageBytes, toolCallsOf } from "../message/read-message.js";
 import { describeSlot } from "../slot/slot.js";
 import type { RunRecord } from "../state/sections.js";
 import { type ReadInput, withFreshIds } from "./call-input.js";
 import type { CallScope } from "./call-scope.js";
 import type { RunName } from "./save/log-batch.js";
-import { restate } from "./session/run-records.js";
+import type { OpenSession } from "./session/open-session.js";
+import { messagesOf, restate } from "./session/run-records.js";
 import type { KeptAnswer } from "./session/take-in.js";
 import type { Answers } from "./tools/acting.js";
 import { endToolCalls } from "./tools/close-calls.js";
@@ -65,7 +66,8 @@ export async function takeTurnInput(scope: CallScope, given: TurnInput): Promise
   // First: a call that is stopped in what follows keeps its words.
   if (fresh.kind === "messages") answer(scope, fresh.messages);
   await takeKept(scope, given.answers);
-  const resumption = await resume(scope, fresh, { goesOn: session.goesOn });
+  const endsWaiting = mayEndWaiting(session, given);
+  const resumption = await resume(scope, fresh, { goesOn: session.goesOn, endsWaiting });
   await arrange(scope, given, fresh);
   return resumption;
 }
@@ -90,6 +92,17 @@ async function takeKept(scope: CallScope, answers: readonly KeptAnswer[]): Promi
     }
   }
   if (answers.length > 0) session.rebase();
+}
+
+/**
+ * Tells whether a run that is gone on with may end with what waits: tool calls of its own, or any for one that had no words. Words
+ * would have to move behind the calls of another.
+ */
+function mayEndWaiting({ state }: OpenSession, { continued }: TurnInput): boolean {
+  if (!continued?.inputIds || continued.inputIds.length === 0) return continued !== null;
+  const own = messagesOf(state.messages, continued)?.own ?? [];
+  const ids = new Set(own.flatMap(toolCallsOf).map(({ id }) => id));
+  return openCallsOf(state).every(({ call }) => ids.has(call.id));
 }
 
 /** Returns what of the input is new to the session: nothing, when an earlier run has it there already. */
@@ -135,6 +148,8 @@ function answer(scope: CallScope, input: readonly Message[]): void {
 interface ResumptionOptions {
   /** Open calls run although the input says nothing about them: an earlier call was to answer them and died. */
   readonly goesOn: boolean;
+  /** The turn may end with what waits, instead of being refused. @default false */
+  readonly endsWaiting?: boolean | undefined;
   /** Run whose input it is. @default the present one */
   readonly run?: RunName | undefined;
 }
@@ -148,7 +163,7 @@ interface ResumptionOptions {
 async function resume(
   scope: CallScope,
   input: ReadInput,
-  { goesOn, run: answering = scope.run }: ResumptionOptions,
+  { goesOn, endsWaiting = false, run: answering = scope.run }: ResumptionOptions,
 ): Promise<Resumption> {
   const { state } = scope.session;
   const asks = await openAsks(scope);
@@ -168,9 +183,8 @@ async function resume(
   const isAsking = waiting.some(
     (one) => one.state === "asking" || asks.has(one.call.id) || isSuspended(state, one),
   );
-  // A run that is gone on with says nothing new: it ends with what waits.
-  const isNew = input.kind === "messages" && input.messages.length > 0;
-  if (isNew && waiting.length > 0 && (isAsking || !interrupted))
+  const isRefused = isAsking || !interrupted;
+  if (input.kind === "messages" && !endsWaiting && waiting.length > 0 && isRefused)
     throw pendingError(scope, waiting, asks);
   const ends = input.kind === "confirm" && input.confirm.some(({ interrupt }) => interrupt);
   if (ends)
