@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, cpSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AgentStateStore, type Message, textOf, userMessage } from "@holdfast/core";
@@ -14,15 +14,7 @@ import { JsonFileAgentStateStore, type StoreReport } from "@holdfast/store-json"
 import { scaled } from "@holdfast/testing";
 import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
-import {
-  append,
-  change,
-  loadSession,
-  rotate,
-  sessionDirectory,
-  sessionFiles,
-  slot,
-} from "./session.js";
+import { append, change, loadSession, rotate, sessionDirectory, slot } from "./session.js";
 import { temporaryRoot } from "./temporary-root.js";
 
 let root: string;
@@ -113,30 +105,6 @@ test("the saves of a run count as one: what changed is told across 30 turns, how
   }
 });
 
-test("a restored backup that others went past is noticed 30 turns later, also when the files were rewritten since", async () => {
-  for (const rotations of [0, 1, 2]) {
-    root = temporaryRoot();
-    await append(openStore(), ["one"]);
-    const backup = temporaryRoot();
-    cpSync(root, backup, { recursive: true });
-    const lost = await append(openStore(), ["lost"]);
-    rmSync(root, { recursive: true });
-    cpSync(backup, root, { recursive: true });
-    const store = openStore();
-    for (let turn = 0; turn < 30; turn++) {
-      await append(store, [], {}, { info: { unfinished: true } });
-      await append(store, [`turn ${turn}`], {}, { info: { unfinished: false } });
-      if (turn % 15 === 10 && turn < rotations * 15) await rotate(store);
-    }
-    const loaded = await openStore().load(slot, lost);
-    expect(loaded, `${rotations} rotations`).toMatchObject({ rolledBack: true });
-    const { revision } = await loadSession(store);
-    await append(openStore(), ["on"]);
-    // What it does go back to is not taken for lost.
-    expect(await openStore().load(slot, revision)).not.toHaveProperty("rolledBack");
-  }
-});
-
 test("records that lost, and one that was cut short, are no part of what changed", async () => {
   const known = await append(mine, ["one"]);
   await append(theirs, ["two"]);
@@ -184,18 +152,12 @@ test("a head too large to be kept in memory is read whole", async () => {
   expect(isWhole(answer) && answer.messages.map(textOf)).toEqual(["one", "two"]);
 });
 
-test("a process that knew a save is told that a backup was restored, also after others saved", async () => {
-  const backup = join(temporaryRoot(), "session");
-  await append(mine, ["one"]);
-  cpSync(sessionDirectory(root), backup, { recursive: true });
-  const known = await append(mine, ["two"]);
-  rmSync(sessionDirectory(root), { recursive: true });
-  cpSync(backup, sessionDirectory(root), { recursive: true });
-  await append(theirs, ["another two"]);
-  await append(theirs, ["three"]);
-  const answer = await mine.load(slot, known);
-  expect(isWhole(answer) && answer.rolledBack).toBe(true);
-  expect(sessionFiles(root)).toHaveLength(1);
+test("a journal whose mode was changed is read whole once", async () => {
+  const known = await append(mine, ["one"]);
+  chmodSync(join(sessionDirectory(root), "journal.1.jsonl"), 0o640);
+  expect(await mine.load(slot, known)).toBe("unchanged");
+  await append(theirs, ["two"]);
+  expect((await changeSince(mine, known)).append.map(textOf)).toEqual(["two"]);
 });
 
 test("a damaged record is an error to a process that only reads on", async () => {

@@ -59,7 +59,9 @@ async function verdictOn(
   { line, step, applyHead }: Addition,
   report: ReportSink,
 ): Promise<"accepted" | "lost"> {
-  const to = Number(statOpen(handle).size);
+  const { size, ctimeNs } = statOpen(handle);
+  const to = Number(size);
+  position.changedNs = ctimeNs;
   if (before === position.offset && to === before + line.length) {
     // No other process wrote in between: the record is the only new one.
     position.offset = to;

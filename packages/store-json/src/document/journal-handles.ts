@@ -6,7 +6,7 @@ import { isMissing } from "../io/io-error.js";
 import { statName } from "../io/open-file.js";
 import { journalName } from "./generation.js";
 import type { Place } from "./place.js";
-import { type FileSize, isCurrent, type Position } from "./position.js";
+import { type FileState, isAsRead, isCurrent, type Position } from "./position.js";
 
 /** A journal open for reading and appending. */
 export interface JournalHandle {
@@ -24,11 +24,14 @@ export class JournalHandles {
   }
 
   /** Returns an open handle on a position's journal, if one is kept and the journal has not been replaced. */
-  async kept(place: Place, position: Position): Promise<(JournalHandle & FileSize) | null> {
+  async kept(place: Place, position: Position): Promise<(JournalHandle & FileState) | null> {
     const kept = this.#idle.take(place.directory);
     if (kept === undefined) return null;
     const stats = statName(pathOf(place, position.generation));
-    if (stats?.ino === kept.inode) return { ...kept, ino: stats.ino, size: stats.size };
+    if (stats?.ino === kept.inode) {
+      const { ino, size, ctimeNs } = stats;
+      return { ...kept, ino, size, ctimeNs };
+    }
     await kept.handle.close();
     return null;
   }
@@ -38,7 +41,7 @@ export class JournalHandles {
     const isOpen = this.#idle.has(place.directory) && position.offset > 0;
     if (!isOpen) return isCurrent(place, position);
     const stats = statName(pathOf(place, position.generation));
-    return stats?.ino === position.inode && Number(stats?.size) === position.offset;
+    return stats !== undefined && isAsRead(stats, position);
   }
 
   /** Opens the journal of a position; null when there is none. */

@@ -18,8 +18,13 @@ import type { Place } from "./place.js";
 import { readJournal } from "./read-journal.js";
 import type { JournalRecord, SaveRecord } from "./record.js";
 
-/** File and size of a journal. */
-export type FileSize = Pick<BigIntStats, "ino" | "size">;
+/**
+ * File of a journal, its size and the time of its last change.
+ *
+ * A restored backup can have the inode of what it replaces, and after another save its size too. No program can set the time,
+ * though, only the system; a change that leaves all three as they were would have to fall within one tick of its clock.
+ */
+export type FileState = Pick<BigIntStats, "ino" | "size" | "ctimeNs">;
 
 /** Revision of a document, and where the records that follow it begin in the journal. */
 export interface Mark {
@@ -41,6 +46,8 @@ export interface Position {
   readonly snapshotBytes: number;
   /** Inode of the journal; null while there is none. */
   inode: bigint | null;
+  /** Time of the journal's last change, as of when it was read: beside writes, `chmod` and `link` change it, and cost a whole read. */
+  changedNs: bigint;
   /** Offset of the next line. */
   offset: number;
   readonly chain: Chain;
@@ -60,6 +67,7 @@ export function newPosition(generation: number, snapshotBytes: number, chain: Ch
     generation,
     snapshotBytes,
     inode: null,
+    changedNs: 0n,
     offset: 0,
     chain,
     marks: [],
@@ -109,12 +117,16 @@ function headChange({ unset, set, call }: SaveRecord): HeadChange {
 export async function isCurrent(place: Place, position: Position): Promise<boolean> {
   const journal = await statFile(join(place.directory, journalName(position.generation)));
   if (position.inode !== null && position.offset > 0)
-    return (
-      journal !== null && isSame(journal, position) && Number(journal.size) === position.offset
-    );
+    return journal !== null && isAsRead(journal, position);
   if (journal !== null && journal.size > 0n) return false;
   const current = (await listGenerations(place.directory))?.current;
   return current?.number === position.generation && current.snapshot === "state";
+}
+
+/** Tells whether a journal is as the position has it: read to its end, and not changed since. */
+export function isAsRead({ ino, size, ctimeNs }: FileState, position: Position): boolean {
+  const { inode, offset, changedNs } = position;
+  return ino === inode && Number(size) === offset && ctimeNs === changedNs;
 }
 
 /**
@@ -130,19 +142,29 @@ export async function catchUp(
   handle: FileHandle,
   report: ReportSink,
   visit: (record: JournalRecord, verdict: Verdict) => void = () => {},
-  seen?: FileSize,
+  seen?: FileState,
 ): Promise<number | null> {
   const stats = seen ?? (await handle.stat({ bigint: true }));
   const size = Number(stats.size);
-  if (!isSame(stats, position) || size < position.offset) return null;
-  if (size > position.offset) await advance(place, position, handle, size, report, visit);
-  return position.outdated ? null : size;
+  if (stats.ino !== position.inode || size < position.offset) return null;
+  // What was read is still there if nothing changed, or if a record follows it. Bytes that are no record tell nothing.
+  let isSame = stats.ctimeNs === position.changedNs;
+  if (size > position.offset)
+    await advance(place, position, handle, size, report, (record, verdict) => {
+      isSame = true;
+      visit(record, verdict);
+    });
+  if (!isSame || position.outdated) return null;
+  position.changedNs = stats.ctimeNs;
+  return size;
 }
 
 /** Takes the journal that another process began, for a position at the start of a generation. */
 export async function adoptJournal(position: Position, handle: FileHandle): Promise<void> {
   if (position.inode !== null || position.offset > 0) return;
-  position.inode = (await handle.stat({ bigint: true })).ino;
+  const { ino, ctimeNs } = await handle.stat({ bigint: true });
+  position.inode = ino;
+  position.changedNs = ctimeNs;
   // The name of the snapshot may be durable; that of this file is not.
   position.namesSynced = false;
 }
@@ -168,10 +190,6 @@ export async function advance(
     },
   );
   settle(position.chain);
-}
-
-function isSame(stats: FileSize, position: Position): boolean {
-  return stats.ino === position.inode;
 }
 
 async function statFile(path: string): Promise<BigIntStats | null> {

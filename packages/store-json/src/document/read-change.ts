@@ -7,7 +7,7 @@ import { journalName } from "./generation.js";
 import type { JournalHandles } from "./journal-handles.js";
 import { MessageChange } from "./message-change.js";
 import type { Place } from "./place.js";
-import { adoptJournal, catchUp, type FileSize, type Mark, type Position } from "./position.js";
+import { adoptJournal, catchUp, type FileState, type Mark, type Position } from "./position.js";
 import { readJournal } from "./read-journal.js";
 import type { JournalRecord } from "./record.js";
 
@@ -58,7 +58,7 @@ async function changeSince(
   place: Place,
   position: Position,
   mark: Mark,
-  { handle, seen }: { handle: FileHandle; seen: FileSize | undefined },
+  { handle, seen }: { handle: FileHandle; seen: FileState | undefined },
   report: ReportSink,
 ): Promise<MessageChange | null> {
   const change = new MessageChange(mark.revision, mark.count);

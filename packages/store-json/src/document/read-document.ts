@@ -123,8 +123,9 @@ async function readOn(
 ): Promise<void> {
   const handle = await open(join(place.directory, journalName(position.generation)), "r");
   try {
-    const { ino, size } = await handle.stat({ bigint: true });
+    const { ino, size, ctimeNs } = await handle.stat({ bigint: true });
     position.inode = ino;
+    position.changedNs = ctimeNs;
     position.offset = await readJournal(
       { place, handle, from: 0, to: Number(size), report },
       (record, end) => {
