@@ -105,6 +105,17 @@ describe.each([
   });
 });
 
+test("a save of a process that knew lost saves is a conflict, and never called damage, when another save is where it read on", async () => {
+  const journal = join(sessionDirectory(root), "journal.1.jsonl");
+  await append(mine, ["one"]);
+  const backup = readFileSync(journal);
+  const expected = await append(mine, ["two"]);
+  writeFileSync(journal, backup);
+  await append(theirs, ["longer than two"]);
+  const saving = mine.save(slot, { ...change(null), expected });
+  await expect(saving).rejects.toSatisfy(StateConflictError.is);
+});
+
 function openStore(): AgentStateStore {
   return new JsonFileAgentStateStore({ root, durability: "os" });
 }

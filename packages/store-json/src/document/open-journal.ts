@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { StateCorruptError } from "@holdfast/core";
 import type { ReportSink } from "../report.js";
 import type { Generation } from "./generation.js";
 import type { JournalHandles } from "./journal-handles.js";
@@ -18,7 +19,6 @@ export interface OpenJournal {
  * Opens the journal of a position and reads the records added since.
  *
  * @returns null when the position is out of date: read the document again
- * @throws StateCorruptError
  */
 export async function openJournal(
   handles: JournalHandles,
@@ -31,8 +31,14 @@ export async function openJournal(
   if (handle === null) return null;
   return keepOpen(handle, async () => {
     const seen = kept ?? undefined;
-    const size = await catchUp(place, position, handle, report, undefined, seen);
-    return size === null ? null : { position, handle, size };
+    try {
+      const size = await catchUp(place, position, handle, report, undefined, seen);
+      return size === null ? null : { position, handle, size };
+    } catch (error) {
+      // Damage, or a restored journal that has no line where the position is: reading the whole document tells.
+      if (StateCorruptError.is(error)) return null;
+      throw error;
+    }
   });
 }
 
