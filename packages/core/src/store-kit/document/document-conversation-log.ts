@@ -12,8 +12,7 @@ import type {
   LogSessionPage,
   LogSessionQuery,
 } from "../../ports/conversation-log.js";
-import { checkSlot, describeSlot, hashKey, type Slot, slotKey } from "../../slot/slot.js";
-import { uuidv7 } from "../../slot/uuid.js";
+import { checkSlot, describeSlot, type Slot, slotKey } from "../../slot/slot.js";
 import { checkLimit } from "../check-query.js";
 import type { DocumentSource } from "../list-documents.js";
 import { type ExtractedBlobs, extractBlobs } from "../log/blobs.js";
@@ -31,14 +30,16 @@ import {
   type Appended,
   appendRecords,
   type BlobDocument,
-  beginLog,
+  beginPage,
   blobName,
   deleteRecords,
   isHalfDeleted,
   isLive,
   isLogDocument,
   type LogDocument,
+  nameBlobs,
   type PageDocument,
+  pagesOf,
   type StoredRecord,
   sealPage,
 } from "./log-document.js";
@@ -181,33 +182,39 @@ export class DocumentConversationLog implements ConversationLog {
     what: string,
   ): Promise<Appended | null> {
     const blobs = new Map(records.flatMap((record) => [...record.blobs]));
-    // Long texts come before the records that name them.
-    const log = blobs.size === 0 ? null : await this.#logs.update(slotKey(slot), what, beginLog);
-    if (log !== null)
-      for (const [ref, text] of blobs)
-        await this.#blobs.create(blobName(log, ref), what, { v: 1, text });
-    return this.#logs.update(slotKey(slot), what, (stored) => {
-      const isOther = log !== null && (!isLive(stored) || stored.generation !== log.generation);
-      return isHalfDeleted(stored) || isOther ? { result: null } : appendRecords(stored, records);
+    if (blobs.size === 0)
+      return this.#logs.update(slotKey(slot), what, (stored) =>
+        isHalfDeleted(stored) ? { result: null } : appendRecords(stored, records),
+      );
+    // Long texts are stored before the records that refer to them, and named before that: a delete finds what is named.
+    const log = await this.#logs.update(slotKey(slot), what, (stored) =>
+      isHalfDeleted(stored) ? { result: null } : nameBlobs(stored, blobs.keys()),
+    );
+    if (log === null) return null;
+    for (const [ref, text] of blobs)
+      await this.#blobs.create(blobName(log, ref), what, { v: 1, text });
+    const done = await this.#logs.update(slotKey(slot), what, (stored) => {
+      const isSame = isLive(stored) && stored.generation === log.generation;
+      return isSame ? appendRecords(stored, records) : { result: null };
     });
+    // The delete that came in between may have looked for them before they were stored.
+    if (done === null)
+      for (const ref of blobs.keys()) await this.#blobs.remove(blobName(log, ref), what);
+    return done;
   }
 
   /** Stores the open records as a page. Nothing is lost when that fails: the next append does it. */
   async #seal(slot: Slot, what: string): Promise<void> {
     try {
-      const log = await this.#logs.read(slotKey(slot), what);
-      const records = log?.open ?? [];
-      const page = {
-        name: hashKey(uuidv7()),
-        first: records.at(0)?.seq ?? 0,
-        last: records.at(-1)?.seq ?? 0,
-      };
+      const begun = await this.#logs.update(slotKey(slot), what, beginPage);
+      if (begun === null) return;
+      const { page, records } = begun;
       await this.#pages.create(page.name, what, { v: 1, records });
       const seal = (stored: LogDocument | null) => sealPage(stored, page);
       const isSealed = await this.#logs.update(slotKey(slot), what, seal);
       if (!isSealed) await this.#pages.remove(page.name, what);
     } catch {
-      // The page may be named by the log, or be of no use; the records are there in both cases.
+      // The log names the page, and has the records until the page is sealed.
     }
   }
 
@@ -215,11 +222,12 @@ export class DocumentConversationLog implements ConversationLog {
   async #finishDelete(slot: Slot, what: string): Promise<void> {
     const log = await this.#logs.read(slotKey(slot), what);
     if (!isHalfDeleted(log)) return;
-    for (const { name } of log.pages) await this.#pages.remove(name, what);
+    for (const { name } of pagesOf(log)) await this.#pages.remove(name, what);
     for (const ref of log.blobs) await this.#blobs.remove(blobName(log, ref), what);
     await this.#logs.update(slotKey(slot), what, (stored) => {
       const isSame = isHalfDeleted(stored) && stored.generation === log.generation;
-      return { next: isSame ? { ...stored, pages: [], blobs: [] } : undefined, result: undefined };
+      const none = { pages: [], pending: undefined, blobs: [] };
+      return { next: isSame ? { ...stored, ...none } : undefined, result: undefined };
     });
   }
 

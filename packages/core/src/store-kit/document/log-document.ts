@@ -32,8 +32,10 @@ export interface LogDocument {
   readonly open: readonly StoredRecord[];
   /** Hashes of the ids of all records, {@link ID_CHARS} characters each: a repeated record is recognised however old it is. */
   readonly ids: string;
-  /** References of the long texts of this slot. */
+  /** References of the long texts of this slot, named before they are written: a delete finds also what a dead process left. */
   readonly blobs: readonly string[];
+  /** Page that is being written of the first open records; named before it is, as a long text is. */
+  readonly pending?: LogPage | undefined;
   /**
    * The log was deleted, and this is its tombstone: a client cannot delete a document only if it is unchanged. Documents that
    * it still names have to go.
@@ -82,15 +84,31 @@ export function isLive(stored: LogDocument | null): stored is LogDocument {
 
 /** Tells whether documents of a deleted log still have to go. */
 export function isHalfDeleted(stored: LogDocument | null): stored is LogDocument {
-  return stored?.isDeleted === true && stored.pages.length + stored.blobs.length > 0;
+  return stored?.isDeleted === true && pagesOf(stored).length + stored.blobs.length > 0;
 }
 
-/** Begins a log where there is none; the result is the one that is there then. */
-export function beginLog(stored: LogDocument | null): DocumentChange<LogDocument, LogDocument> {
-  if (stored !== null && stored.isDeleted !== true) return { result: stored };
-  const none = { pages: [], open: [], ids: "", blobs: [] };
-  const next: LogDocument = { v: 1, generation: uuidv7(), seq: stored?.seq ?? 0, ...none };
+/** Returns the pages that may have a document. */
+export function pagesOf({ pages, pending }: LogDocument): readonly LogPage[] {
+  return pending === undefined ? pages : [...pages, pending];
+}
+
+/** Names long texts that are about to be written, and begins a log where there is none; the result is the one that names them. */
+export function nameBlobs(
+  stored: LogDocument | null,
+  refs: Iterable<string>,
+): DocumentChange<LogDocument, LogDocument> {
+  const log = logOrNew(stored);
+  const blobs = [...new Set([...log.blobs, ...refs])];
+  if (log === stored && blobs.length === log.blobs.length) return { result: log };
+  const next = { ...log, blobs };
   return { next, result: next };
+}
+
+/** Returns the log that is there, or a new one. */
+function logOrNew(stored: LogDocument | null): LogDocument {
+  if (stored !== null && stored.isDeleted !== true) return stored;
+  const none = { pages: [], open: [], ids: "", blobs: [] };
+  return { v: 1, generation: uuidv7(), seq: stored?.seq ?? 0, ...none };
 }
 
 /** Deletes the records of a log; the result tells whether there was one. */
@@ -112,7 +130,7 @@ export function appendRecords(
   stored: LogDocument | null,
   records: readonly ExtractedBlobs[],
 ): DocumentChange<LogDocument, Appended> {
-  const { result: log } = beginLog(stored);
+  const log = logOrNew(stored);
   const isNew = log !== stored;
   const known = new Set(idsOf(log.ids));
   const blobs = new Set(log.blobs);
@@ -139,15 +157,43 @@ function isPageFull({ open }: Pick<LogDocument, "open">): boolean {
   return open.reduce((chars, { text }) => chars + text.length, 0) >= PAGE_CHARS;
 }
 
+/** Page to be stored, and its records. */
+export interface BegunPage extends Pick<PageDocument, "records"> {
+  readonly page: LogPage;
+}
+
+/** Names the page that the open records fill; the result is the one begun before when there is one, `null` when they fill none. */
+export function beginPage(
+  stored: LogDocument | null,
+): DocumentChange<LogDocument, BegunPage | null> {
+  if (!isLive(stored)) return { result: null };
+  const { open, pending } = stored;
+  // Whoever goes on with a page writes the same: a record never changes.
+  if (pending !== undefined)
+    return { result: { page: pending, records: recordsOf(open, pending) } };
+  const [first, last] = [open.at(0), open.at(-1)];
+  if (first === undefined || last === undefined || !isPageFull(stored)) return { result: null };
+  const page = { name: hashKey(uuidv7()), first: first.seq, last: last.seq };
+  return { next: { ...stored, pending: page }, result: { page, records: open } };
+}
+
 /** Moves records that were stored as a page out of the log; the result is `false` when they are not there any more. */
 export function sealPage(
   stored: LogDocument | null,
   page: LogPage,
 ): DocumentChange<LogDocument, boolean> {
-  if (!isLive(stored) || stored.open[0]?.seq !== page.first)
-    return { result: stored?.pages.some(({ name }) => name === page.name) ?? false };
+  if (!isLive(stored)) return { result: false };
+  if (stored.pending?.name !== page.name)
+    return { result: stored.pages.some(({ name }) => name === page.name) };
+  const log = { ...stored, pending: undefined };
+  // A process of an earlier release made another page of them.
+  if (stored.open[0]?.seq !== page.first) return { next: log, result: false };
   const open = stored.open.filter(({ seq }) => seq > page.last);
-  return { next: { ...stored, pages: [...stored.pages, page], open }, result: true };
+  return { next: { ...log, pages: [...stored.pages, page], open }, result: true };
+}
+
+function recordsOf(open: readonly StoredRecord[], { first, last }: LogPage): StoredRecord[] {
+  return open.filter(({ seq }) => seq >= first && seq <= last);
 }
 
 function hashedId(id: string): string {
