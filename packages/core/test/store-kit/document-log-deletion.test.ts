@@ -87,6 +87,23 @@ test.each([
   },
 );
 
+test("a session whose log begins again with a long text, as one is deleted, is listed", async () => {
+  const client = new MapClient();
+  const write = client.compareAndSet.bind(client);
+  client.compareAndSet = async (key, value, version) => {
+    if (key.endsWith("-blob")) {
+      client.compareAndSet = write;
+      await logOver(client).delete(slot);
+    }
+    return write(key, value, version);
+  };
+  await logOver(client).append(slot, [longDraft("long")]);
+  expect(await logOver(client).read(slot)).toHaveLength(1);
+  const { agentId, userId } = slot;
+  const { sessions } = await logOver(client).sessions({ agentId, userId: userId ?? "" });
+  expect(sessions).toHaveLength(1);
+});
+
 test("a delete leaves nothing of a page that a slow process writes while the delete is under way", async () => {
   const client = new MapClient();
   const write = client.compareAndSet.bind(client);
@@ -145,4 +162,22 @@ test("two processes that fill a page at once make one page of it", async () => {
   expect([...client.values.keys()].filter((key) => key.endsWith("-page"))).toHaveLength(1);
   const ids = (await logOver(client).read(slot, { limit: 1_000 })).map(({ id }) => id);
   expect(ids.toSorted()).toEqual([...page.slice(0, 99).map(({ id }) => id), "a", "b"].toSorted());
+});
+
+test("a page begun while a process of an earlier release made another of its records is given up", async () => {
+  const client = new MapClient();
+  const log = logOver(client);
+  await log.append(slot, page);
+  // Such a process keeps what it does not know of the log.
+  const [key = "", { value = "", version = "" } = {}] =
+    [...client.values].find(([name]) => name.endsWith("-log")) ?? [];
+  const begun = { ...JSON.parse(value), pending: { name: "begun", first: 1, last: 90 } };
+  await client.compareAndSet(key, JSON.stringify(begun), version);
+  await client.compareAndSet("begun-page", JSON.stringify({ v: 1, records: [] }), null);
+  for (const name of ["more", "most"]) await log.append(slot, pageOf(name));
+  const read = await log.read(slot, { limit: 1_000 });
+  const all = [...page, ...pageOf("more"), ...pageOf("most")];
+  expect(read.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+  expect([...client.values.keys()].filter((name) => name.endsWith("-page"))).toHaveLength(2);
+  expect(client.values.has("begun-page")).toBe(false);
 });

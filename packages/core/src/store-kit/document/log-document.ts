@@ -131,7 +131,8 @@ export function appendRecords(
   records: readonly ExtractedBlobs[],
 ): DocumentChange<LogDocument, Appended> {
   const log = logOrNew(stored);
-  const isNew = log !== stored;
+  // Storing long texts may have begun it.
+  const isNew = log.ids === "";
   const known = new Set(idsOf(log.ids));
   const blobs = new Set(log.blobs);
   const open = [...log.open];
