@@ -7,7 +7,7 @@ import { cuttable } from "./cuts.js";
 /** Metadata key of a message whose tool calls were clipped. */
 const CLIPPED = "truncatedArgs";
 
-/** What {@link truncateArguments} has to know about a context besides its messages. */
+/** Facts about a context that {@link truncateArguments} needs besides its messages. */
 interface ContextState {
   /** Tokens of the whole request as it is now. */
   readonly tokens: number;

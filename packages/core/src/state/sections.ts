@@ -145,7 +145,7 @@ export interface UnfinishedRun {
   readonly lastId?: string | undefined;
   /** The head before the run; in the store only in states of earlier releases. */
   readonly before?: JsonObject | undefined;
-  /** What makes the head the one before the run. */
+  /** Changes that make the head the one before the run. */
   readonly undo?: Undo | undefined;
   /** The run's input is not among its messages yet: it was still finishing what an earlier call left open. */
   readonly inputUnsaid?: true | undefined;

@@ -61,7 +61,7 @@ function modelAdvice(value: unknown): string | null {
     : null;
 }
 
-/** What a function was meant as where an object with that function is needed. */
+/** Advice for a function where an object with that function is needed. */
 function functionAdvice(name: PartName, value: unknown): string | null {
   if (typeof value !== "function") return null;
   if (name === "tokenCounter")

@@ -35,7 +35,7 @@ export interface HeldSlot {
   now(): Date;
 }
 
-/** What a state held when it was loaded. */
+/** Contents of a state when it was loaded. */
 interface LoadedMark {
   readonly head: JsonObject;
   readonly messages: number;
@@ -66,7 +66,7 @@ export class OpenSession {
   readonly log: LogBatch;
   /** Revision that was stored when the session was opened. */
   readonly startedFrom: Revision | null;
-  /** What the state held then, before anything was put right. */
+  /** Contents of the state then, before anything was put right. */
   readonly loaded: LoadedMark;
   state: LiveState;
   /** Record of a named call, to be kept beside the head by the next save. */
