@@ -187,3 +187,59 @@ test("a question that waits too long is ended at the server, and its answer make
     },
     { questionTimeoutMs: 1 },
   ));
+
+describe("a server over stdio that goes on with an interrupted call", () => {
+  const alice = { sessionId: "alice" };
+  const bob = { sessionId: "bob" };
+
+  /** Makes a call that asks once the next one has come, and interrupts it. */
+  async function interrupted(user: ToolUser, lines: () => Promise<string[]>): Promise<void> {
+    const before = (await lines()).filter((line) => line === "call book").length;
+    const input = { message: "Alice, confirm", after: "call" };
+    const call = say(user.agent, [{ name: "hotel_book", input }], alice);
+    await eventually(
+      async () => (await lines()).filter((line) => line === "call book").length > before,
+    );
+    await user.agent.interrupt(null, alice.sessionId);
+    expect((await call).reason).toBe("interrupted");
+  }
+
+  test.each([["another session", bob] as const, ["the same session", alice] as const])(
+    "has its question cancelled and shown to nobody, not to the next call of %s",
+    (_, ctx) =>
+      withServer(
+        "stdio",
+        async (user, { lines }) => {
+          await interrupted(user, lines);
+          const input = { questions: 0, after: "answer" };
+          const reply = await say(user.agent, [{ name: "hotel_book", input }], ctx);
+          expect(pendingOf(reply)).toEqual([]);
+          expect(reply.reason).toBe("stop");
+          expect(await lines()).toContain('answer {"action":"cancel"}');
+          // Now that the call has been answered, questions are shown again, and nothing had to be started anew.
+          const next = await say(user.agent, [{ name: "hotel_book", input: {} }], bob);
+          expect(pendingOf(next)[0]?.question?.message).toBe("Where to? (1)");
+          expect(user.changes.map(({ type }) => type)).toEqual(["connected"]);
+        },
+        { env: { ASKS_IN_CALLS_ONLY: "1" } },
+      ),
+  );
+
+  test("and is known to ask is started anew, and the next call asks in a process of its own", () =>
+    withServer("stdio", async (user, { lines }) => {
+      const warm = await say(user.agent, [{ name: "hotel_book", input: {} }], bob);
+      const [{ toolCallId }] = pendingOf(warm) as [PendingCall];
+      const answers = [{ toolCallId, action: "decline" as const }];
+      await user.agent.call({ answers }, bob);
+      await interrupted(user, lines);
+      const reply = await say(user.agent, [{ name: "hotel_book", input: {} }], bob);
+      expect(pendingOf(reply).map(({ question }) => question?.message)).toEqual(["Where to? (1)"]);
+      await eventually(
+        () => user.changes.at(-1)?.type === "connected" && user.changes.length === 3,
+      );
+      expect(user.changes[1]).toMatchObject({
+        type: "away",
+        reason: "has not answered a call that it was told to stop",
+      });
+    }));
+});

@@ -21,6 +21,8 @@ export interface ConnectionParts {
   readonly maxListChars: number;
   /** Called with every list after the first; returns whether it has changed. */
   onTools(listed: ListedTools): boolean;
+  /** Number of calls that were given up and may still ask something, where nothing says which call asks. */
+  givenUpCalls(): number;
   /** Called when the server asks something. */
   onAsk(): void;
 }
@@ -111,9 +113,18 @@ export class Connection {
     return this.#givenUp !== undefined || this.#end.signal.aborted;
   }
 
-  /** True while tool calls are in flight. */
+  /** True while tool calls are in flight, or were given up and may still run. */
   get isBusy(): boolean {
-    return this.#calls.size > 0;
+    return this.#calls.size > 0 || this.#isOwed;
+  }
+
+  /** True while there are only calls that were given up and may still run. */
+  get isLeftOver(): boolean {
+    return this.#calls.size === 0 && this.#isOwed;
+  }
+
+  get #isOwed(): boolean {
+    return this.#parts.givenUpCalls() > 0;
   }
 
   /** Gives up the connection and fails its pending requests. */
@@ -173,7 +184,7 @@ export class Connection {
   /** Passes a question of the server to the call that it belongs to; one that belongs to none is declined. */
   async #ask(params: ElicitRequestParams, signal: AbortSignal): Promise<ElicitResult> {
     this.#parts.onAsk();
-    if (this.#calls.size === 0) return { action: "decline" };
+    if (!this.isBusy) return { action: "decline" };
     const call = this.#askingCall();
     if (!call) return { action: "cancel" };
     this.#asking.add(call);
@@ -184,10 +195,14 @@ export class Connection {
     }
   }
 
-  /** Returns the call that asks; undefined when it may be one of another session, whose user must not see the question. */
+  /**
+   * Returns the call that asks; undefined when it may be one of another session, whose user must not see the question, or one that
+   * was given up, which nobody waits for.
+   */
   #askingCall(): RunningCall | undefined {
     const current = currentCall.getStore();
     if (current && this.#calls.has(current)) return current;
+    if (this.#isOwed || (current && this.#parts.overHttp)) return undefined;
     const calls = [...this.#calls];
     const [first] = calls;
     if (calls.some(({ session }) => session !== first?.session)) return undefined;

@@ -89,6 +89,7 @@ export async function openConnection(
       overHttp: endpoint.kind === "http",
       maxListChars: settings.maxMessageBytes,
       onTools,
+      givenUpCalls: () => (transport instanceof StdioTransport ? transport.givenUpCalls : 0),
       onAsk,
     });
     try {

@@ -95,10 +95,13 @@ export class ReconnectingServer implements CallServer {
 
   /**
    * Returns the connection for a call. A process that asks questions gets one call at a time, and others a process of their own:
-   * over stdio nothing else says which call asks.
+   * over stdio nothing else says which call asks. One that only works on calls that were given up is started anew: as long as it
+   * does, its questions reach nobody.
    */
   async use(_slot: Slot, signal: AbortSignal): Promise<UsedConnection> {
     const connection = await this.connection(signal);
+    if (this.#asks && connection.isLeftOver)
+      connection.fail("has not answered a call that it was told to stop");
     const isShared = this.settings.endpoint.kind === "http" || !this.#asks || !connection.isBusy;
     if (isShared || this.#extra.size >= maxExtra) return { connection, release: () => {} };
     const opened = await openConnection(

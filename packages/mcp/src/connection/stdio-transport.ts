@@ -7,6 +7,7 @@ import {
 } from "@modelcontextprotocol/client/stdio";
 import { BoundedWriter, type WriteLimits } from "./bounded-writer.js";
 import type { LimitExceeded } from "./failure.js";
+import { GivenUpCalls } from "./given-up-calls.js";
 import { MessageBuffer } from "./message-buffer.js";
 import { PacedReader } from "./paced-reader.js";
 import type { ReadLimits } from "./read-rate.js";
@@ -27,6 +28,7 @@ export interface StdioLimits extends ReadLimits, WriteLimits {
 export class StdioTransport extends StdioClientTransport {
   readonly #limits: StdioLimits;
   readonly #readers: PacedReader[] = [];
+  readonly #givenUp = new GivenUpCalls();
   #writer: BoundedWriter | undefined;
   #exceeded: LimitExceeded | undefined;
   #closing: Promise<void> | undefined;
@@ -36,11 +38,17 @@ export class StdioTransport extends StdioClientTransport {
     super(server);
     this.#limits = limits;
     Object.assign(this, { _readBuffer: new MessageBuffer(limits.maxMessageBytes) });
+    this.onmessage = (message) => this.#givenUp.received(message);
   }
 
   /** Limit for which the connection was given up; undefined while none was exceeded. */
   get exceeded(): LimitExceeded | undefined {
     return this.#exceeded;
+  }
+
+  /** Number of calls that the process was told to stop and has not answered. */
+  get givenUpCalls(): number {
+    return this.#givenUp.size;
   }
 
   override start(): Promise<void> {
@@ -60,6 +68,7 @@ export class StdioTransport extends StdioClientTransport {
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
+    this.#givenUp.sent(message);
     const isOpen = this["_process"] !== undefined;
     if (this.#writer === undefined || !isOpen) return super.send(message);
     await this.#writer.write(`${JSON.stringify(message)}\n`);
