@@ -3,7 +3,7 @@ import { HeldCalls } from "./asking/held-calls.js";
 import { AuthorizationFailed } from "./auth/authorization-needed.js";
 import { Authorizers, isPerUser } from "./auth/authorizers.js";
 import type { McpAuthorization } from "./auth/oauth-options.js";
-import type { TokenStore } from "./auth/token-store.js";
+import type { TokenHolder, TokenStore } from "./auth/token-store.js";
 import { SignInTools } from "./catalogue/sign-in-tools.js";
 import { ToolCatalogue } from "./catalogue/tool-catalogue.js";
 import type { CallServer } from "./connection/call-server.js";
@@ -134,6 +134,18 @@ export class McpServers {
     const server = this.#servers.get(settings.name);
     if (server instanceof ReconnectingServer) server.retry();
     return { server: settings.name, userId: ownerId };
+  }
+
+  /** Deletes what a user, or a session without one, has authorized; also before the start. */
+  async forget(holder: TokenHolder): Promise<void> {
+    const servers = this.#settings.servers.filter(isPerUser);
+    // First, or a browser that comes back would bring new tokens.
+    if (servers.length > 0) await this.#parts.tokens?.dropBegun(holder);
+    for (const settings of servers) {
+      await this.#authorizers.forget(settings, holder);
+      const server = this.#servers.get(settings.name);
+      if (server instanceof UserServer) server.drop(holder);
+    }
   }
 
   /** Ends every connection and server process; no call may follow. */

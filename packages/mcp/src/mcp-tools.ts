@@ -6,7 +6,7 @@ import {
   type PluginHost,
 } from "@holdfast/core";
 import { uuidv7 } from "@holdfast/core/store-kit";
-import { isStored } from "./auth/authorizers.js";
+import { holderOf, isStored } from "./auth/authorizers.js";
 import type { McpAuthorization } from "./auth/oauth-options.js";
 import { TokenStore } from "./auth/token-store.js";
 import { McpServers } from "./mcp-servers.js";
@@ -65,6 +65,11 @@ export function mcpTools(options: McpToolsOptions): McpPlugin {
       for (const group of groupsOf(settings.servers)) host.toolGroup(group);
       host.toolSource(() => servers.tools);
       host.onStart(() => servers.start());
+      // The next person with the same id must not act with these tokens.
+      host.onDeleteUser((id) => servers.forget({ kind: "user", id }));
+      host.onDelete(async (slot) => {
+        if (slot.userId === null) await servers.forget(holderOf(slot));
+      });
       host.onClose(() => {
         agents.delete(servers);
         return servers.close();

@@ -241,6 +241,41 @@ test("every user signs in for themselves, and another process knows the tools", 
   expect(server.count("authorize read")).toBe(2);
 });
 
+test.each([["a user", "alice"] as const, ["a session without a user", null] as const])(
+  "deleting %s deletes their tokens, also for other processes, and what they have begun",
+  async (_, userId) => {
+    await using server = await guardedServer();
+    const shared = stores();
+    await using here = signedIn(server.url, { per: "user" }, shared);
+    await using there = signedIn(server.url, { per: "user" }, shared);
+    const ctx = { ...(userId !== null && { userId }), sessionId: "s" };
+    const signIn = asked(await here.agent.call("crm_authorize", ctx));
+    await here.plugin.finishAuthorization(await browse(signIn.url));
+    const { toolCallId } = signIn;
+    await here.agent.call({ answers: [{ toolCallId, action: "accept" }] }, ctx);
+    await there.agent.call("crm_whoami", ctx);
+    expect((await there.results(userId)).at(-1)).toMatch(/may read$/);
+    // A second authorization is still open in the browser.
+    await server.tell("stingy");
+    const open = await browse(asked(await here.agent.call("crm_whoami", ctx)).url);
+    const others = asked(await here.agent.call("crm_whoami", { userId: "bob", sessionId: "s" }));
+
+    if (userId === null) await there.agent.deleteSession(ctx);
+    else await there.agent.deleteUser(userId);
+    expect(await contents(shared.keyValue)).not.toMatch(/access-|refresh-/);
+    await expect(here.plugin.finishAuthorization(open)).rejects.toSatisfy(InvalidInputError.is);
+    const ran = server.count("ran whoami");
+    for (const one of [here, there]) {
+      expect((await one.agent.call("crm_whoami", ctx)).reason).toBe("tool_suspended");
+      await one.agent.interrupt(userId, ctx.sessionId);
+    }
+    expect(server.count("ran whoami")).toBe(ran);
+    expect(await here.plugin.finishAuthorization(await browse(others.url))).toMatchObject({
+      userId: "bob",
+    });
+  },
+);
+
 test("a program signs in with a secret of its own, which no error shows", async () => {
   await using server = await guardedServer();
   const make = (clientSecret: string) => {

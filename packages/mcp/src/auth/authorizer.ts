@@ -99,6 +99,13 @@ export class Authorizer {
     this.#tokens = undefined;
   }
 
+  /** Takes the tokens that are stored now; returns whether there were some and are none any more. */
+  async wasForgotten(): Promise<boolean> {
+    if (!this.#tokens) return false;
+    this.#tokens = await this.#stored();
+    return !this.#tokens;
+  }
+
   /** Takes the access token out of a text of the server, which knows it. */
   redact(text: string): string {
     const token = this.#tokens?.access_token;

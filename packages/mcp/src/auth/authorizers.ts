@@ -47,7 +47,7 @@ export class Authorizers {
   get(settings: ServerSettings, holder: TokenHolder = agentHolder): Authorizer | undefined {
     const { endpoint, name } = settings;
     if (endpoint.kind !== "http" || !endpoint.auth) return undefined;
-    const key = `${name} ${holder.kind} ${holder.id}`;
+    const key = keyOf(settings, holder);
     const kept = this.#kept.get(key);
     if (kept) return kept;
     const { url: serverUrl, auth } = endpoint;
@@ -66,4 +66,14 @@ export class Authorizers {
     this.#kept.set(key, made);
     return made;
   }
+
+  /** Deletes the tokens that a holder has for a server. */
+  async forget(settings: ServerSettings, holder: TokenHolder): Promise<void> {
+    await this.#store?.saveTokens(authorizationId(settings), holder, null);
+    this.#kept.get(keyOf(settings, holder))?.forget();
+  }
+}
+
+function keyOf({ name }: ServerSettings, { kind, id }: TokenHolder): string {
+  return `${name} ${kind} ${id}`;
 }

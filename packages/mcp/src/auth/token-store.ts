@@ -89,13 +89,31 @@ export class TokenStore {
     return now - begun.at <= authorizationMs ? begun : null;
   }
 
+  /** Forgets what a holder has begun, so that a browser which comes back brings no tokens. */
+  async dropBegun({ kind, id }: TokenHolder): Promise<void> {
+    const isTheirs = ({ holder }: BegunAuthorization) => holder?.kind === kind && holder.id === id;
+    let cursor: string | undefined;
+    do {
+      const page = await this.#values.list(this.#namespace, { prefix: "state:", cursor });
+      await this.#drop(page.keys, isTheirs);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
   /** Forgets authorizations that nobody finished. */
   async #dropOld(now: number): Promise<void> {
     const { keys } = await this.#values.list(this.#namespace, { prefix: "state:", limit: 20 });
+    await this.#drop(keys, ({ at }) => now - at > authorizationMs);
+  }
+
+  async #drop(
+    keys: readonly string[],
+    isOver: (begun: BegunAuthorization) => boolean,
+  ): Promise<void> {
     const found = await this.#values.getMany(this.#namespace, keys);
     for (const [index, key] of keys.entries()) {
-      const at = (found[index]?.value as JsonObject | undefined)?.["at"];
-      if (typeof at === "number" && now - at > authorizationMs)
+      const begun = found[index]?.value;
+      if (isRecord(begun) && isOver(begun as unknown as BegunAuthorization))
         await this.#values.delete(this.#namespace, key);
     }
   }

@@ -1,7 +1,7 @@
 import type { JsonObject, Slot } from "@holdfast/core";
 import { AuthorizationNeeded } from "../auth/authorization-needed.js";
 import { type Authorizers, authorizationId, holderOf } from "../auth/authorizers.js";
-import type { TokenStore } from "../auth/token-store.js";
+import type { TokenHolder, TokenStore } from "../auth/token-store.js";
 import type { ServerSettings } from "../options/server-settings.js";
 import type { CallServer, UsedConnection } from "./call-server.js";
 import type { Connection } from "./connection.js";
@@ -57,7 +57,9 @@ export class UserServer implements CallServer {
 
   async use(slot: Slot, signal: AbortSignal): Promise<UsedConnection> {
     const holder = holderOf(slot);
-    const key = `${holder.kind} ${holder.id}`;
+    const key = keyOf(holder);
+    // Where another process has deleted the user, who has this id now is somebody else.
+    if (await this.#parts.authorizers.get(this.settings, holder)?.wasForgotten()) this.#drop(key);
     const known = this.#users.get(key);
     const user = known ?? this.#open(slot, key);
     user.uses++;
@@ -77,6 +79,11 @@ export class UserServer implements CallServer {
     if (this.#users.get(key) === user) this.#users.delete(key);
     release();
     return this.use(slot, signal);
+  }
+
+  /** Ends the connection of a holder, if there is one. */
+  drop(holder: TokenHolder): void {
+    this.#drop(keyOf(holder));
   }
 
   async close(): Promise<void> {
@@ -131,6 +138,10 @@ export class UserServer implements CallServer {
         .catch(() => {});
     return changed;
   }
+}
+
+function keyOf({ kind, id }: TokenHolder): string {
+  return `${kind} ${id}`;
 }
 
 async function closed({ opened, idle }: UserConnection): Promise<void> {
