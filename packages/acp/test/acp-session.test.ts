@@ -282,6 +282,35 @@ describe("cancelling", () => {
     await lost;
   });
 
+  test("stops what an answer to an old question set off, which a prompt waits for", async () => {
+    const store = new InMemoryAgentStateStore();
+    const first = await serveEditor({ agentFor: agents(payingModel(), store) });
+    const sessionId = await first.editor.open(cwd);
+    first.editor.prompt(sessionId, "pay 7").catch(() => undefined);
+    await first.editor.isAsked();
+    await first.server.close();
+
+    let asked = 0;
+    const model = scriptedModel(({ signal }) => {
+      asked++;
+      return new Promise<string>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+    });
+    const { editor } = await serveEditor(
+      { agentFor: agents(model, store) },
+      { answer: () => choose("once") },
+    );
+    await editor.agent.request(methods.agent.session.resume, { sessionId, cwd });
+    await eventually(() => asked === 1);
+    const prompted = editor.prompt(sessionId, "Stop that.");
+    // Until the prompt has arrived.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await editor.cancel(sessionId);
+    expect(await prompted).toBe("cancelled");
+    expect(asked).toBe(1);
+  });
+
   test("interrupts the model; the prompt answers cancelled and keeps what was said", async () => {
     const store = new InMemoryAgentStateStore();
     const model = {

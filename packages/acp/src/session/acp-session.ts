@@ -154,7 +154,7 @@ export class AcpSession {
   async cancel(): Promise<void> {
     try {
       this.#leftOver?.stop.abort();
-      await (this.#turn ?? this.#leftOver?.turn)?.cancel();
+      await Promise.all([this.#leftOver?.turn.cancel(), this.#turn?.cancel()]);
     } catch (error) {
       this.#parts.settings.onError(error);
     }

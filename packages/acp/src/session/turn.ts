@@ -62,7 +62,8 @@ export class PromptTurn {
 
   /** Stops the turn: its call is interrupted, and what it asks is closed. */
   async cancel(): Promise<void> {
-    if (this.#state !== "running") return;
+    // One that was withdrawn may still run a call.
+    if (this.#state === "cancelled") return;
     this.#state = "cancelled";
     this.#stop.abort();
     const callId = this.#callId;
