@@ -1,4 +1,4 @@
-import { methods, RequestError } from "@agentclientprotocol/sdk";
+import { methods, RequestError, type RequestPermissionOutcome } from "@agentclientprotocol/sdk";
 import {
   InMemoryAgentStateStore,
   InProcessSessionGate,
@@ -246,6 +246,70 @@ describe("a tool call that asks", () => {
     expect(await second.editor.prompt(sessionId, "Never mind.")).toBe("end_turn");
     expect(second.editor.text()).toBe("You said: Never mind.");
     await eventually(() => isWithdrawn);
+  });
+});
+
+describe("a tool call that another client answers first", () => {
+  /** Has the editor asked, another client approve, and then the person in the editor choose. */
+  async function answeredTwice(
+    outcome: RequestPermissionOutcome,
+    { isRunning }: { readonly isRunning: boolean },
+  ) {
+    let answer: (outcome: RequestPermissionOutcome) => void = () => {};
+    const answered = new Promise<RequestPermissionOutcome>((resolve) => {
+      answer = resolve;
+    });
+    let speak = () => {};
+    const spoken = new Promise<string>((resolve) => {
+      speak = () => resolve("Paid.");
+    });
+    const model = scriptedModel(({ messages, signal }) => {
+      if (messages.at(-1)?.role !== "tool") return payCall(7);
+      const stopped = new Promise<never>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+      return Promise.race([spoken, stopped]);
+    });
+    const make = agents(model);
+    let other: ReActAgent | undefined;
+    const { editor, errors } = await serveEditor(
+      {
+        agentFor: (session) => {
+          const made = make(session);
+          other = made.agent;
+          return made;
+        },
+      },
+      { answer: () => answered },
+    );
+    const sessionId = await editor.open(cwd);
+    const prompted = editor.prompt(sessionId, "Pay.");
+    const { toolCall } = await editor.isAsked();
+    const confirm = [{ toolCallId: toolCall.toolCallId, approve: true }];
+    const call = (other as ReActAgent).call({ confirm }, { userId: "ada", sessionId });
+    await eventually(() => model.requests.length === 2);
+    if (!isRunning) {
+      speak();
+      await call;
+    }
+    answer(outcome);
+    const stopReason = await prompted;
+    speak();
+    return { stopReason, reply: await call, errors };
+  }
+
+  test.each(["once", "reject"])("ends the turn when the person then says %s", async (option) => {
+    const { stopReason, reply, errors } = await answeredTwice(choose(option), { isRunning: false });
+    expect(stopReason).toBe("end_turn");
+    expect(reply.reason).toBe("stop");
+    expect(errors).toEqual([]);
+  });
+
+  test("goes on when the person then closes the question", async () => {
+    const outcome = { outcome: "cancelled" } as const;
+    const { stopReason, reply } = await answeredTwice(outcome, { isRunning: true });
+    expect(stopReason).toBe("cancelled");
+    expect(reply.reason).toBe("stop");
   });
 });
 

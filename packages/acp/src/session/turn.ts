@@ -1,5 +1,11 @@
 import { methods, type PermissionOption, type SessionUpdate } from "@agentclientprotocol/sdk";
-import type { AgentEvent, AgentReply, CallInput, PendingCall } from "@holdfast/core";
+import {
+  type AgentEvent,
+  type AgentReply,
+  type CallInput,
+  InvalidInputError,
+  type PendingCall,
+} from "@holdfast/core";
 import { cutText } from "@holdfast/core/plugin-kit";
 import type { AcpAgent } from "../acp-agent.js";
 import type { EditorClient } from "../editor/editor-client.js";
@@ -30,6 +36,9 @@ export type TurnEnd =
   | "cancelled"
   /** The answer that it waits for does not come from here. */
   | "waiting";
+
+/** Reply of a call, or what a session waits for without one. */
+type Reply = AgentReply | { readonly pending: readonly PendingCall[] };
 
 /** Most characters of a reason that are shown with a question. */
 const MAX_REASON_CHARS = 20_000;
@@ -86,15 +95,13 @@ export class PromptTurn {
     this.#stop.abort();
   }
 
-  async #until(
-    begin: () => Promise<AgentReply | { pending: readonly PendingCall[] }>,
-  ): Promise<TurnEnd> {
+  async #until(begin: () => Promise<Reply>): Promise<TurnEnd> {
     let reply = await this.#unlessCancelled(begin);
     while (reply && "pending" in reply) {
       const { pending } = reply;
       const answer = await this.#answer(pending);
       if (answer === null) return this.#leave(pending);
-      reply = await this.#unlessCancelled(() => this.#call(answer));
+      reply = await this.#unlessCancelled(() => this.#goOn(answer, pending));
       if (reply === null) return this.#leave(pending);
     }
     if (this.#state === "cancelled" || reply === null) return "cancelled";
@@ -113,6 +120,25 @@ export class PromptTurn {
       if ((this.#state as string) === "cancelled") return null;
       throw error;
     }
+  }
+
+  /** Goes on with an answer, or with what is left to answer when another client was faster. */
+  async #goOn(answer: CallInput, pending: readonly PendingCall[]): Promise<Reply> {
+    try {
+      return await this.#call(answer);
+    } catch (error) {
+      if (!InvalidInputError.is(error)) throw error;
+      const left = await this.#stillWaiting();
+      // Otherwise it is the answer that is wrong.
+      if (pending.every(({ toolCallId }) => left.has(toolCallId))) throw error;
+      return { pending: [...left.values()] };
+    }
+  }
+
+  async #stillWaiting(): Promise<ReadonlyMap<string, PendingCall>> {
+    const { agent, userId, sessionId } = this.#parts;
+    const pending = await agent.pending(userId, sessionId);
+    return new Map(pending.map((call) => [call.toolCallId, call]));
   }
 
   async #call(input: CallInput): Promise<AgentReply> {
@@ -216,8 +242,11 @@ export class PromptTurn {
   async #leave(pending: readonly PendingCall[]): Promise<TurnEnd> {
     if (this.#state !== "cancelled") return "waiting";
     const { agent, userId, sessionId } = this.#parts;
-    await agent.interrupt(userId, sessionId);
-    for (const { toolCallId } of pending)
+    const left = await this.#stillWaiting();
+    const open = pending.filter(({ toolCallId }) => left.has(toolCallId));
+    // What another client has answered meanwhile is not for this editor to stop.
+    if (open.length > 0) await agent.interrupt(userId, sessionId);
+    for (const { toolCallId } of open)
       await this.#show({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
     return "cancelled";
   }
