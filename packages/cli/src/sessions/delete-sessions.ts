@@ -7,12 +7,14 @@ import {
   type Slot,
 } from "@holdfast/core";
 import { describeSlot, slotKey } from "@holdfast/core/store-kit";
+import type { HoldfastConfig } from "../config/define-config.js";
 import { loadConfig } from "../config/load-config.js";
 import { CommandError, exitCodes } from "../exit-code.js";
 import { chooseStore } from "../store/choose-store.js";
 import { plural } from "../terminal/format.js";
 import { safeText } from "../terminal/safe-text.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { deletingPlugins } from "./deleting-plugins.js";
 import { findSlot } from "./find-slot.js";
 import type { OwnerFlags } from "./session-options.js";
 import { subagentSession } from "./subagent-session.js";
@@ -44,9 +46,10 @@ export async function deleteSessions(
     terminal.line("Nothing was deleted.");
     return;
   }
+  const plugins = await deletingPlugins(config?.config ?? {});
   const ofSubagents: Slot[] = [];
   for (const slot of slots)
-    ofSubagents.push(...(await deleteSession(store.parts, slot, workspace)));
+    ofSubagents.push(...(await deleteSession(store.parts, slot, { workspace, plugins })));
   if (terminal.isJson) {
     terminal.json({ store: store.url, deleted: slots, ofSubagents });
     return;
@@ -80,17 +83,13 @@ async function agreed(terminal: Terminal, slots: readonly Slot[]): Promise<boole
 async function deleteSession(
   parts: DistributedStore,
   slot: Slot,
-  workspace: string | undefined,
+  { workspace, plugins }: Pick<HoldfastConfig, "workspace" | "plugins">,
 ): Promise<readonly Slot[]> {
   if ((await parts.gate.calls(slot)).length > 0)
     throw new SessionBusyError(
       `${describeSlot(slot)} has a running call; try again when it is done`,
     );
-  const [{ HarnessAgent }, { memoryFlush }, { subagents }] = await Promise.all([
-    import("@holdfast/harness"),
-    import("@holdfast/memory-flush"),
-    import("@holdfast/subagents"),
-  ]);
+  const { HarnessAgent } = await import("@holdfast/harness");
   const subagent = subagentSession(slot);
   const deleted = new Map<string, Slot>();
   let derive: PluginHost["deriveAgent"] | undefined;
@@ -100,8 +99,7 @@ async function deleteSession(
     distributedStore: parts,
     workspace,
     plugins: [
-      memoryFlush({ flushTrigger: "never" }),
-      subagents({ directory: false }),
+      ...(plugins ?? []),
       definePlugin({
         name: "cli",
         contract: 1,
