@@ -31,6 +31,16 @@ describe("answers", () => {
     expect(no.input).toEqual({ confirm: [{ toolCallId: "a", approve: false, reason: "late" }] });
   });
 
+  test("have another id for the approval of a call than for its result, which come one after the other", () => {
+    const approved = answerCall(request([], { s: { approve: true } }), [
+      { ...suspended, state: "asking" },
+    ]);
+    const part = { type: "dynamic-tool", toolCallId: "s", state: "output-available", output: 1 };
+    const given = answerCall(request([part]), [suspended]);
+    expect(given.input).toEqual({ results: [{ toolCallId: "s", output: 1 }] });
+    expect(given.callId).not.toBe(approved.callId);
+  });
+
   test("are refused with fields that mean nothing", () => {
     expect(() => request([], { a: { aprove: true } })).toThrow(/not one of a chat/);
   });

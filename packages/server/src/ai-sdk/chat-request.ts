@@ -173,7 +173,8 @@ export function answerCall(
       ? [{ confirm }, confirm.map(({ toolCallId }) => toolCallId)]
       : answers.length > 0
         ? [{ answers: answers.map(({ answer }) => answer) }, answers.map(({ id }) => id)]
-        : [{ results }, results.map(({ toolCallId }) => toolCallId)];
+        : // A call may ask first and wait for its result then: that is another answer.
+          [{ results }, results.map(({ toolCallId }) => `${toolCallId}#result`)];
   if (ids.length === 0)
     throw new Refusal(409, "NOTHING_WAITS", "Nothing is waiting for this answer any more.");
   const hash = createHash("sha256").update(ids.sort().join()).digest("base64url");

@@ -81,7 +81,10 @@ export class UiChunkEncoder {
       this.#steps.toolResult(event);
     },
     permission_ask: ({ pending }) => this.#wait(pending),
-    tool_suspended: ({ pending }) => this.#wait(pending),
+    tool_suspended: ({ pending }) => {
+      this.#wait(pending);
+      for (const call of pending) this.#steps.toolSuspended(call);
+    },
     model_call_start: ({ messageId = null }) => {
       this.#request = messageId;
     },

@@ -1,4 +1,4 @@
-import type { AgentEvent, EventBody } from "@holdfast/core";
+import type { AgentEvent, EventBody, PendingCall } from "@holdfast/core";
 import { outputText, outputValue, urlOf } from "../run/tool-output.js";
 import type { AiSdkVersion, UiChunk } from "./ui-chunk.js";
 import { blockId } from "./ui-message.js";
@@ -134,6 +134,13 @@ export class UiStepWriter {
     this.#saysSomething = true;
     const type = "tool-input-available";
     this.addBetween({ type, toolCallId, toolName: name, input, dynamic: true });
+  }
+
+  /** Tells a client which had a call approved that it waits now: else it takes the call for answered, and sends the answer again. */
+  toolSuspended({ toolCallId, name: toolName, input }: PendingCall): void {
+    const tool = this.#tools.get(toolCallId);
+    if (tool && tool.name === undefined)
+      this.addBetween({ type: "tool-input-available", toolCallId, toolName, input, dynamic: true });
   }
 
   toolResult({ toolCallId, state, output }: EventOf<"tool_result">): void {
