@@ -1,5 +1,5 @@
 import * as client1 from "@ag-ui/client";
-import type { AgentEvent, Message } from "@holdfast/core";
+import type { AgentEvent, Message, PendingCall } from "@holdfast/core";
 import { scaled, scriptedModel } from "@holdfast/testing";
 import * as client0 from "ag-ui-client-0";
 import fc from "fast-check";
@@ -182,9 +182,9 @@ describe.each(versions)("a client of version %s", (_, client) => {
 
   test("accepts the events of every session, and ends with the messages of the log", async () => {
     let events: readonly AgentEvent[] = [];
-    let toolCallIds: readonly string[] = [];
+    let pending: readonly PendingCall[] = [];
     const url = await serve(async (request) => {
-      const encoder = new AgUiEncoder({ ...runInput(await request.json()), toolCallIds });
+      const encoder = new AgUiEncoder({ ...runInput(await request.json()), pending });
       async function* frames() {
         for (const event of events) yield encoder.encode(event).map(dataFrame).join("");
       }
@@ -197,7 +197,7 @@ describe.each(versions)("a client of version %s", (_, client) => {
         const discarded = new Set<string>();
         for (const call of played.calls) {
           ({ events } = call);
-          toolCallIds = call.pendingBefore.map(({ toolCallId }) => toolCallId);
+          pending = call.pendingBefore;
           const failed = events.some(({ type }) => type === "error");
           // The client insists on answers to what the run before asked.
           const resume = call.pendingBefore

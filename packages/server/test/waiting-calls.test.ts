@@ -1,10 +1,11 @@
-import { tool } from "@holdfast/core";
+import { type PendingCall, type ReActAgent, suspend, tool } from "@holdfast/core";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { agUiHandler } from "../src/ag-ui/index.js";
 import { chatHandler } from "../src/ai-sdk/index.js";
 import { openChat, serve } from "./chat-client.js";
-import { identify, servedAgent } from "./served-agents.js";
+import { identify, pay, servedAgent } from "./served-agents.js";
 
 /** Tool that the page runs, once a person has approved it. */
 const sign = tool({
@@ -28,4 +29,80 @@ test("a tool that the page runs after an approval gets its result", async () => 
   await chat.sendMessage();
   expect(chat.error).toBeUndefined();
   expect(chat.messages.at(-1)?.parts.at(-1)).toMatchObject({ text: "Signed." });
+});
+
+/** Tool that the page runs at once. */
+const locate = tool({ name: "locate", description: "Locates.", input: z.object({}) });
+const where = { message: "Where to?", schema: { type: "object", properties: {} } };
+/** Tool that asks a question. */
+const travel = tool({
+  name: "travel",
+  description: "Travels.",
+  input: z.object({}),
+  execute: (_, { answers }) =>
+    answers.length > 0 ? "there" : suspend("asks", { question: where }),
+});
+
+/** An agent that pays, and calls a tool beside that. */
+function mixedAgent(beside: string): ReActAgent {
+  const toolCalls = [
+    { name: "pay", input: { cents: 5 } },
+    { name: beside, input: {} },
+  ];
+  return servedAgent(scriptedModel([{ toolCalls }, "Done."]), { tools: [pay, locate, travel] });
+}
+
+/** Starts runs of AG-UI, and returns their last events. */
+function runner(agent: ReActAgent) {
+  const handler = agUiHandler({ agent, identify });
+  const words = { id: "m", role: "user", content: "Go." };
+  return async (
+    runId: string,
+    { messages = [], ...more }: { messages?: object[]; resume?: object[] },
+  ) => {
+    const body = { threadId: "trip", runId, protocolVersion: "1.0", ...more };
+    const response = await handler(
+      new Request("http://localhost/api/ag-ui", {
+        method: "POST",
+        headers: { authorization: "alice", "content-type": "application/json" },
+        body: JSON.stringify({ ...body, messages: [words, ...messages] }),
+      }),
+    );
+    const text = await response.text();
+    expect(response.status, text).toBe(200);
+    const [, last = ""] = /data: (.*)\s*$/.exec(text) ?? [];
+    return JSON.parse(last) as { readonly outcome?: unknown };
+  };
+}
+
+const approved = (interruptId = "") => ({
+  ...{ interruptId, status: "resolved", payload: { approved: true } },
+});
+
+test.each([
+  ["locate", ({ toolCallId: id }: PendingCall) => ({ type: "success", pendingToolCallIds: [id] })],
+  ["travel", () => ({ type: "interrupt", interrupts: [{ message: "Where to?" }] })],
+])(
+  "what waits beside an approval waits on once it is given, in AG-UI: %s",
+  async (beside, outcome) => {
+    const agent = mixedAgent(beside);
+    const run = runner(agent);
+    await run("r1", {});
+    const pending = await agent.pending("alice", "trip");
+    const asking = pending.find(({ state }) => state === "asking");
+    const end = await run("r2", { resume: [approved(asking?.toolCallId)] });
+    const [left] = await agent.pending("alice", "trip");
+    expect(left?.name).toBe(beside);
+    expect(end.outcome).toMatchObject(outcome(left as PendingCall));
+  },
+);
+
+test("an approval waits on once the result that came beside it is taken, in AG-UI", async () => {
+  const agent = mixedAgent("locate");
+  const run = runner(agent);
+  await run("r1", {});
+  const [asking, suspended] = await agent.pending("alice", "trip");
+  const result = { id: "t", role: "tool", toolCallId: suspended?.toolCallId, content: "Oslo" };
+  const interrupts = [{ id: asking?.toolCallId, reason: "tool_call" }];
+  expect((await run("r2", { messages: [result] })).outcome).toMatchObject({ interrupts });
 });

@@ -2,6 +2,7 @@ import type { AgentEvent, JsonObject, JsonValue, PendingCall } from "@holdfast/c
 import { errorText } from "../http/refusal.js";
 import { noticeOf } from "../run/notice.js";
 import { outputText, urlOf } from "../run/tool-output.js";
+import { waitingAfter } from "../run/waiting-calls.js";
 import type { AgUiEvent, AgUiOutcome } from "./ag-ui-event.js";
 import { waitingOutcome } from "./ag-ui-interrupts.js";
 
@@ -15,6 +16,8 @@ export interface AgUiEncoderOptions {
   readonly state?: JsonObject | undefined;
   /** Tool calls of earlier runs that this one may have results of. @default none */
   readonly toolCallIds?: readonly string[] | undefined;
+  /** Calls of the session that waited when the run began; those that get no result still wait when it ends. @default none */
+  readonly pending?: readonly PendingCall[] | undefined;
   /** Words for an error by its code. */
   readonly errorText?: ((code: string) => string) | undefined;
 }
@@ -61,7 +64,7 @@ export class AgUiEncoder {
   #unsaved: Streamed[] = [];
   /** The open step has words, a file or a tool call. */
   #saysSomething = false;
-  #pending: readonly PendingCall[] = [];
+  #pending: readonly PendingCall[];
   #compactions = 0;
   readonly #models = new Map<string, { inputTokens: number; outputTokens: number }>();
   #errorCode: string | null = null;
@@ -84,12 +87,6 @@ export class AgUiEncoder {
     },
     tool_call_end: (event) => this.#endTool(event),
     tool_result: ({ toolCallId, output }) => this.#result(toolCallId, outputText(output)),
-    permission_ask: ({ pending }) => {
-      this.#pending = [...this.#pending, ...pending];
-    },
-    tool_suspended: ({ pending }) => {
-      this.#pending = [...this.#pending, ...pending];
-    },
     model_call_end: ({ model, usage, purpose, error }) => {
       if (purpose === "reasoning" && error === undefined && this.#step)
         this.#streamed.isComplete = true;
@@ -133,7 +130,9 @@ export class AgUiEncoder {
   constructor(options: AgUiEncoderOptions) {
     this.#options = options;
     this.#state = options.state ?? {};
+    this.#pending = options.pending ?? [];
     for (const id of options.toolCallIds ?? []) this.#tools.set(id, "ready");
+    for (const { toolCallId } of this.#pending) this.#tools.set(toolCallId, "ready");
   }
 
   /** True once the last event was returned. */
@@ -146,6 +145,7 @@ export class AgUiEncoder {
     if (this.#hasEnded || event.background) return [];
     this.#out = [];
     if (!this.#hasStarted) this.#start();
+    this.#pending = waitingAfter(event, this.#pending);
     (this.#handlers[event.type] as ((event: AgentEvent) => void) | undefined)?.(event);
     const notice = noticeOf(event);
     if (notice && !isState(notice.name)) this.#custom(notice.name, notice.data);

@@ -58,12 +58,16 @@ export function agUiHandler(options: AgUiHandlerOptions): Handler {
       sessionId: input.threadId,
       callId: call.callId,
     });
+    // No result of this agent's tools tells that what a subagent asked waits no more.
+    const answered = new Set(input.resume.map(({ interruptId }) => interruptId));
     const encoder = new AgUiEncoder({
       threadId: input.threadId,
       runId: input.runId,
       state: input.state,
       protocolVersion: input.protocolVersion,
-      toolCallIds: pending.map(({ toolCallId }) => toolCallId),
+      pending: pending.filter(
+        ({ toolCallId, agent }) => agent === undefined || !answered.has(toolCallId),
+      ),
       errorText: (code) => errorText(code, settings.errorText),
     });
     return eventStream(frames(run, encoder), {

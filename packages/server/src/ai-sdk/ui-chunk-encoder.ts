@@ -10,6 +10,7 @@ import { addUsage, noUsage } from "@holdfast/core/plugin-kit";
 import { errorText } from "../http/refusal.js";
 import { messageEvents } from "../run/message-events.js";
 import { noticeOf } from "../run/notice.js";
+import { waitingAfter } from "../run/waiting-calls.js";
 import { compactionPart, evictionPart, steeredPart } from "./data-parts.js";
 import { partChunks } from "./part-chunks.js";
 import { finishReasonOf, statusOf } from "./turn-status.js";
@@ -76,13 +77,8 @@ export class UiChunkEncoder {
     tool_call_start: (event) => this.#steps.startTool(event),
     tool_call_delta: (event) => this.#steps.toolDelta(event),
     tool_call_end: (event) => this.#steps.toolReady(event),
-    tool_result: (event) => {
-      this.#pending = this.#pending.filter(({ toolCallId }) => toolCallId !== event.toolCallId);
-      this.#steps.toolResult(event);
-    },
-    permission_ask: ({ pending }) => this.#wait(pending),
+    tool_result: (event) => this.#steps.toolResult(event),
     tool_suspended: ({ pending }) => {
-      this.#wait(pending);
       for (const call of pending) this.#steps.toolSuspended(call);
     },
     model_call_start: ({ messageId = null }) => {
@@ -159,6 +155,7 @@ export class UiChunkEncoder {
   }
 
   #handle(event: EventBody): void {
+    this.#pending = waitingAfter(event, this.#pending);
     (this.#handlers[event.type] as ((event: EventBody) => void) | undefined)?.(event);
   }
 
@@ -193,14 +190,6 @@ export class UiChunkEncoder {
     for (const chunk of partChunks(known?.parts ?? [], this.#version)) this.#steps.add(chunk);
     for (const { toolCallId, name: toolName, input } of edited)
       this.#steps.add({ type: "tool-input-available", toolCallId, toolName, input, dynamic: true });
-  }
-
-  /** Notes calls that wait for an answer; one that waited before may be told of again. */
-  #wait(calls: readonly PendingCall[]): void {
-    const known = this.#pending.filter(
-      ({ toolCallId }) => !calls.some((call) => call.toolCallId === toolCallId),
-    );
-    this.#pending = [...known, ...calls];
   }
 
   /**
