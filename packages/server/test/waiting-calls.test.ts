@@ -1,9 +1,10 @@
-import { type PendingCall, type ReActAgent, suspend, tool } from "@holdfast/core";
+import { type PendingCall, type ReActAgent, suspend, tool, toolResultsOf } from "@holdfast/core";
 import { eventually, scriptedModel } from "@holdfast/testing";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { agUiHandler } from "../src/ag-ui/index.js";
 import { chatHandler } from "../src/ai-sdk/index.js";
+import { outputText } from "../src/run/tool-output.js";
 import { openChat, serve } from "./chat-client.js";
 import { identify, pay, servedAgent } from "./served-agents.js";
 
@@ -43,11 +44,11 @@ const travel = tool({
     answers.length > 0 ? "there" : suspend("asks", { question: where }),
 });
 
-/** An agent that pays, and calls a tool beside that. */
-function mixedAgent(beside: string): ReActAgent {
+/** An agent that pays, and calls tools beside that. */
+function mixedAgent(...beside: readonly string[]): ReActAgent {
   const toolCalls = [
     { name: "pay", input: { cents: 5 } },
-    { name: beside, input: {} },
+    ...beside.map((name) => ({ name, input: {} })),
   ];
   return servedAgent(scriptedModel([{ toolCalls }, "Done."]), { tools: [pay, locate, travel] });
 }
@@ -106,3 +107,58 @@ test("an approval waits on once the result that came beside it is taken, in AG-U
   const interrupts = [{ id: asking?.toolCallId, reason: "tool_call" }];
   expect((await run("r2", { messages: [result] })).outcome).toMatchObject({ interrupts });
 });
+
+test("what waits beside an approval and a result that come together waits on alone, in AG-UI", async () => {
+  const agent = mixedAgent("locate", "travel");
+  const run = runner(agent);
+  await run("r1", {});
+  const pending = await agent.pending("alice", "trip");
+  const [asking, suspended, left] = ["pay", "locate", "travel"].map((name) =>
+    pending.find((call) => call.name === name),
+  );
+  const result = { id: "t", role: "tool", toolCallId: suspended?.toolCallId, content: "Oslo" };
+  const end = await run("r2", { messages: [result], resume: [approved(asking?.toolCallId)] });
+  expect(await agent.pending("alice", "trip")).toEqual([left]);
+  expect(end.outcome).toMatchObject({ interrupts: [{ message: "Where to?" }] });
+});
+
+describe("a result that comes with an approval counts, too", () => {
+  test("in AG-UI", async () => {
+    const agent = mixedAgent("locate");
+    const run = runner(agent);
+    await run("r1", {});
+    const [asking, suspended] = await agent.pending("alice", "trip");
+    const result = { id: "t", role: "tool", toolCallId: suspended?.toolCallId, content: "Oslo" };
+    const answers = { messages: [result], resume: [approved(asking?.toolCallId)] };
+    for (let count = 0; count < 2; count++)
+      expect((await run("r2", answers)).outcome).toEqual({ type: "success" });
+    expect(await resultsOf(agent)).toEqual(['{"paid":5}', "Oslo"]);
+  });
+
+  test("in a chat", async () => {
+    const agent = mixedAgent("locate");
+    const chat = openChat(await serve(chatHandler({ agent, identify })));
+    await chat.sendMessage({ text: "Go." });
+    const [asking, suspended] = await agent.pending("alice", "trip");
+    const { toolCallId = "" } = suspended ?? {};
+    await chat.addToolResult({ tool: "locate", toolCallId, output: "Oslo" });
+    await chat.addToolApprovalResponse({ id: asking?.toolCallId ?? "", approved: true });
+    await eventually(() =>
+      expect(chat.messages.at(-1)?.parts.at(-1)).toMatchObject({ text: "Done." }),
+    );
+    expect(chat.error).toBeUndefined();
+    expect(await resultsOf(agent)).toEqual(['{"paid":5}', "Oslo"]);
+  });
+});
+
+/** The results of the session's tool calls, in the order of the calls. */
+async function resultsOf(agent: ReActAgent): Promise<unknown[]> {
+  const { context = [] } = (await agent.getAgentState("alice", "trip")) ?? {};
+  const calls = context.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === "tool_call" ? block.id : [])),
+  );
+  const results = context.flatMap(toolResultsOf);
+  return calls.map((id) =>
+    outputText(results.find(({ toolCallId }) => toolCallId === id)?.output ?? []),
+  );
+}

@@ -13,6 +13,7 @@ import { dataFrame, eventStream } from "../http/event-stream.js";
 import { handlerSettings } from "../http/handler-settings.js";
 import { errorText } from "../http/refusal.js";
 import { drain } from "../run/attached.js";
+import { giveResults } from "../run/given-results.js";
 import type { ServedAgent } from "../served-agent.js";
 import { AgUiEncoder } from "./ag-ui-encoder.js";
 import { runCall, runInput } from "./run-input.js";
@@ -52,12 +53,10 @@ export function agUiHandler(options: AgUiHandlerOptions): Handler {
     const isWords = input.resume.length === 0 && input.messages.at(-1)?.role === "user";
     const pending = isWords ? [] : await agent.pending(userId, input.threadId);
     const call = runCall(input, pending);
-    const run = agent.stream(call.input, {
-      ...user.context,
-      userId,
-      sessionId: input.threadId,
-      callId: call.callId,
-    });
+    const { callId } = call;
+    const options = { ...user.context, userId, sessionId: input.threadId, callId };
+    const waiting = await giveResults(agent, call, pending, options);
+    const run = agent.stream(call.input, options);
     // No result of this agent's tools tells that what a subagent asked waits no more.
     const answered = new Set(input.resume.map(({ interruptId }) => interruptId));
     const encoder = new AgUiEncoder({
@@ -65,7 +64,7 @@ export function agUiHandler(options: AgUiHandlerOptions): Handler {
       runId: input.runId,
       state: input.state,
       protocolVersion: input.protocolVersion,
-      pending: pending.filter(
+      pending: waiting.filter(
         ({ toolCallId, agent }) => agent === undefined || !answered.has(toolCallId),
       ),
       errorText: (code) => errorText(code, settings.errorText),

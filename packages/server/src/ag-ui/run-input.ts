@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import {
   type Block,
-  type CallInput,
   type Confirmation,
   type ExternalResult,
   type JsonObject,
@@ -13,6 +12,7 @@ import { isRecord, type QuestionAnswer } from "@holdfast/core/plugin-kit";
 import * as s from "@holdfast/core/plugin-kit/schema";
 import { checkSessionId } from "../http/endpoint.js";
 import { Refusal } from "../http/refusal.js";
+import type { AnsweringCall, NamedCall, ResultCall } from "../run/given-results.js";
 
 /** Answer to an interrupt. */
 interface ResumeEntry {
@@ -81,12 +81,6 @@ export function runInput(body: unknown): RunInput {
   };
 }
 
-/** Input of a call, and the id under which it may be repeated. */
-export interface RunCall {
-  readonly input: CallInput;
-  readonly callId: string;
-}
-
 const payloadSchema = s.object({
   approved: s.boolean(),
   editedArgs: s.json().optional(),
@@ -100,10 +94,14 @@ const payloadSchema = s.object({
  *
  * @throws Refusal 400, or 409 when not every open interrupt is answered
  */
-export function runCall(input: RunInput, pending: readonly PendingCall[]): RunCall {
-  if (input.resume.length > 0) return answers(input.resume, pending);
+export function runCall(input: RunInput, pending: readonly PendingCall[]): AnsweringCall {
+  const given = results(input, pending);
+  if (input.resume.length > 0) return { ...answers(input.resume, pending), results: given };
   const last = input.messages.at(-1);
-  if (last?.role === "tool") return results(input, pending);
+  if (last?.role === "tool") {
+    if (given) return given;
+    throw new Refusal(409, "NOTHING_WAITS", "Nothing is waiting for this answer any more.");
+  }
   if (last?.role !== "user") throw malformed();
   const content = blocksOf(last.content);
   if (content.length === 0) throw new Refusal(400, "EMPTY_MESSAGE", "The message is empty.");
@@ -111,7 +109,7 @@ export function runCall(input: RunInput, pending: readonly PendingCall[]): RunCa
   return { input: userMessage(content, known), callId: `run-${input.runId}` };
 }
 
-function answers(resume: readonly ResumeEntry[], pending: readonly PendingCall[]): RunCall {
+function answers(resume: readonly ResumeEntry[], pending: readonly PendingCall[]): NamedCall {
   const asking = pending.filter(({ state }) => state === "asking");
   const open = asking.length > 0 ? asking : pending.filter(({ question }) => question);
   const answered = new Set(resume.map(({ interruptId }) => interruptId));
@@ -139,7 +137,7 @@ function answers(resume: readonly ResumeEntry[], pending: readonly PendingCall[]
 }
 
 /** Returns the answers to questions of tools: the payload is what the person filled in. */
-function questionAnswers(resume: readonly ResumeEntry[], open: readonly PendingCall[]): RunCall {
+function questionAnswers(resume: readonly ResumeEntry[], open: readonly PendingCall[]): NamedCall {
   const answers = resume.map(({ interruptId: toolCallId, status, payload }): QuestionAnswer => {
     if (status === "cancelled") return { toolCallId, action: "cancel" };
     const hasContent = isRecord(payload) && Object.keys(payload).length > 0;
@@ -153,16 +151,17 @@ function questionAnswers(resume: readonly ResumeEntry[], open: readonly PendingC
   return { input: { answers }, callId: `answer-${hash}` };
 }
 
-function results({ messages, runId }: RunInput, pending: readonly PendingCall[]): RunCall {
+function results(
+  { messages, runId }: RunInput,
+  pending: readonly PendingCall[],
+): ResultCall | undefined {
   const suspended = pending.filter(({ state }) => state === "suspended");
   const given = suspended.flatMap(({ toolCallId }): ExternalResult[] => {
     const message = messages.findLast((one) => one.toolCallId === toolCallId);
     if (message?.role !== "tool") return [];
     return [{ toolCallId, output: (message.content ?? "") as JsonValue }];
   });
-  if (given.length === 0)
-    throw new Refusal(409, "NOTHING_WAITS", "Nothing is waiting for this answer any more.");
-  return { input: { results: given }, callId: `run-${runId}` };
+  return given.length > 0 ? { input: { results: given }, callId: `run-${runId}` } : undefined;
 }
 
 function blocksOf(content: unknown): Block[] {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import {
   type Block,
-  type CallInput,
   type Confirmation,
   type ExternalResult,
   type JsonObject,
@@ -13,6 +12,7 @@ import type { QuestionAnswer } from "@holdfast/core/plugin-kit";
 import * as s from "@holdfast/core/plugin-kit/schema";
 import { checkSessionId } from "../http/endpoint.js";
 import { Refusal } from "../http/refusal.js";
+import type { AnsweringCall, NamedCall } from "../run/given-results.js";
 
 /** Answer to a tool call that asks, beside what the AI SDK's own messages can say. */
 export interface ChatApproval {
@@ -100,12 +100,6 @@ export function chatRequest(body: unknown): ChatRequest {
   return { sessionId: checkSessionId(id), message: last?.data, approvals, answers };
 }
 
-/** Input of the call that a request is for, and the id under which it may be repeated. */
-export interface ChatCall {
-  readonly input: CallInput;
-  readonly callId: string;
-}
-
 /** Begins the ids of calls that answer what waits, and so go on with the last message. */
 const ANSWER = "answer-";
 
@@ -122,7 +116,7 @@ const idPattern = /^[\w.:~@-]{1,128}$/;
  *
  * @throws Refusal 400 for a message without words
  */
-export function wordsCall({ id, parts }: SentMessage): ChatCall {
+export function wordsCall({ id, parts }: SentMessage): NamedCall {
   const content = parts.flatMap((part): Block[] => {
     if (part.type === "text" && typeof part["text"] === "string" && part["text"] !== "")
       return [{ type: "text", text: part["text"] }];
@@ -153,9 +147,9 @@ function fileBlock({ url, mediaType, filename }: SentPart): Block {
  * @throws Refusal 409 when nothing that waits is answered
  */
 export function answerCall(
-  { message, approvals, answers: given }: Omit<ChatRequest, "sessionId">,
+  { message, approvals, answers: said }: Omit<ChatRequest, "sessionId">,
   pending: readonly PendingCall[],
-): ChatCall {
+): AnsweringCall {
   const parts = new Map(message?.parts.map((part) => [part["toolCallId"], part]));
   const confirm = pending.flatMap(({ toolCallId, state }): Confirmation[] => {
     const approval = approvals[toolCallId] ?? {};
@@ -167,18 +161,28 @@ export function answerCall(
   const results = pending.flatMap(({ toolCallId, state }): ExternalResult[] =>
     state === "suspended" ? resultIn(toolCallId, parts.get(toolCallId)) : [],
   );
-  const answers = pending.flatMap((call) => questionAnswer(call, given[call.toolCallId]));
-  const [input, ids] =
-    confirm.length > 0
-      ? [{ confirm }, confirm.map(({ toolCallId }) => toolCallId)]
-      : answers.length > 0
-        ? [{ answers: answers.map(({ answer }) => answer) }, answers.map(({ id }) => id)]
-        : // A call may ask first and wait for its result then: that is another answer.
-          [{ results }, results.map(({ toolCallId }) => `${toolCallId}#result`)];
-  if (ids.length === 0)
-    throw new Refusal(409, "NOTHING_WAITS", "Nothing is waiting for this answer any more.");
-  const hash = createHash("sha256").update(ids.sort().join()).digest("base64url");
-  return { input, callId: `${ANSWER}${hash}` };
+  const answers = pending.flatMap((call) => questionAnswer(call, said[call.toolCallId]));
+  // A call may ask first and wait for its result then: that is another answer.
+  const resultIds = results.map(({ toolCallId }) => `${toolCallId}#result`);
+  const given =
+    results.length > 0 ? { input: { results }, callId: answerId(resultIds) } : undefined;
+  if (confirm.length > 0) {
+    const callId = answerId(confirm.map(({ toolCallId }) => toolCallId));
+    return { input: { confirm }, callId, results: given };
+  }
+  if (answers.length > 0) {
+    const input = { answers: answers.map(({ answer }) => answer) };
+    return { input, callId: answerId(answers.map(({ id }) => id)), results: given };
+  }
+  if (given) return given;
+  throw new Refusal(409, "NOTHING_WAITS", "Nothing is waiting for this answer any more.");
+}
+
+/** Returns the id of a call by what it answers: the same answers once more get the same reply, and others are refused. */
+function answerId(ids: readonly string[]): string {
+  return `${ANSWER}${createHash("sha256")
+    .update([...ids].sort().join())
+    .digest("base64url")}`;
 }
 
 /** Returns the answer to the question of a call, with an id that the next question of the same call does not have. */
