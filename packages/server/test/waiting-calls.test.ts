@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { agUiHandler } from "../src/ag-ui/index.js";
 import { chatHandler } from "../src/ai-sdk/index.js";
+import type { UiMessage } from "../src/ai-sdk/ui-message.js";
 import { outputText } from "../src/run/tool-output.js";
 import { openChat, serve } from "./chat-client.js";
 import { identify, pay, servedAgent } from "./served-agents.js";
@@ -162,3 +163,46 @@ async function resultsOf(agent: ReActAgent): Promise<unknown[]> {
     outputText(results.find(({ toolCallId }) => toolCallId === id)?.output ?? []),
   );
 }
+
+test("a page loaded while an approved tool runs, and words wait, goes on with the same message", async () => {
+  let finish: (() => void) | undefined;
+  const slow = tool({
+    ...pay,
+    execute: () =>
+      new Promise<string>((resolve) => {
+        finish = () => resolve("paid");
+      }),
+  });
+  const model = scriptedModel([{ toolCalls: [{ name: "pay", input: { cents: 5 } }] }, "Done."]);
+  const agent = servedAgent(model, { tools: [slow], persistence: "step" });
+  const url = await serve(chatHandler({ agent, identify }));
+  const headers = { authorization: "alice", "content-type": "application/json" };
+  const history = async () => {
+    const response = await fetch(`${url}/api/chat/trip/messages`, { headers });
+    return (await response.json()) as UiMessage[];
+  };
+  const first = openChat(url);
+  await first.sendMessage({ text: "Pay." });
+  const { id } = first.messages.at(-1) as UiMessage;
+  const [{ toolCallId = "" } = {}] = await agent.pending("alice", "trip");
+  const approvals = { [toolCallId]: { approve: true } };
+  const answered = first.sendMessage(undefined, { body: { approvals } });
+  await eventually(() => finish);
+  const body = JSON.stringify({ text: "Hurry." });
+  await fetch(`${url}/api/chat/trip/steer`, { method: "POST", headers, body });
+  const messages = await history();
+  expect(messages.map(({ role }) => role)).toEqual(["user", "user"]);
+  const second = openChat(url, { messages });
+  const watched = second.resumeStream();
+  await eventually(() => expect(second.messages.at(-1)?.id).toBe(id));
+  finish?.();
+  await Promise.all([answered, watched]);
+  const all = await history();
+  expect(all.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  const steps = ["step-start", "dynamic-tool", "data-steered", "step-start", "text"];
+  for (const message of [all.at(-1), first.messages.at(-1), second.messages.at(-1)]) {
+    expect(message?.id).toBe(id);
+    expect(message?.parts.map(({ type }) => type)).toEqual(steps);
+    expect(message?.parts[1]).toMatchObject({ state: "output-available", output: "paid" });
+  }
+});

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AttachedRun, Message } from "@holdfast/core";
 import { attached } from "../run/attached.js";
-import { sessionRecords } from "../run/session-records.js";
+import { beginsTurn, sessionRecords } from "../run/session-records.js";
 import type { ServedAgent } from "../served-agent.js";
 import { isAnswer } from "./chat-request.js";
 import type { AiSdkVersion } from "./ui-chunk.js";
@@ -67,18 +67,17 @@ export class ChatSession {
     readonly callId?: string | undefined;
   }> {
     const run = options.before === undefined ? await this.#running() : null;
-    const { messages, before } = await this.#history(options, run?.callId);
-    const last = messages.at(-1);
-    const continues = run && isAnswer(run.callId) && last?.role === "assistant";
-    const shown = continues ? messages.slice(0, -1) : messages;
-    return { messages: shown, before, ...(run && { callId: run.callId }) };
+    const { history, words, before } = await this.#history(options, run?.callId);
+    const continues = run && isAnswer(run.callId) && history.at(-1)?.role === "assistant";
+    const shown = continues ? history.slice(0, -1) : history;
+    return { messages: [...shown, ...words], before, ...(run && { callId: run.callId }) };
   }
 
   /** Returns the message that a running call goes on with; null when it begins one. */
   async continued(callId: string): Promise<UiMessage | null> {
     if (!isAnswer(callId)) return null;
-    const { messages } = await this.#history({ limit: 1 }, callId);
-    const last = messages.at(-1);
+    const { history } = await this.#history({ limit: 1 }, callId);
+    const last = history.at(-1);
     return last?.role === "assistant" ? last : null;
   }
 
@@ -93,17 +92,25 @@ export class ChatSession {
     }
   }
 
-  /** @param running - call whose replies are left out */
+  /**
+   * Returns the turns of the log, and the words that wait to enter it.
+   *
+   * @param running - call whose replies are left out, and the words that came in while it ran: its stream has them
+   */
   async #history(
     options: { readonly before?: number | undefined; readonly limit: number },
     running: string | undefined,
-  ): Promise<{ readonly messages: readonly UiMessage[]; readonly before?: number | undefined }> {
+  ): Promise<{
+    readonly history: readonly UiMessage[];
+    readonly words: readonly UiMessage[];
+    readonly before?: number | undefined;
+  }> {
     const [page, pending] = await Promise.all([
       sessionRecords(this.#agent, this.userId, this.id, options),
       options.before === undefined ? this.#agent.pending(this.userId, this.id) : [],
     ]);
     const records = page.records.filter(
-      ({ callId, message }) => callId !== running || message?.role === "user",
+      (record) => record.callId !== running || beginsTurn(record),
     );
     const history = uiHistory(records, {
       version: this.#version,
@@ -111,6 +118,6 @@ export class ChatSession {
       contextWindow: this.#agent.contextWindow,
     });
     const words = page.waiting.flatMap((message) => wordsOf(message) ?? []);
-    return { messages: [...history, ...words], before: page.before };
+    return { history, words, before: page.before };
   }
 }

@@ -53,7 +53,7 @@ export class UiTurn {
     return this.#parts.length > 0;
   }
 
-  /** Call of the model's last reply. */
+  /** Last call that is known to have worked on the turn: of a reply, a result or a person's answer. */
   get lastCallId(): string | null {
     return this.#lastCallId;
   }
@@ -68,6 +68,7 @@ export class UiTurn {
     this.#firstCallId ??= callId;
     if (kind === "mark" && mark) this.#addMark(mark, callId);
     if (kind !== "message" || !message) return;
+    if (message.role !== "user") this.#lastCallId = callId;
     if (message.role === "assistant") this.#addReply(message, callId);
     if (message.role === "tool") this.#addResults(message);
     // Words of the user in the middle of a turn.
@@ -102,7 +103,6 @@ export class UiTurn {
   }
 
   #addReply({ id, content, usage, createdAt }: Message, callId: string): void {
-    this.#lastCallId = callId;
     this.#createdAt ??= createdAt;
     this.#addUsage(callId, usage ?? noUsage);
     if (usage && usage.inputTokens > 0)
@@ -173,6 +173,7 @@ export class UiTurn {
         break;
       }
       case "confirm":
+        this.#lastCallId = callId;
         this.#answer(details);
         break;
       case "call_end":

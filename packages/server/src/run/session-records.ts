@@ -45,6 +45,6 @@ export async function sessionRecords(
 }
 
 /** Tells whether a record holds the words that a call began with. */
-function beginsTurn({ id, message }: LogRecord): boolean {
+export function beginsTurn({ id, message }: LogRecord): boolean {
   return message?.role === "user" && id.includes(".input.");
 }
