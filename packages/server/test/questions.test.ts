@@ -85,22 +85,39 @@ describe("a question of a tool", () => {
       agUiHandler({ agent, identify: () => ({ userId: "alice" }), path: "/" }),
       "/",
     );
-    const run = async (runId: string, more: object): Promise<unknown> =>
-      (await events(await post({ threadId: "trip", runId, ...more }))).at(-1);
-    const messages = [{ id: "m-1", role: "user", content: "Book." }];
-    const first = await run("r-1", { messages });
-    const { outcome } = first as { outcome: { interrupts: Part[] } };
-    const [interrupt] = outcome.interrupts;
-    expect(interrupt).toMatchObject({
+    type Outcome = { readonly type: string; readonly interrupts: readonly Part[] };
+    const run = async (runId: string, resume: Part[] = []): Promise<Outcome> => {
+      const messages = [{ id: "m-1", role: "user", content: "Book." }];
+      const sent = await events(await post({ threadId: "trip", runId, messages, resume }));
+      return sent.at(-1)?.["outcome"] as Outcome;
+    };
+    const [first] = (await run("r-1")).interrupts;
+    expect(first).toMatchObject({
       reason: "input_required",
       message: "How many nights?",
       responseSchema: schema,
     });
-    const interruptId = interrupt?.["id"];
+    const filled = { status: "resolved", payload: { nights: 4 } };
+    const [second] = (await run("r-2", [{ interruptId: first?.["id"], ...filled }])).interrupts;
+    expect(second?.["id"]).not.toBe(first?.["id"]);
+    expect(second?.["toolCallId"]).toBe(first?.["toolCallId"]);
+    // The same answer once more gets the same reply, also when nothing waits any longer.
+    const last = [{ interruptId: second?.["id"], status: "cancelled" }];
+    for (const runId of ["r-3", "r-3", "r-4"])
+      expect(await run(runId, last)).toEqual({ type: "success" });
+    await agent.close();
+  });
+
+  test("may be named by its call alone in AG-UI", async () => {
+    const agent = askingAgent();
+    const identify = () => ({ userId: "alice" });
+    const post = poster(agUiHandler({ agent, identify, path: "/" }), "/");
+    const messages = [{ id: "m-1", role: "user", content: "Book." }];
+    await events(await post({ threadId: "trip", runId: "r-1", messages }));
+    const [{ toolCallId: interruptId = "" } = {}] = await agent.pending("alice", "trip");
     const resume = [{ interruptId, status: "resolved", payload: { nights: 4 } }];
-    await run("r-2", { messages, resume });
-    const end = await run("r-3", { messages, resume: [{ interruptId, status: "cancelled" }] });
-    expect(end).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "success" } });
+    await events(await post({ threadId: "trip", runId: "r-2", resume }));
+    expect(await agent.pending("alice", "trip")).toMatchObject([{ questionNumber: 2 }]);
     await agent.close();
   });
 });

@@ -2,7 +2,7 @@ import type { JsonValue } from "@holdfast/core";
 
 /** Question to a person, with which a run ends. */
 export interface AgUiInterrupt {
-  /** Id of the tool call that asks. */
+  /** Id of the tool call that asks; for its question with the number of that, `<toolCallId>#<number>`. */
   readonly id: string;
   readonly reason: string;
   readonly message?: string;

@@ -16,6 +16,7 @@ import { drain } from "../run/attached.js";
 import { giveResults } from "../run/given-results.js";
 import type { ServedAgent } from "../served-agent.js";
 import { AgUiEncoder } from "./ag-ui-encoder.js";
+import { interruptedCall } from "./ag-ui-interrupts.js";
 import { runCall, runInput } from "./run-input.js";
 
 /** Options of {@link agUiHandler}. */
@@ -58,7 +59,7 @@ export function agUiHandler(options: AgUiHandlerOptions): Handler {
     const waiting = await giveResults(agent, call, pending, options);
     const run = agent.stream(call.input, options);
     // No result of this agent's tools tells that what a subagent asked waits no more.
-    const answered = new Set(input.resume.map(({ interruptId }) => interruptId));
+    const answered = new Set(input.resume.map(({ interruptId }) => interruptedCall(interruptId)));
     const encoder = new AgUiEncoder({
       threadId: input.threadId,
       runId: input.runId,

@@ -12,6 +12,16 @@ const answerSchema = {
   required: ["approved"],
 };
 
+/** Returns the id of the interrupt for a call: that of a question has its number, so that an answer alone tells what it is for. */
+export function interruptIdOf({ toolCallId, question, questionNumber = 1 }: PendingCall): string {
+  return question ? `${toolCallId}#${questionNumber}` : toolCallId;
+}
+
+/** Returns the tool call that an interrupt is for. */
+export function interruptedCall(interruptId: string): string {
+  return interruptId.replace(/#\d+$/, "");
+}
+
 /** Returns how a run ends whose tool calls wait: with questions to a person, or for results of tools that the client runs. */
 export function waitingOutcome(
   pending: readonly PendingCall[],
@@ -30,7 +40,7 @@ export function waitingOutcome(
 function questionOf(call: PendingCall): AgUiInterrupt {
   const { toolCallId, name, question, questionNumber, agent } = call;
   return {
-    id: toolCallId,
+    id: interruptIdOf(call),
     reason: "input_required",
     message: question?.message ?? "",
     ...(agent === undefined && { toolCallId }),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   type Block,
+  type CallInput,
   type Confirmation,
   type ExternalResult,
   type JsonObject,
@@ -13,6 +14,7 @@ import * as s from "@holdfast/core/plugin-kit/schema";
 import { checkSessionId } from "../http/endpoint.js";
 import { Refusal } from "../http/refusal.js";
 import type { AnsweringCall, NamedCall, ResultCall } from "../run/given-results.js";
+import { interruptedCall, interruptIdOf } from "./ag-ui-interrupts.js";
 
 /** Answer to an interrupt. */
 interface ResumeEntry {
@@ -112,10 +114,23 @@ export function runCall(input: RunInput, pending: readonly PendingCall[]): Answe
 function answers(resume: readonly ResumeEntry[], pending: readonly PendingCall[]): NamedCall {
   const asking = pending.filter(({ state }) => state === "asking");
   const open = asking.length > 0 ? asking : pending.filter(({ question }) => question);
-  const answered = new Set(resume.map(({ interruptId }) => interruptId));
-  if (open.some(({ toolCallId }) => !answered.has(toolCallId)))
+  // A client may name a question by its call alone.
+  const byCall = new Map(open.map((call) => [call.toolCallId, interruptIdOf(call)]));
+  const ids = resume.map(({ interruptId: id }) => byCall.get(id) ?? id);
+  if (open.some((call) => !ids.includes(interruptIdOf(call))))
     throw new Refusal(409, "INTERRUPTS_OPEN", "Answer everything that waits at once.");
-  if (asking.length === 0 && open.length > 0) return questionAnswers(resume, open);
+  // By the questions: the same answers once more get the same reply, and others are refused.
+  const hash = createHash("sha256")
+    .update([...new Set(ids)].sort().join())
+    .digest("base64url");
+  const areQuestions = ids.every((id) => interruptedCall(id) !== id);
+  return {
+    input: areQuestions ? questionAnswers(resume) : confirmations(resume),
+    callId: `answer-${hash}`,
+  };
+}
+
+function confirmations(resume: readonly ResumeEntry[]): CallInput {
   const confirm = resume.map(({ interruptId, status, payload }): Confirmation => {
     if (status === "cancelled") return { toolCallId: interruptId, approve: false, interrupt: true };
     const parsed = payloadSchema.safeParse(payload);
@@ -129,16 +144,13 @@ function answers(resume: readonly ResumeEntry[], pending: readonly PendingCall[]
       ...(remember !== undefined && { remember }),
     };
   });
-  // By the questions: the same answers once more get the same reply, and others are refused.
-  const hash = createHash("sha256")
-    .update([...answered].sort().join())
-    .digest("base64url");
-  return { input: { confirm }, callId: `answer-${hash}` };
+  return { confirm };
 }
 
 /** Returns the answers to questions of tools: the payload is what the person filled in. */
-function questionAnswers(resume: readonly ResumeEntry[], open: readonly PendingCall[]): NamedCall {
-  const answers = resume.map(({ interruptId: toolCallId, status, payload }): QuestionAnswer => {
+function questionAnswers(resume: readonly ResumeEntry[]): CallInput {
+  const answers = resume.map(({ interruptId, status, payload }): QuestionAnswer => {
+    const toolCallId = interruptedCall(interruptId);
     if (status === "cancelled") return { toolCallId, action: "cancel" };
     const hasContent = isRecord(payload) && Object.keys(payload).length > 0;
     return {
@@ -146,9 +158,7 @@ function questionAnswers(resume: readonly ResumeEntry[], open: readonly PendingC
       ...(hasContent && { content: payload as JsonObject }),
     };
   });
-  const numbers = open.map(({ toolCallId, questionNumber }) => `${toolCallId}#${questionNumber}`);
-  const hash = createHash("sha256").update(numbers.sort().join()).digest("base64url");
-  return { input: { answers }, callId: `answer-${hash}` };
+  return { answers };
 }
 
 function results(
