@@ -1,10 +1,17 @@
-import { type PendingCall, type ReActAgent, suspend, tool, toolResultsOf } from "@holdfast/core";
+import {
+  InMemoryAgentStateStore,
+  type PendingCall,
+  type ReActAgent,
+  suspend,
+  tool,
+  toolResultsOf,
+} from "@holdfast/core";
 import { eventually, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { agUiHandler } from "../src/ag-ui/index.js";
 import { chatHandler } from "../src/ai-sdk/index.js";
-import type { UiMessage } from "../src/ai-sdk/ui-message.js";
+import type { ChatMetadata, UiMessage } from "../src/ai-sdk/ui-message.js";
 import { outputText } from "../src/run/tool-output.js";
 import { openChat, serve } from "./chat-client.js";
 import { identify, pay, servedAgent } from "./served-agents.js";
@@ -205,4 +212,40 @@ test("a page loaded while an approved tool runs, and words wait, goes on with th
     expect(message?.parts.map(({ type }) => type)).toEqual(steps);
     expect(message?.parts[1]).toMatchObject({ state: "output-available", output: "paid" });
   }
+});
+
+describe("an answer that fails", () => {
+  test("leaves the page with what waits, so that it can be given again", async () => {
+    const stateStore = new InMemoryAgentStateStore();
+    const model = scriptedModel([{ toolCalls: [{ name: "pay", input: { cents: 5 } }] }, "Done."]);
+    const agent = servedAgent(model, { stateStore });
+    const chat = openChat(await serve(chatHandler({ agent, identify })));
+    await chat.sendMessage({ text: "Go." });
+    const waiting = chat.messages.at(-1)?.metadata?.pending ?? [];
+    expect(waiting).toHaveLength(1);
+    stateStore.save = () => Promise.reject(new Error("away"));
+    const approvals = { [waiting[0]?.toolCallId ?? ""]: { approve: true } };
+    await chat.sendMessage(undefined, { body: { approvals } });
+    expect(await agent.pending("alice", "trip")).toEqual(waiting);
+    expect(chat.messages.at(-1)?.metadata).toMatchObject({ status: "error", pending: waiting });
+  });
+
+  test("because another page was first does not show what waits no more", async () => {
+    const agent = mixedAgent();
+    const handler = chatHandler({ agent, identify });
+    await agent.call("Go.", { userId: "alice", sessionId: "trip" });
+    const [{ toolCallId = "" } = {}] = await agent.pending("alice", "trip");
+    const headers = { authorization: "alice", "content-type": "application/json" };
+    const answer = async (approve: boolean): Promise<ChatMetadata> => {
+      const body = JSON.stringify({ id: "trip", approvals: { [toolCallId]: { approve } } });
+      const url = "http://localhost/api/chat";
+      const response = await handler(new Request(url, { method: "POST", headers, body }));
+      const [, metadata = ""] = /"messageMetadata":(.*)\}$/m.exec(await response.text()) ?? [];
+      return JSON.parse(metadata);
+    };
+    expect(await Promise.all([answer(true), answer(false)])).toMatchObject([
+      { status: "complete", pending: [] },
+      { status: "error", pending: [] },
+    ]);
+  });
 });

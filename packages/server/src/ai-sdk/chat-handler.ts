@@ -142,13 +142,18 @@ function stream(
       },
     }),
   });
-  const words = () =>
-    session.context().catch((error: unknown) => {
-      // The reply does not depend on them: the history has what the stream cannot show.
+  // The reply does not depend on them: the history has what the stream cannot show.
+  const orElse =
+    <T>(other: T) =>
+    (error: unknown): T => {
       report(settings, error, request);
-      return [];
-    });
-  return eventStream(chatFrames(run, encoder, words), {
+      return other;
+    };
+  const facts = {
+    words: () => session.context().catch(orElse([])),
+    pending: () => session.pending().catch(orElse(null)),
+  };
+  return eventStream(chatFrames(run, encoder, facts), {
     heartbeatMs,
     headers: { ...chatStreamHeaders, "x-call-id": run.callId },
     onCancel,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AttachedRun, Message } from "@holdfast/core";
+import type { AttachedRun, Message, PendingCall } from "@holdfast/core";
 import { attached } from "../run/attached.js";
 import { beginsTurn, sessionRecords } from "../run/session-records.js";
 import type { ServedAgent } from "../served-agent.js";
@@ -37,11 +37,16 @@ export class ChatSession {
     return (await this.#agent.getAgentState(this.userId, this.id))?.context ?? [];
   }
 
+  /** Returns the calls that wait for an answer. */
+  pending(): Promise<readonly PendingCall[]> {
+    return this.#agent.pending(this.userId, this.id);
+  }
+
   /** Returns what waits, the todo list, plan mode and the running call. */
   async facts(): Promise<object | null> {
     const [state, pending, run] = await Promise.all([
       this.#agent.getAgentState(this.userId, this.id),
-      this.#agent.pending(this.userId, this.id),
+      this.pending(),
       this.attach(),
     ]);
     if (!state && !run) return null;
@@ -107,7 +112,7 @@ export class ChatSession {
   }> {
     const [page, pending] = await Promise.all([
       sessionRecords(this.#agent, this.userId, this.id, options),
-      options.before === undefined ? this.#agent.pending(this.userId, this.id) : [],
+      options.before === undefined ? this.pending() : [],
     ]);
     const records = page.records.filter(
       (record) => record.callId !== running || beginsTurn(record),

@@ -131,6 +131,17 @@ export class UiChunkEncoder {
     for (const message of messages) this.#known.set(message.id, message);
   }
 
+  /**
+   * Tells the encoder what waits once a call has failed, before its end: what the events told may not be saved, and of an answer that
+   * another page gave first there are none.
+   */
+  knowPending(pending: readonly PendingCall[]): void {
+    // Words that fail begin a message, which calls of another one are no part of.
+    const isOwn = ({ toolCallId }: PendingCall) =>
+      this.#continues || this.#steps.hasTool(toolCallId);
+    this.#pending = pending.filter(isOwn);
+  }
+
   /** Returns the chunks of the next event. */
   encode(event: AgentEvent): readonly UiChunk[] {
     if (this.#hasEnded || event.background) return [];
@@ -212,7 +223,8 @@ export class UiChunkEncoder {
     const status = statusOf(reason);
     const steps = this.#steps;
     if (status === "waiting") this.#ask();
-    else this.#pending = [];
+    // What has no result waits on when an answer fails.
+    else if (status !== "error") this.#pending = [];
     // An interrupted reply of thoughts alone is not kept.
     if (status === "interrupted" && steps.step !== null && !steps.saysSomething) steps.discard(1);
     steps.endStep();
