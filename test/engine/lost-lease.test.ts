@@ -1,17 +1,20 @@
 import {
   type AgentEvent,
+  type ConversationLog,
   InMemoryAgentStateStore,
   InProcessSessionGate,
   LeaseLostError,
   ReActAgent,
   type ReActAgentOptions,
   type SessionGate,
+  type Slot,
   tool,
 } from "@holdfast/core";
-import type { Lease } from "@holdfast/core/store-kit";
+import type { Lease, LogDraft } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { agentOn } from "./agent-on.js";
 import { fates, logged, logRecords, outcomes, outline, slotOf } from "./conversation.js";
 import { door } from "./door.js";
 
@@ -68,6 +71,28 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
     });
     return { store, agent, lose, ran, events };
   }
+
+  test.each(["fail", "merge-append"] as const)(
+    "between the log and the state saves nothing, whatever is done about conflicts: %s",
+    async (conflictPolicy) => {
+      const store = new InMemoryAgentStateStore({ fused: false });
+      const { gate, lose } = losableGate(new InProcessSessionGate());
+      const { log: inner } = store.companions();
+      const log: ConversationLog = Object.create(inner, {
+        append: {
+          value: async (slot: Slot, records: readonly LogDraft[]) => {
+            await inner.append(slot, records);
+            if (records.some(({ mark }) => mark?.name === "call_end")) lose();
+          },
+        },
+      });
+      for (const name of ["read", "search", "delete"] as const)
+        Object.assign(log, { [name]: (inner[name] as () => unknown).bind(inner) });
+      const agent = agentOn(store, { gate, log, conflictPolicy });
+      await expect(agent.call("hi", ctx)).rejects.toSatisfy(LeaseLostError.is);
+      expect(outline(await agent.getAgentState(null, "s"))).not.toContain("assistant: ok");
+    },
+  );
 
   async function expectOnlyInputKept(
     { store, ran, events }: ReturnType<typeof setUp>,

@@ -1,4 +1,9 @@
-import { StateConflictError, StoreError, UnknownOutcomeError } from "../../errors/store-errors.js";
+import {
+  LeaseLostError,
+  StateConflictError,
+  StoreError,
+  UnknownOutcomeError,
+} from "../../errors/store-errors.js";
 import { messageBytes } from "../../message/read-message.js";
 import type {
   CallRecordWrite,
@@ -61,7 +66,7 @@ export async function saveSession(scope: SavedScope, options: SaveOptions): Prom
       await writeAll(scope, { ...options, checked });
     } catch (error) {
       const conflict = conflictIn(error);
-      if (!conflict || options.opening || options.isNew) throw error;
+      if (!conflict || LeaseLostError.is(error) || options.opening || options.isNew) throw error;
       const isResolved = await resolveConflict(scope, options, conflict, (how) =>
         writeAll(scope, { ...options, checked: undefined }, how),
       );
@@ -146,7 +151,11 @@ async function writeAll(
   const { log } = session;
   const to = writeEnds(scope, options.outcome, how === "merge");
   const drafts = [...log.drafts];
-  if (!parts.fused.log) await appendLog(parts, session, drafts);
+  if (!parts.fused.log) {
+    await appendLog(parts, session, drafts);
+    // The process may have stood still meanwhile, until another had the session.
+    if (!session.holdsLease()) throw session.leaseLost();
+  }
   await commit(scope, options, { drafts, to, rewrite: how === "overwrite" });
   log.written(drafts);
   log.saved();
