@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StateTooLargeError, StoreUnavailableError, UnknownOutcomeError } from "../../src/index.js";
 import { boundedRead, boundedWrite, sleep, withDeadline } from "../../src/store-kit/index.js";
+import { expectNoTimers } from "./no-timers.js";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -21,7 +22,7 @@ test("work that ends in time is passed on, and no timer is left", async () => {
     throw error;
   };
   await expect(withDeadline(thrower, 1_000, late)).rejects.toBe(error);
-  expect(vi.getTimerCount()).toBe(0);
+  await expectNoTimers();
 });
 
 test("work that takes too long ends in the given error, not a moment earlier", async () => {
@@ -32,7 +33,7 @@ test("work that takes too long ends in the given error, not a moment earlier", a
   await vi.advanceTimersByTimeAsync(1);
   await waiting;
   expect(settled).toHaveBeenCalledWith(new Error("late"));
-  expect(vi.getTimerCount()).toBe(0);
+  await expectNoTimers();
 });
 
 test("work that fails after its deadline disturbs nobody", async () => {
@@ -90,5 +91,5 @@ test("sleep ends when its time is up or its signal aborts, and leaves nothing be
   expect(woken.mock.calls).toEqual([["time"], ["signal"]]);
   await sleep(1_000, controller.signal);
   expect(remove).toHaveBeenCalledTimes(2);
-  expect(vi.getTimerCount()).toBe(0);
+  await expectNoTimers();
 });

@@ -23,6 +23,7 @@ import {
   slotKey,
 } from "../../src/store-kit/index.js";
 import { type Fault, MapClient } from "./map-client.js";
+import { expectNoTimers } from "./no-timers.js";
 import { appendWrite, behavesLikeAList, newSlot } from "./state-writes.js";
 
 const long = process.env["HOLDFAST_LONG"] === "1";
@@ -192,7 +193,7 @@ describe("a client that fails", () => {
       const checked = expect(saving).rejects.toSatisfy(UnknownOutcomeError.is);
       await vi.advanceTimersByTimeAsync(commandTimeoutMs ?? 5_000);
       await checked;
-      expect(vi.getTimerCount()).toBe(0);
+      await expectNoTimers();
     }
   });
 });

@@ -12,6 +12,7 @@ import {
   type StateWrite,
   saveWithRetry,
 } from "../../src/store-kit/index.js";
+import { expectNoTimers } from "./no-timers.js";
 import { appendWrite, newSlot } from "./state-writes.js";
 
 beforeEach(() => {
@@ -50,7 +51,7 @@ async function save(answers: readonly Answer[], options?: SaveRetryOptions) {
     });
   await vi.advanceTimersByTimeAsync(120_000);
   await running;
-  expect(vi.getTimerCount()).toBe(0);
+  await expectNoTimers();
   for (const each of writes) expect(each).toBe(write);
   return { outcome, attempts: writes.length, times, elapsed };
 }

@@ -6,6 +6,7 @@ import {
   UnknownOutcomeError,
 } from "../../../src/index.js";
 import { type Lease, LeaseGate } from "../../../src/store-kit/index.js";
+import { expectNoTimers } from "../no-timers.js";
 import { LeaseServer, MemoryLeaseBackend } from "./memory-lease-backend.js";
 
 const slot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };
@@ -24,8 +25,8 @@ beforeEach(async () => {
   lease = await gate.acquire(slot, { callId: "c-1" });
 });
 
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
+afterEach(async () => {
+  await expectNoTimers();
   expect(server.wakes.size).toBe(0);
   expect(gate.size).toBe(0);
   vi.useRealTimers();

@@ -7,6 +7,7 @@ import {
   StoreUnavailableError,
 } from "../../../src/index.js";
 import { type Lease, LeaseGate } from "../../../src/store-kit/index.js";
+import { expectNoTimers } from "../no-timers.js";
 import { LeaseServer, type Link, MemoryLeaseBackend } from "./memory-lease-backend.js";
 
 const slot: Slot = { agentId: "agent", userId: "user", sessionId: "session" };
@@ -56,7 +57,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const gate of gates) await gate.close();
   await vi.advanceTimersByTimeAsync(0);
-  expect(vi.getTimerCount()).toBe(0);
+  await expectNoTimers();
   vi.useRealTimers();
 });
 
