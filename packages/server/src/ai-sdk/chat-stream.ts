@@ -8,7 +8,7 @@ export const chatStreamHeaders: Readonly<Record<string, string>> = {
   "x-vercel-ai-ui-message-stream": "v1",
 };
 
-/** What the session has, and events do not tell. */
+/** Facts of the session that no event tells. */
 export interface SessionFacts {
   /** Returns messages, among them those that the call has taken in, or had saved before it died. */
   words(): Promise<readonly Message[]>;
