@@ -112,13 +112,13 @@ type OnOpen = (
  *
  * @throws StateConflictError when the store has lost acknowledged saves, and such sessions are refused
  */
-export async function openAnswer(
+export function openAnswer(
   parts: AgentParts,
   held: HeldSlot,
   { answer, known }: Answered,
   entry: OpeningOptions,
   onOpen: OnOpen,
-): Promise<OpenSession> {
+): OpenSession | Promise<OpenSession> {
   const { slot } = held;
   const key = slotText(slot);
   const cached = parts.cache.peek(key);
@@ -135,9 +135,10 @@ export async function openAnswer(
       return tidySession(parts, new OpenSession(held, advanced.opened), entry);
     }
   }
-  const found =
-    answer === null || isWhole(answer) ? answer : await loadWhole(parts.stateStore, slot);
-  return openFound(parts, held, { found, known }, entry, onOpen);
+  const open = (found: LoadedState | null) =>
+    openFound(parts, held, { found, known }, entry, onOpen);
+  if (answer === null || isWhole(answer)) return open(answer);
+  return loadWhole(parts.stateStore, slot).then(open);
 }
 
 /** Opens the session from a whole state, or from nothing. Throws as {@link openAnswer}. */
