@@ -12,6 +12,10 @@ const bob = { userId: "bob", sessionId: "s" };
 /** Leaves MEMORY.md as the test wrote it. */
 const consolidatesNothing = scriptedModel(() => ({ error: new Error("no answer") }));
 
+/** A place whose first command has the time to make the tables on a busy machine. */
+const fresh = (kind: "redis" | "mysql"): StoreChoice =>
+  freshChoice(kind, { commandTimeoutMs: 30_000 });
+
 /** One of several machines that share nothing but the store. Its model does as the test says, and then says "ok". */
 async function node(choice: StoreChoice) {
   const directory = await tempDirectory();
@@ -57,7 +61,7 @@ const write = (content: string): ScriptedReply => ({
 
 describe.each(fleetStores)("the memory in the prompt, on %s", (kind) => {
   test("is what another node made of it, from the next call on, in whatever session", async () => {
-    const choice = freshChoice(kind);
+    const choice = fresh(kind);
     const [one, two] = [await node(choice), await node(choice)];
     expect(await two.memories(ann)).toEqual([undefined]);
     for (const text of ["tea", "ale", "tea"]) {
@@ -69,7 +73,7 @@ describe.each(fleetStores)("the memory in the prompt, on %s", (kind) => {
   });
 
   test("has what a tool of the call itself wrote, from the next step on", async () => {
-    const { script, memories } = await node(freshChoice(kind));
+    const { script, memories } = await node(fresh(kind));
     script.push(save("Likes tea."), write("Likes ale."));
     const [before, saved, written] = await memories(ann);
     expect(before).toBeUndefined();
@@ -79,7 +83,7 @@ describe.each(fleetStores)("the memory in the prompt, on %s", (kind) => {
   });
 
   test("is its user's and nobody else's", async () => {
-    const choice = freshChoice(kind);
+    const choice = fresh(kind);
     const [one, two] = [await node(choice), await node(choice)];
     one.script.push(write("Ann likes tea."));
     await one.memories(ann);
@@ -97,7 +101,7 @@ describe.each(fleetStores)("the memory in the prompt, on %s", (kind) => {
   });
 
   test("has what the call wrote that another node's call waited for", async () => {
-    const choice = freshChoice(kind);
+    const choice = fresh(kind);
     const [one, two] = [await node(choice), await node(choice)];
     await two.memories(ann);
     const [reached, released] = [door(), door()];
@@ -122,7 +126,7 @@ describe.each(fleetStores)("the memory in the prompt, on %s", (kind) => {
   });
 
   test("is what is stored, for a node that starts anew", async () => {
-    const choice = freshChoice(kind);
+    const choice = fresh(kind);
     const one = await node(choice);
     one.script.push(write("tea"));
     await one.memories(ann);

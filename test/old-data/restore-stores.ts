@@ -91,7 +91,9 @@ const restorers: Readonly<Record<Kind, Restorer>> = {
     await pool.end();
     return () => {
       const own = createPool(inject("mysqlUrl"));
-      const store = sealed(part, MysqlDistributedStore.from(own, { tablePrefix }));
+      // The first command migrates the tables, which takes longer than usual on a busy machine.
+      const mysql = MysqlDistributedStore.from(own, { tablePrefix, commandTimeoutMs: 30_000 });
+      const store = sealed(part, mysql);
       const close = () => store.stateStore.close().then(() => own.end());
       return { store, options: { distributedStore: store, workspace }, close };
     };

@@ -11,7 +11,8 @@ let store: MysqlDistributedStore;
 
 beforeEach(async () => {
   tablePrefix = freshPrefix();
-  store = MysqlDistributedStore.from(pool, { tablePrefix });
+  // Its first command makes the tables, which takes longer than usual on a busy machine.
+  store = MysqlDistributedStore.from(pool, { tablePrefix, commandTimeoutMs: 30_000 });
   await store.stateStore.save(slot, turnWrite(slot, null, 0));
 });
 
