@@ -73,6 +73,20 @@ describe.each(["memory", "disk"] as const)(
       await ends(box, `${many} 2> /dev/null`, { code: "TOO_LARGE", says: "maxFiles" });
     });
 
+    test("can be followed by one that deletes some, however long it takes, but not by one that adds more", async () => {
+      await using box = await sandboxed({ storage, maxFiles: 100 });
+      const tooMany = { code: "TOO_LARGE", message: expect.stringContaining("maxFiles") };
+      const add = (from: number): string =>
+        `i=${from}; while [ $i -lt ${from + 300} ]; do echo > "many/$i"; i=$((i+1)); done 2> /dev/null`;
+      const visit = await box.files.enter(mine);
+      const first = `mkdir many; ${add(0)}; sleep 100`;
+      await expect(run(box.files, first)).rejects.toMatchObject(tooMany);
+      await expect(run(box.files, `${add(300)}; sleep 100`)).rejects.toMatchObject(tooMany);
+      expect((await run(box.files, "sleep 2; rm -rf many; echo fine")).stdout).toBe("fine\n");
+      await visit.leave();
+      expect(await box.kept.list(mine, "")).toEqual([]);
+    });
+
     test("of memory with 200 processes, each of which has little", async () => {
       await using box = await sandboxed({
         storage,

@@ -9,6 +9,13 @@ const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O
 const MAX_OPEN = 200;
 const BLOCK_BYTES = 512;
 
+/** Space that a tree of files takes. */
+export interface TreeUsage {
+  readonly bytes: number;
+  /** Files and directories. */
+  readonly files: number;
+}
+
 /**
  * Adds up what all files below a directory take, including those that no path can name and no listing shows: their size,
  * or the blocks allocated to them where that is more. A file with several names counts once. Commands may be changing
@@ -16,18 +23,18 @@ const BLOCK_BYTES = 512;
  *
  * @throws StateTooLargeError for more than `maxFiles` files and directories, or directories nested too deep
  */
-export async function diskUsage(root: string, maxFiles: number): Promise<number> {
+export async function diskUsage(root: string, maxFiles: number): Promise<TreeUsage> {
   const usage = new DiskUsage(maxFiles);
   const handle = await openDirectory(root);
   if (handle !== null) await usage.add(handle);
-  return usage.bytes;
+  return { bytes: usage.bytes, files: usage.files };
 }
 
 class DiskUsage {
   bytes = 0;
+  files = 0;
   readonly #maxFiles: number;
   readonly #linked = new Set<number>();
-  #entries = 0;
   #open = 0;
 
   constructor(maxFiles: number) {
@@ -76,7 +83,7 @@ class DiskUsage {
   async #names(directory: string): Promise<Buffer[]> {
     const names: Buffer[] = [];
     for await (const { name } of await opendir(directory, { encoding: "buffer" as "utf8" })) {
-      if (++this.#entries > this.#maxFiles) throw tooManyFiles(this.#maxFiles);
+      if (++this.files > this.#maxFiles) throw tooManyFiles(this.#maxFiles);
       names.push(name as unknown as Buffer);
     }
     return names;

@@ -33,6 +33,8 @@ export class WorkingCopy {
   #maxTotalBytes = 0;
   #maxFiles = 0;
   #space: TreeSpace = { bytes: 0, entries: 0 };
+  /** True when a command may have left more behind than a running one may use. */
+  #isExceeded = false;
 
   private constructor(options: WorkingCopyOptions, backing: BackingFiles, tree: ScratchTree) {
     this.tree = tree;
@@ -109,11 +111,17 @@ export class WorkingCopy {
     const checks = new UsageChecks(this.tree, {
       ...{ totalBytes: bytes, files: entries, memoryBytes, processes: maxProcesses + 2 },
     });
-    return whileWatched(signal, checks.all(), (either) =>
-      work(either, (firstProcess) => {
-        checks.firstProcess = firstProcess;
-      }),
-    );
+    if (this.#isExceeded) this.#isExceeded = await checks.allowWhatIsThere();
+    try {
+      return await whileWatched(signal, checks.all(), (either) =>
+        work(either, (firstProcess) => {
+          checks.firstProcess = firstProcess;
+        }),
+      );
+    } catch (error) {
+      this.#isExceeded ||= StateTooLargeError.is(error);
+      throw error;
+    }
   }
 
   /** Removes the copy. */

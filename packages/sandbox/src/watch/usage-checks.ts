@@ -1,6 +1,6 @@
 import { stat, statfs } from "node:fs/promises";
 import { InvalidInputError, StateTooLargeError, StoreUnavailableError } from "@holdfast/core";
-import { diskUsage } from "../files/disk-usage.js";
+import { diskUsage, type TreeUsage } from "../files/disk-usage.js";
 import { tooManyFiles } from "../files/list-tree.js";
 import type { ScratchTree } from "../files/scratch-tree.js";
 import { SandboxProcesses } from "./sandbox-processes.js";
@@ -23,6 +23,8 @@ const QUICK_CHECK_MS = 100;
 /** A program that finds no space says so itself, or makes some; only a command that goes on without is ended. */
 const MAX_FULL_CHECKS = 30;
 const MAX_HIDDEN_CHECKS = 5;
+/** Times `files` up to which a tree that is over its limits is measured before a command. */
+const MEASURED_FACTOR = 100;
 /** Part of the disk, and bytes at most, that commands leave free for everything else on the machine. */
 const FREE_SHARE = 0.05;
 const MAX_FREE_BYTES = 1_073_741_824;
@@ -39,10 +41,28 @@ export class UsageChecks {
   #hidden: ReadonlyMap<string, number> = new Map();
   /** Checks in a row that found a filesystem of fixed size full. */
   #fullChecks = 0;
+  /** What the tree may take until the next check: the limits, or what it took when a command began above them. */
+  #allowed: TreeUsage;
 
   constructor(tree: ScratchTree, limits: UsageLimits) {
     this.#tree = tree;
     this.#limits = limits;
+    this.#allowed = { bytes: limits.totalBytes, files: limits.files };
+  }
+
+  /**
+   * Lets a command begin with a tree that is over its limits, so that it can delete some; the tree must not grow.
+   *
+   * @returns false when the tree is within its limits
+   */
+  async allowWhatIsThere(): Promise<boolean> {
+    if (this.#tree.volume !== undefined) return false;
+    const { files, totalBytes } = this.#limits;
+    const found = await diskUsage(this.#tree.root, MEASURED_FACTOR * files).catch(() => null);
+    // What cannot be measured is not allowed; the command has until the first check.
+    if (found === null) return true;
+    this.#allow(found);
+    return found.bytes > totalBytes || found.files > files;
   }
 
   /** Returns the checks that this kind of tree needs. */
@@ -54,10 +74,15 @@ export class UsageChecks {
   }
 
   async #checkTree(): Promise<void> {
-    const { totalBytes, files } = this.#limits;
-    const bytes = await diskUsage(this.#tree.root, files);
+    const { bytes, files } = await diskUsage(this.#tree.root, this.#allowed.files);
     const used = bytes + this.#deletedBytes;
-    if (used > totalBytes) throw tooMuchDisk(used, totalBytes);
+    if (used > this.#allowed.bytes) throw tooMuchDisk(used, this.#limits.totalBytes);
+    this.#allow({ bytes: used, files });
+  }
+
+  #allow({ bytes, files }: TreeUsage): void {
+    const { totalBytes, files: maxFiles } = this.#limits;
+    this.#allowed = { bytes: Math.max(bytes, totalBytes), files: Math.max(files, maxFiles) };
   }
 
   /** Checks a filesystem of fixed size for being full, and a disk for filling up, whatever fills it. */
