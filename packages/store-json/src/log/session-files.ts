@@ -1,5 +1,6 @@
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { namesIn } from "../io/disk.js";
 import { inParallel } from "../io/in-parallel.js";
 import { isMissing } from "../io/io-error.js";
 import { blobsName, isLogName } from "./log-place.js";
@@ -19,7 +20,7 @@ const PARALLEL = 16;
 
 /** Returns the log files in a directory, most recently updated first; none when it does not exist. */
 export async function sessionFiles(directory: string): Promise<SessionFile[]> {
-  const names = await listing(directory);
+  const names = await namesIn(directory);
   const all = new Set(names);
   const files = await inParallel(names.filter(isLogName), PARALLEL, (name) =>
     sessionFile(directory, name, all.has(blobsName(name))),
@@ -51,14 +52,4 @@ export function compareFiles(
 ): number {
   if (one.writtenMs !== other.writtenMs) return other.writtenMs - one.writtenMs;
   return one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
-}
-
-/** Returns the names in a directory; none when it does not exist. */
-async function listing(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
 }

@@ -1,3 +1,5 @@
+import { characterStart } from "@holdfast/core/plugin-kit";
+
 /** Bytes per chunk: as JSON well below the megabyte that a key-value store accepts. */
 export const CHUNK_BYTES = 262_144;
 
@@ -22,11 +24,4 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
     at += part.length;
   }
   return whole;
-}
-
-/** Returns the start of the UTF-8 character that `at` is in; `at` itself where there is none. */
-function characterStart(bytes: Uint8Array, at: number): number {
-  for (let start = at; start > at - 4; start--)
-    if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
-  return at;
 }
