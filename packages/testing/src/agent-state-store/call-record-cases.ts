@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { AgentStateStore } from "@holdfast/core";
-import type { CallRecord, StateWrite } from "@holdfast/core/store-kit";
+import type { CallRecord } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { awkwardJson } from "../conformance/sample-entries.js";
@@ -8,7 +8,7 @@ import { numberedMessages } from "../conformance/sample-messages.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { tamper } from "../conformance/tamper.js";
 import { gateOf } from "./fused-gate-cases.js";
-import { firstWrite, loadState, nextWrite } from "./state-writes.js";
+import { firstWrite, loadState, saveNext } from "./state-writes.js";
 import type { AgentStateStoreOptions, StoreCase } from "./store-case.js";
 
 /** Stores that keep records of calls beside the head. */
@@ -22,15 +22,15 @@ export function callRecordCases(
       assert.deepStrictEqual(await recordsIn(store), []);
       const records = ["c-1", "c-2", "c-3", "c-4"].map((callId) => ({ callId, ...awkwardJson() }));
       for (const [index, record] of records.entries()) {
-        await saveMore(store, { callRecord: { record, keep: 3 } });
+        await saveNext(store, slot, { callRecord: { record, keep: 3 } });
         const newest = records.slice(Math.max(0, index - 2), index + 1).reverse();
         assert.deepStrictEqual(await recordsIn(store), newest);
       }
-      await saveMore(store, {});
+      await saveNext(store, slot, {});
       assert.deepStrictEqual(await recordsIn(store), records.slice(1).reverse());
-      await saveMore(store, { callRecord: { record: { callId: "c-5" }, keep: 1 } });
+      await saveNext(store, slot, { callRecord: { record: { callId: "c-5" }, keep: 1 } });
       assert.deepStrictEqual(await recordsIn(store), [{ callId: "c-5" }]);
-      await saveMore(store, { callRecord: { record: { callId: "c-6" }, keep: 0 } });
+      await saveNext(store, slot, { callRecord: { record: { callId: "c-6" }, keep: 0 } });
       assert.deepStrictEqual(await recordsIn(store), []);
     }),
     check("the newest record of a call is the one found first", async (store) => {
@@ -41,7 +41,7 @@ export function callRecordCases(
       ];
       await store.save(slot, firstWrite(slot, [], { callRecord: { record: old, keep: 10 } }));
       for (const record of [other, fresh])
-        await saveMore(store, { callRecord: { record, keep: 10 } });
+        await saveNext(store, slot, { callRecord: { record, keep: 10 } });
       const found = await recordsIn(store);
       assert.deepStrictEqual(found.slice(0, 2), [fresh, other]);
       assert.ok(found.slice(2).every((record) => record.callId === "c-1"));
@@ -52,7 +52,7 @@ export function callRecordCases(
       const refused = firstWrite(slot, [], { callRecord: { record: { callId: "c-2" }, keep: 1 } });
       await assertRejects(() => store.save(slot, refused), "StateConflictError", "a stale save");
       assert.deepStrictEqual(await recordsIn(store), [{ callId: "c-1" }]);
-      await saveMore(store, { callRecord: { record: { callId: "c-3" }, keep: 5 } });
+      await saveNext(store, slot, { callRecord: { record: { callId: "c-3" }, keep: 5 } });
       await store.save(slot, write);
       assert.deepStrictEqual(await recordsIn(store), [{ callId: "c-3" }, { callId: "c-1" }]);
     }),
@@ -71,7 +71,7 @@ export function callRecordCases(
       await store.delete(slot);
       await store.save(slot, firstWrite(slot, []));
       assert.deepStrictEqual(await recordsIn(store), []);
-      await saveMore(store, { callRecord: { record: { callId: "c-2" }, keep: 5 } });
+      await saveNext(store, slot, { callRecord: { record: { callId: "c-2" }, keep: 5 } });
       assert.deepStrictEqual(await recordsIn(store), [{ callId: "c-2" }]);
     }),
   ];
@@ -92,7 +92,7 @@ export function callRecordCases(
         const callRecord = { record: { callId: "c-1" }, keep: 5 };
         await store.save(slot, firstWrite(slot, [], { callRecord }));
         const other = await reopen();
-        await saveMore(other, { callRecord: { record: { callId: "c-2" }, keep: 5 } });
+        await saveNext(other, slot, { callRecord: { record: { callId: "c-2" }, keep: 5 } });
         assert.deepStrictEqual(await recordsIn(store), [{ callId: "c-2" }, { callId: "c-1" }]);
       }),
     );
@@ -101,8 +101,4 @@ export function callRecordCases(
 
 async function recordsIn(store: AgentStateStore): Promise<readonly CallRecord[]> {
   return (await loadState(store, slot)).callRecords ?? [];
-}
-
-async function saveMore(store: AgentStateStore, fields: Partial<StateWrite>): Promise<void> {
-  await store.save(slot, nextWrite(await loadState(store, slot), [], fields));
 }

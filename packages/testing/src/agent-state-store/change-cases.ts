@@ -7,7 +7,6 @@ import {
   type LoadedState,
   revisionSeq,
   type StateChange,
-  type StateWrite,
   uuidv7,
 } from "@holdfast/core/store-kit";
 import fc from "fast-check";
@@ -16,7 +15,7 @@ import { numberedMessages } from "../conformance/sample-messages.js";
 import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { scaled } from "../conformance/scaled.js";
 import { applyEdit, type ContextEdit, contextEdits } from "./context-edits.js";
-import { assertMessages, firstWrite, loadState, nextWrite } from "./state-writes.js";
+import { assertMessages, firstWrite, loadState, saveNext } from "./state-writes.js";
 import type { AgentStateStoreOptions, StoreCase } from "./store-case.js";
 
 /** Loads from a known revision: whatever they answer, it leads to what a whole load returns. */
@@ -48,7 +47,7 @@ function answerCases(check: StoreCase): ConformanceCase[] {
     check("a load from a known revision returns what changed since", async (store) => {
       const known = await begin(store, 50);
       const [replaced, ...appended] = numberedMessages(3, "new") as [Message, ...Message[]];
-      await saveNext(store, { keep: 50, replace: [[3, replaced]], append: appended });
+      await saveNext(store, slot, { keep: 50, replace: [[3, replaced]], append: appended });
       const change = await changeSince(store, known);
       assert.deepStrictEqual(change.replace, [[3, replaced]]);
       assertMessages(change.append, appended);
@@ -56,22 +55,23 @@ function answerCases(check: StoreCase): ConformanceCase[] {
     }),
     check("it does so after a score of saves, and after many saves of one lease", async (store) => {
       const known = await begin(store, 50);
-      for (let save = 0; save < 20; save++) await saveNext(store, { append: [userMessage("x")] });
+      for (let save = 0; save < 20; save++)
+        await saveNext(store, slot, { append: [userMessage("x")] });
       const change = await changeSince(store, known);
       assert.equal(change.keep, 50);
       assert.equal(change.append.length, 20);
       const { revision } = await loadState(store, slot);
       const lease = await store.fuses?.gate?.acquire(slot, { callId: "steps" });
       for (let step = 0; step < 100; step++)
-        await saveNext(store, { append: [userMessage("step")], lease: lease?.token });
+        await saveNext(store, slot, { append: [userMessage("step")], lease: lease?.token });
       await lease?.release();
       if (lease !== undefined)
         assert.equal((await changeSince(store, revision)).append.length, 100, "saves of one lease");
     }),
     check("messages that went and came again are part of the change", async (store) => {
       const known = await begin(store, 10);
-      await saveNext(store, { keep: 4, append: numberedMessages(8, "new") });
-      await saveNext(store, { keep: 6, replace: [[1, userMessage("r")]], append: [] });
+      await saveNext(store, slot, { keep: 4, append: numberedMessages(8, "new") });
+      await saveNext(store, slot, { keep: 6, replace: [[1, userMessage("r")]], append: [] });
       const change = await changeSince(store, known);
       assert.equal(change.keep, 4);
       assert.deepStrictEqual(
@@ -84,9 +84,9 @@ function answerCases(check: StoreCase): ConformanceCase[] {
       "a revision that the state does not go back to is answered whole, and said to be lost",
       async (store) => {
         await begin(store, 3);
-        await saveNext(store, { append: [userMessage("a")] });
+        await saveNext(store, slot, { append: [userMessage("a")] });
         const { revision } = await loadState(store, slot);
-        await saveNext(store, { append: [userMessage("b")] });
+        await saveNext(store, slot, { append: [userMessage("b")] });
         const lost = `${revisionSeq(revision)}.${"0".repeat(32)}`;
         const loaded = await store.load(slot, lost);
         assert.ok(isWhole(loaded), "a whole state");
@@ -101,7 +101,7 @@ function answerCases(check: StoreCase): ConformanceCase[] {
       await store.delete(slot);
       assert.equal(await store.load(slot, known), null);
       await begin(store, 2);
-      await saveNext(store, { append: [userMessage("a")] });
+      await saveNext(store, slot, { append: [userMessage("a")] });
       assert.ok(isWhole(await store.load(slot, known)));
     }),
   ];
@@ -110,7 +110,7 @@ function answerCases(check: StoreCase): ConformanceCase[] {
 function leaseCase(check: StoreCase): ConformanceCase {
   return check("a lease brings what changed since the known revision", async (store) => {
     const known = await begin(store, 50);
-    await saveNext(store, { append: [userMessage("a")] });
+    await saveNext(store, slot, { append: [userMessage("a")] });
     const gate = store.fuses?.gate;
     const lease = await gate?.acquire(slot, { callId: "c", known: () => known });
     const change = asChange(lease?.loaded);
@@ -121,10 +121,6 @@ function leaseCase(check: StoreCase): ConformanceCase {
 
 async function begin(store: AgentStateStore, messages: number): Promise<string> {
   return store.save(slot, firstWrite(slot, numberedMessages(messages)));
-}
-
-async function saveNext(store: AgentStateStore, fields: Partial<StateWrite>): Promise<void> {
-  await store.save(slot, nextWrite(await loadState(store, slot), [], fields));
 }
 
 async function changeSince(store: AgentStateStore, known: string): Promise<StateChange> {

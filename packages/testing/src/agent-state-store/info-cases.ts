@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { AgentStateStore, SessionInfo, Slot } from "@holdfast/core";
-import { type StateWrite, slotText } from "@holdfast/core/store-kit";
+import { slotText } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
@@ -9,7 +9,7 @@ import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { gateOf } from "./fused-gate-cases.js";
 import { inboxOf } from "./inbox-cases.js";
 import { everySlot } from "./list-cases.js";
-import { firstWrite, loadState, nextWrite } from "./state-writes.js";
+import { firstWrite, loadState, nextWrite, saveNext } from "./state-writes.js";
 import type { AgentStateStoreOptions, StoreCase } from "./store-case.js";
 
 /** Facts about sessions that listings show. */
@@ -30,16 +30,16 @@ export function infoCases(
         counts: { messages: 3, "": 0.5 },
         ...{ ofANewerRelease: [1, { deep: null }] },
       };
-      await saveMore(store, { info: full });
+      await saveNext(store, slot, { info: full });
       await assertInfo(store, full);
       await assertLoadedInfo(store, full);
-      await saveMore(store, {});
+      await saveNext(store, slot, {});
       await assertInfo(store, full);
       await assertLoadedInfo(store, full);
-      await saveMore(store, { info: { waiting: false } });
+      await saveNext(store, slot, { info: { waiting: false } });
       await assertInfo(store, { waiting: false });
       await assertLoadedInfo(store, { waiting: false });
-      await saveMore(store, { info: {} });
+      await saveNext(store, slot, { info: {} });
       const info = await infoIn(store);
       assert.ok(info === undefined || Object.keys(info).length === 0);
     }),
@@ -49,7 +49,7 @@ export function infoCases(
       const refused = firstWrite(slot, [], { info: { title: "refused" } });
       await assertRejects(() => store.save(slot, refused), "StateConflictError", "a stale save");
       await assertInfo(store, { title: "first", unfinished: true });
-      await saveMore(store, { info: { title: "second", unfinished: false } });
+      await saveNext(store, slot, { info: { title: "second", unfinished: false } });
       await store.save(slot, write);
       await assertInfo(store, { title: "second", unfinished: false });
       assert.deepStrictEqual(await everySlot(store, { unfinished: true }), []);
@@ -144,9 +144,17 @@ export function infoCases(
         const put = inboxEntry("hello");
         const lease = await gateOf(store).acquire(slot, { callId: "c-1", put });
         await assertListed(store, { unfinished: true }, [slot]);
-        await saveMore(store, { lease: lease.token, takes: [put.id], info: { unfinished: true } });
+        await saveNext(store, slot, {
+          lease: lease.token,
+          takes: [put.id],
+          info: { unfinished: true },
+        });
         await assertListed(store, { unfinished: true }, [slot]);
-        await saveMore(store, { lease: lease.token, info: { unfinished: false }, release: true });
+        await saveNext(store, slot, {
+          lease: lease.token,
+          info: { unfinished: false },
+          release: true,
+        });
         await assertListed(store, { unfinished: true }, []);
       }),
     );
@@ -179,8 +187,4 @@ export async function assertListed(
 ): Promise<void> {
   const listed = await everySlot(store, query);
   assert.deepStrictEqual(listed.map(slotText).sort(), slots.map(slotText).sort());
-}
-
-async function saveMore(store: AgentStateStore, fields: Partial<StateWrite>): Promise<void> {
-  await store.save(slot, nextWrite(await loadState(store, slot), [], fields));
 }

@@ -4,6 +4,7 @@ import {
   type AgentStateStore,
   type JsonObject,
   type Message,
+  type Revision,
   type Slot,
   StateConflictError,
   StoreUnavailableError,
@@ -57,6 +58,15 @@ export async function loadState(store: AgentStateStore, slot: Slot): Promise<Loa
   assert.notEqual(loaded, null, "a saved state must not load as absent");
   assert.notEqual(loaded, "unchanged", '"unchanged" answers a known revision, and none was given');
   return loaded as LoadedState;
+}
+
+/** Saves on top of what is stored, which stays as it is but for `fields`. */
+export async function saveNext(
+  store: AgentStateStore,
+  slot: Slot,
+  fields: Partial<StateWrite>,
+): Promise<Revision> {
+  return store.save(slot, nextWrite(await loadState(store, slot), [], fields));
 }
 
 /** Fails unless exactly these messages came back, without the cost of a diff over thousands. */

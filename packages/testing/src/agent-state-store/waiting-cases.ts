@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { AgentStateStore, Revision, SessionInfo, Slot, SlotQuery } from "@holdfast/core";
-import { type StateWrite, slotText } from "@holdfast/core/store-kit";
+import type { AgentStateStore, SessionInfo, Slot, SlotQuery } from "@holdfast/core";
+import { slotText } from "@holdfast/core/store-kit";
 import { assertRejects } from "../conformance/assert-rejects.js";
 import type { ConformanceCase } from "../conformance/conformance-case.js";
 import { inBatches } from "../conformance/in-batches.js";
@@ -9,7 +9,7 @@ import { sampleSlot as slot } from "../conformance/sample-slots.js";
 import { inboxOf } from "./inbox-cases.js";
 import { assertListed } from "./info-cases.js";
 import { assertStablePaging } from "./list-cases.js";
-import { firstWrite, loadState, nextWrite } from "./state-writes.js";
+import { firstWrite, loadState, nextWrite, saveNext } from "./state-writes.js";
 import type { AgentStateStoreOptions, StoreCase } from "./store-case.js";
 
 const waiting = true;
@@ -59,14 +59,14 @@ export function waitingCases(
     check("a session waits for as long as its last facts say so", async (store) => {
       await store.save(slot, firstWrite(slot, [], { info: { waiting } }));
       await assertWaits(store, true);
-      await saveMore(store, {});
+      await saveNext(store, slot, {});
       await assertWaits(store, true, "after a save without facts");
-      await saveMore(store, { info: { waiting } });
+      await saveNext(store, slot, { info: { waiting } });
       await assertWaits(store, true, "after it was saved as waiting again");
       for (const info of [{ waiting: false }, {}]) {
-        await saveMore(store, { info });
+        await saveNext(store, slot, { info });
         await assertWaits(store, false, "after a save that ended it");
-        await saveMore(store, { info: { waiting } });
+        await saveNext(store, slot, { info: { waiting } });
         await assertWaits(store, true, "after it began anew");
       }
     }),
@@ -76,7 +76,7 @@ export function waitingCases(
       await assertWaits(store, false, "after the delete");
       await store.save(slot, firstWrite(slot, []));
       await assertWaits(store, false, "made anew");
-      await saveMore(store, { info: { waiting } });
+      await saveNext(store, slot, { info: { waiting } });
       await assertWaits(store, true, "made anew and waiting");
     }),
     check("a refused save neither begins nor ends a wait", async (store) => {
@@ -87,7 +87,7 @@ export function waitingCases(
       };
       await refuse({ waiting });
       await assertWaits(store, false, "after a refused save that waits");
-      await saveMore(store, { info: { waiting }, expected: first });
+      await saveNext(store, slot, { info: { waiting }, expected: first });
       await refuse({ waiting: false });
       await assertWaits(store, true, "after a refused save that does not wait");
     }),
@@ -105,7 +105,7 @@ export function waitingCases(
       }
       await store.save(slot, begins);
       await assertWaits(store, true, "after the save repeated from which it waits");
-      await saveMore(store, { info: { waiting: false } });
+      await saveNext(store, slot, { info: { waiting: false } });
       await store.save(slot, begins);
       await assertWaits(store, false, "after a repeated save from when it waited");
     }),
@@ -141,9 +141,9 @@ export function waitingCases(
         await store.save(slot, firstWrite(slot, [], { info: { waiting } }));
         for (let round = 0; round < 3; round++) {
           await assertWaits(other, true, "begun by another instance");
-          await saveMore(other, { info: { waiting: false } });
+          await saveNext(other, slot, { info: { waiting: false } });
           await assertWaits(store, false, "ended by another instance");
-          await saveMore(store, { info: { waiting } });
+          await saveNext(store, slot, { info: { waiting } });
         }
         await other.delete(slot);
         await assertWaits(store, false, "deleted by another instance");
@@ -190,8 +190,4 @@ async function assertWaits(store: AgentStateStore, waits: boolean, when = ""): P
       when,
     );
   }
-}
-
-async function saveMore(store: AgentStateStore, fields: Partial<StateWrite>): Promise<Revision> {
-  return store.save(slot, nextWrite(await loadState(store, slot), [], fields));
 }
