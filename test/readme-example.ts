@@ -19,7 +19,7 @@ export function firstExample(text: string): string | null {
   return /^```ts\n(.*?)^```$/ms.exec(text)?.[1] ?? null;
 }
 
-/** What came of a program. */
+/** Output of a program that has ended. */
 export interface Finished {
   readonly status: number | null;
   readonly stdout: string;

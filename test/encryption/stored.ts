@@ -58,7 +58,7 @@ export async function saveTexts(
   await store.save(slot, writeOn(null, messages, { head }));
 }
 
-/** Changes what lies in the store behind, as somebody with access to it could; the revision stays. */
+/** Changes what lies in the store behind, as an attacker with access to it could; the revision stays. */
 export async function tamper(
   inner: AgentStateStore,
   slot: Slot,

@@ -225,7 +225,7 @@ describe("a run that goes on with another one", () => {
     expect(own.map(({ seq }) => seq)).toEqual(own.map((_, at) => at));
     expect(own.slice(-second.events.length)).toEqual(second.events);
     expect(said(read)).toBe("from the start");
-    // Whoever reads it all later sees the same.
+    // A reader who reads it all later sees the same.
     expect(await readAll(await second.agent.attach(ctx, { callId: "c" }))).toEqual(read);
   });
 

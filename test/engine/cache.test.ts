@@ -118,7 +118,7 @@ describe.each([true, false])("what an agent remembers of a session, fused: %s", 
     ]);
   });
 
-  test("is not trusted when somebody else saved in between", async () => {
+  test("is not trusted when another process saved in between", async () => {
     const store = new FaultyStore({ fused });
     const model = scriptedModel(() => "ok");
     const agent = agentOn(store, { model });
@@ -135,7 +135,7 @@ describe.each([true, false])("what an agent remembers of a session, fused: %s", 
     ]);
   });
 
-  test("is not trusted when somebody else deleted the session", async () => {
+  test("is not trusted when another process deleted the session", async () => {
     const store = new FaultyStore({ fused });
     const model = scriptedModel(() => "ok");
     const agent = agentOn(store, { model });

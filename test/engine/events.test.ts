@@ -201,7 +201,7 @@ describe.each([true, false])("events of a call, fused: %s", (fused) => {
     await expect(run.result).rejects.toSatisfy(ShuttingDownError.is);
   });
 
-  test("say who is asked, and what came of calls that were denied or answered from outside", async () => {
+  test("say who is asked, and how calls ended that were denied or answered from outside", async () => {
     const guard = definePlugin({
       name: "guard",
       contract: 1,

@@ -26,7 +26,7 @@ export type CommandName =
   | "readInbox"
   | "remove";
 
-/** One command as it arrived, and what came of it. */
+/** One command as it arrived, and its outcome. */
 export interface Command {
   readonly name: CommandName;
   readonly slot?: Slot | undefined;

@@ -103,7 +103,7 @@ describe.each([true, false])("a repeated callId, fused: %s", (fused) => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("of a reply that waits for somebody returns what it waits for", async () => {
+  test("of a reply that waits for a person returns what it waits for", async () => {
     const store = newStore();
     const outside = tool({ name: "outside", description: "Runs outside.", input: z.object({}) });
     const model = scriptedModel([{ toolCalls: [{ name: "outside", input: { a: 1 } }] }]);

@@ -125,7 +125,7 @@ describe.each([true, false])("merge-append, fused log: %s", (fused) => {
     expect(outline(await other.getAgentState(null, "s"))).toHaveLength(4);
   });
 
-  test("somebody saves again while it merges: it merges again, with what it itself changed", async () => {
+  test("another process saves again while it merges: it merges again, with what it itself changed", async () => {
     const store = new FaultyStore({ fused });
     const slow = slowAgent(store, { ...merging, middleware: [edits("plan")] });
     // Both of the others change a section that the slow one never touched.

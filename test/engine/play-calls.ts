@@ -32,7 +32,7 @@ export interface Run {
   end: "kept" | "discarded" | "died" | "unknown";
 }
 
-/** What came of planned calls. */
+/** Outcome of planned calls. */
 export interface PlayedCalls {
   readonly store: FaultyStore;
   readonly runs: readonly Run[];

@@ -382,7 +382,7 @@ describe("several tool guards", () => {
     expect(results.map(({ state }) => state)).not.toContain("success");
   });
 
-  test("are one guard to whoever requires it", async () => {
+  test("are one guard to every plugin that requires it", async () => {
     const decisions: unknown[] = [];
     const t = tool({ name: "t", description: "t", input: z.object({}) });
     const user = plugin("user", (host) => {

@@ -154,7 +154,7 @@ describe("not a death", () => {
     expect(other.events).toEqual([]);
   });
 
-  test("is a store that stood still, whoever it answers first", async () => {
+  test("is a store that stood still, no matter which node it answers first", async () => {
     for (let round = 0; round < 10; round++) {
       const releases = [other, busy].map((node) => {
         let release = () => {};

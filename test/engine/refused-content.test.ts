@@ -14,7 +14,7 @@ import { logged, logRecords, outcomes, outline, slotOf } from "./conversation.js
 const ctx = { sessionId: "s" };
 const usage = { inputTokens: 1, outputTokens: 1 };
 
-/** Judges all it is sent, as filters do, whoever said it and when. */
+/** Judges all it is sent, as filters do, no matter who said it and when. */
 class Prude {
   readonly id = "prude";
   readonly requests: (readonly string[])[] = [];

@@ -26,7 +26,7 @@ export interface Said {
   readonly data: string[];
 }
 
-/** What came of a history. */
+/** Outcome of a history. */
 export interface Played {
   readonly sessions: readonly Said[];
   readonly events: readonly AgentEvent[];

@@ -78,7 +78,7 @@ function toolUser(options: Partial<ReActAgentOptions>) {
   return { agent, use };
 }
 
-/** Runs every pattern, and reports what came of them. */
+/** Runs every pattern, and reports how they ended. */
 async function tryAll(
   attempt: (redos: Redos) => Promise<"result" | "error">,
 ): Promise<Record<string, number | string>> {

@@ -34,7 +34,7 @@ const ways = {
 };
 
 test.each(Object.entries(ways))(
-  "in plan mode nothing reaches the disk through %s, whoever entered it; once the plan is approved, everything does",
+  "in plan mode nothing reaches the disk through %s, however it was entered; once the plan is approved, everything does",
   async (_, give) => {
     const { agent, run, all, written } = await team();
     await agent.enterPlanMode(session);

@@ -19,7 +19,7 @@ export interface Stage {
 export interface Contender {
   readonly name: string;
   readonly setting: ReplayResult["setting"];
-  /** A second row of somebody, left out where time is short. */
+  /** A second row of a contender, left out where time is short. */
   readonly isExtra?: boolean | undefined;
   play(stage: Stage): Promise<unknown>;
 }

@@ -1,6 +1,6 @@
 import { firstTokens } from "./tokens.js";
 
-/** Length of every summary, whoever asks for it. */
+/** Length of every summary, for all contenders alike. */
 const summaryTokens = 400;
 
 /** Customers, reservations and flights, as they are named in the recordings. */

@@ -6,7 +6,7 @@ import type { Script, ScriptedCall, ScriptedReply } from "./script.js";
 import { type Purpose, TokenLedger, type WrittenRequest } from "./token-ledger.js";
 import { tokensOf, writeFixedPart, writeMessage } from "./tokens.js";
 
-/** A request as it reaches the provider, whoever sends it. */
+/** A request as it reaches the provider, of any contender. */
 export interface ProviderRequest {
   readonly purpose: Purpose;
   readonly system: string;

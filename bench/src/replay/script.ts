@@ -1,7 +1,7 @@
 import type { JsonValue } from "@holdfast/core";
 import type { Conversation, RecordedMessage } from "./conversation.js";
 
-/** A tool call the scripted assistant makes, and what came of it. */
+/** A tool call the scripted assistant makes, and its result. */
 export interface ScriptedCall {
   readonly name: string;
   readonly input: JsonValue;

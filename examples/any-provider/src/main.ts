@@ -10,7 +10,7 @@ const providers = await openProviders();
 const directory = await mkdtemp(join(tmpdir(), "holdfast-any-provider-"));
 const session = { userId: "you", sessionId: "shelf" };
 
-console.log("One session, three providers: whoever comes next reads what the others were told.\n");
+console.log("One session, three providers: each reads what the others were told.\n");
 try {
   for (const name of ["letters.txt", "bills.txt"]) await writeFile(join(directory, name), "");
   for (const [index, { model, isReal }] of providers.entries()) {

@@ -21,7 +21,7 @@ const agent = supportAgent(store);
 const server = createServer(async (request, response) => {
   try {
     const reply = await answer(request);
-    // A call that a shutdown cut short is saved; whoever repeats it goes on from there.
+    // A call that a shutdown cut short is saved; a process that gets it again goes on from there.
     const status = reply.reason === "shutdown" ? 503 : 200;
     response.writeHead(status).end(JSON.stringify({ reason: reply.reason, text: reply.text }));
   } catch (error) {

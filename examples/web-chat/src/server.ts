@@ -21,7 +21,7 @@ const server = createServer(nodeListener(handler)).listen(0, "127.0.0.1", () => 
   process.send?.((server.address() as AddressInfo).port);
 });
 
-// Whoever started this process is gone, or wants it to go: calls in flight stop at a safe point, and are taken up elsewhere.
+// The parent process is gone, or wants this one to go: calls in flight stop at a safe point, and are taken up elsewhere.
 for (const sign of ["SIGTERM", "disconnect"])
   process.once(sign, async () => {
     await agent.shutdown();

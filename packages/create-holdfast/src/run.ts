@@ -54,7 +54,7 @@ async function create(
   const problems: string[] = [];
   if (git !== false) {
     const problem = await startRepository(project.directory);
-    // Somebody who did not ask for a repository does not miss it where there is no git.
+    // Without git there is no repository; a person who did not ask for one does not miss it.
     if (problem !== null && git) problems.push(`git init failed: ${problem}.`);
   }
   if (answers.install && !signal.aborted) {

@@ -42,7 +42,7 @@ describe("a clock that was years ahead and is put right", () => {
     expect(await world.files.read(alice, `memory/archive/${day}.md`)).toContain("- fact 0");
   });
 
-  test("does not hide the sessions that somebody left behind meanwhile", async () => {
+  test("does not hide the sessions that were left behind meanwhile", async () => {
     const world = new MemoryWorld();
     const one = memoryAgent(world, { flush: facts() });
     world.time += YEARS;

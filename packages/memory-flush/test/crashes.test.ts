@@ -35,7 +35,7 @@ async function say(world: MemoryWorld, fact: number): Promise<void> {
 
 const forced = () => ({ forced: true, signal: new AbortController().signal });
 
-/** Whoever comes next finishes what the dead left. */
+/** The next process finishes what a dead one left. */
 async function settle(world: MemoryWorld): Promise<void> {
   for (let round = 0; round < 2; round++) {
     world.time += 24 * HOUR;

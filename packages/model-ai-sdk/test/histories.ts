@@ -142,7 +142,7 @@ function replyMessages(
   const results = calls.map(({ name, state, output }, index) =>
     toolResultMessage({ type: "tool_result", toolCallId: id(index), name, state, output }),
   );
-  // Results of calls that had to wait for somebody come after the others.
+  // Results of calls that had to wait for a person come after the others.
   if (!isWhole) results.reverse();
   return [assistantMessage(blocks, { usage, metadata: { providerCallIds } }), ...results];
 }

@@ -54,7 +54,7 @@ test("a plan over the limit is refused", async () => {
   expect((await planIn(planner.filesystem)).paths).toEqual([]);
 });
 
-test("a plan file that somebody made longer is shown up to the limit", async () => {
+test("a plan file that was made longer is shown up to the limit", async () => {
   const planner = new Planner(
     [calls("plan_enter", ["plan_write", { content: "short" }]), calls("plan_exit"), "ok"],
     { planning: { maxPlanChars: 10 } },

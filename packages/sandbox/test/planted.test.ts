@@ -143,7 +143,7 @@ describe.each(["memory", "disk"] as const)(
       const rooms = join(box.scratch, own ?? "");
       const { stdout } = await promisify(execFile)("find", [rooms, "-name", "program"]);
       const planted = await stat(stdout.trim());
-      // Whoever finds it cannot get to it: the directory is one user's alone.
+      // A process that finds it cannot get to it: the directory is one user's alone.
       const room = await stat(join(stdout.trim(), ".."));
       expect(planted.uid).toBe(room.uid);
       expect(room.mode & 0o777).toBe(0o700);

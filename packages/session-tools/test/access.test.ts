@@ -96,7 +96,7 @@ test.each([
   }
 });
 
-test("a session of somebody else looks like one that never was", async () => {
+test("a session of another user looks like one that never was", async () => {
   const tools = await crowded();
   for (const name of ["history", "search"]) {
     const answers = await Promise.all(

@@ -153,7 +153,7 @@ test("files that cannot be searched are passed over and reported, those beside t
   writeFileSync(join(directory, "broken.log.jsonl"), '{"format":"holdfast.log"}\nneedle\n');
   writeFileSync(join(directory, "empty.log.jsonl"), "");
   writeFileSync(join(directory, "notes.txt"), "needle");
-  // Somebody else's log, copied here.
+  // The log of another user, copied here.
   const stranger = directory.replace(`${join("users", "user")}`, join("users", "other"));
   copyFileSync(join(stranger, "session.log.jsonl"), join(directory, "stolen.log.jsonl"));
   const blobs = join(directory, "session.blobs");

@@ -56,7 +56,7 @@ export function App() {
         openId={id}
         onOpen={open}
         onNew={() => open(generateId())}
-        // By the address: whoever went elsewhere before the answer came stays there.
+        // By the address: a person who went elsewhere before the answer came stays there.
         onDeleted={(gone) => gone === idInAddress() && open(generateId())}
       />
       <button

@@ -114,7 +114,7 @@ export function useConversation(
     await ((approvals ?? answers)
       ? sendMessage(undefined, { body: { approvals, answers } })
       : sendMessage({ id: messageId, role: "user", parts: [{ type: "text", text }] }));
-    // Whoever looks at another session meanwhile may have cut it short.
+    // A person who looks at another session meanwhile may have cut it short.
     if (!isGone.current && !isLost(failure.current)) forget(id, messageId);
   };
 

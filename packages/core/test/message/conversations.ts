@@ -115,7 +115,7 @@ export const accidents: fc.Arbitrary<Message[]> = fc
     return messages;
   });
 
-/** All of the above, and which calls somebody says are open. */
+/** All of the above, and which calls are said to be open. */
 export const openCallIds: fc.Arbitrary<Set<string>> = fc
   .array(fc.oneof(someId, fc.constantFrom("s0c0", "s1c0", "s2c0", "s2c1", "s3c0", "s4c0", "s5c1")))
   .map((ids) => new Set(ids));

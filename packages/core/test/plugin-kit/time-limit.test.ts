@@ -19,7 +19,7 @@ test("aborts when the time is over, also when garbage is collected meanwhile", a
   }
 });
 
-test("aborts with whoever stops it first, who may have done so before", () => {
+test("aborts with the first of those that stop it, which may have done so before", () => {
   const [one, other] = [new AbortController(), new AbortController()];
   using limit = timeLimit(600_000, { stops: [one.signal, other.signal] });
   other.abort("other");

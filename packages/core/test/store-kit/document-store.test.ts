@@ -210,7 +210,7 @@ describe("a race lost inside a save", () => {
     expect(await store.load(slot, revision)).toBe("unchanged");
   });
 
-  test("is a conflict when somebody else saved meanwhile", async () => {
+  test("is a conflict when another process saved meanwhile", async () => {
     const client = new MapClient();
     const store = documentStore(client);
     const slot = newSlot();
@@ -359,7 +359,7 @@ describe("a listing", () => {
     expect(page.slice(0, 3).map(({ slot }) => slot)).toEqual(slots.slice(0, 3).reverse());
   });
 
-  test("of a page whose sessions are all somebody else's goes on to the next keys", async () => {
+  test("of a page whose sessions are all another user's goes on to the next keys", async () => {
     const client = new MapClient();
     client.pageSize = 1_000;
     const store = documentStore(client);

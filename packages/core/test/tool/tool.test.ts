@@ -70,7 +70,7 @@ describe("tool", () => {
     expect(Object.isFrozen(search.inputSchema["properties"])).toBe(true);
   });
 
-  test("asks a schema that can describe itself, whoever made it", () => {
+  test("asks a schema that can describe itself, of any library", () => {
     const describing = {
       "~standard": { ...bare["~standard"], jsonSchema: { input: () => textSchema } },
     };

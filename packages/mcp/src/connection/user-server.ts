@@ -58,7 +58,7 @@ export class UserServer implements CallServer {
   async use(slot: Slot, signal: AbortSignal): Promise<UsedConnection> {
     const holder = holderOf(slot);
     const key = keyOf(holder);
-    // Where another process has deleted the user, who has this id now is somebody else.
+    // Where another process has deleted the user, the id may be another person's by now.
     if (await this.#parts.authorizers.get(this.settings, holder)?.wasForgotten()) this.#drop(key);
     const known = this.#users.get(key);
     const user = known ?? this.#open(slot, key);

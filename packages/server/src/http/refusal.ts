@@ -30,8 +30,8 @@ const retryLater = "The service is not available right now. Please try again in 
 const internal: Words = { status: 500, text: "Something went wrong. Please try again." };
 
 /**
- * Statuses and words of errors by code. The errors' own messages are for logs: they name sessions and remedies for whoever
- * runs the agent.
+ * Statuses and words of errors by code. The errors' own messages are for logs: they name sessions and remedies for the
+ * operator of the agent.
  */
 const wordsByCode: Readonly<Record<string, Words>> = {
   ABORTED: { status: 409, text: "The reply was stopped." },

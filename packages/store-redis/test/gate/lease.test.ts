@@ -22,7 +22,7 @@ test("a lease is kept for as long as its holder needs it", async () => {
   await lease.release();
 });
 
-test("a lease that is somebody else's is lost, and giving it back takes nothing", async () => {
+test("a lease that is another call's is lost, and giving it back takes nothing", async () => {
   const gate = gates.open({ leaseMs });
   const lease = await gate.acquire(slot, { callId: "c-1" });
   await gates.client.hset(gates.key("lease"), { token: "another", call: "c-2" });
@@ -46,7 +46,7 @@ test("a lease that a failover forgot is taken again while nobody waits", async (
   expect(await gates.keys()).toEqual([]);
 });
 
-test("a lease that a failover forgot is lost when somebody waits", async () => {
+test("a lease that a failover forgot is lost when another call waits", async () => {
   const gate = gates.open({ leaseMs });
   const lease = await gate.acquire(slot, { callId: "c-1" });
   const waiting = gates.open({ leaseMs }).acquire(slot, { callId: "c-2" });

@@ -249,7 +249,7 @@ test("with a ttl the indexes of users who do not return expire, and those in use
     await eventually(async () => (await client.pttl(key)) > HOUR, { what: key });
 });
 
-test("an index of sessions that do not expire is kept, whoever writes to it", async () => {
+test("an index of sessions that do not expire is kept, also by writers whose sessions do", async () => {
   const sessions = lab.sessions();
   await sessions.save(slotOf("for good"), Date.now());
   const expiring = lab.sessions({ ttlMs: HOUR, keyPrefix: sessions.keyPrefix });

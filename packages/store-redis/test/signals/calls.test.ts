@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { RedisAgentStateStore } from "../../src/state/redis-agent-state-store.js";
 import { firstWrite, Stores, slot } from "../state/stores.js";
 
-// A server of their own: subscriptions are cut, whoever's they are.
+// A server of their own: all subscriptions are cut.
 const stores = new Stores(() => privateRedis());
 
 /** Listens as a call does that is about to enter the gate. */
@@ -93,7 +93,7 @@ test("a signal sent while the subscriber was cut off arrives, and arrives once",
   expect(heard()).toEqual([3, 3, 3]);
 });
 
-test("a signal whose message nobody got is found at the next sign of life", async () => {
+test("a signal whose message nobody got is found at the next heartbeat", async () => {
   const here = stores.open({ leaseMs: 3_000 });
   const { heard } = await listen(here, "c-1");
   const lease = await here.fuses.gate.acquire(slot, { callId: "c-1" });
@@ -114,7 +114,7 @@ test("a listener that is not heard of any more is not said to be reached", async
   const field = fields.find((name) => name.startsWith("l:")) ?? "";
   await stores.client.hset(stores.key("calls"), field, "1\n1\nnowhere\nc-1");
   expect(await send(there, "c-1")).toBe(false);
-  // It gives its next sign of life and counts again.
+  // With its next heartbeat it counts again.
   await eventually(() => send(there, "c-1"));
 });
 

@@ -33,7 +33,7 @@ export function describeTaskStore(name: string, open: () => Promise<KeyValueStor
       expect(await tasks.get(other, "a")).toBeNull();
     });
 
-    test("are created once: whoever creates one again gets the one that is there", async () => {
+    test("are created once: creating one again returns the one that is there", async () => {
       const { tasks } = await stored();
       const wanted = Array.from({ length: 5 }, (_, n) => task("a", { callId: `c-${n}` }));
       const created = await Promise.all(wanted.map((record) => tasks.create(slot, record)));

@@ -126,7 +126,7 @@ describe("a list", () => {
 });
 
 describe("a user's file", () => {
-  test("is the same object until it changes, whoever changes it", async () => {
+  test("is the same object until any process changes it", async () => {
     await using directory = await tempDirectory();
     const files = new LocalFilesystem({ root: directory.path });
     const other = new LocalFilesystem({ root: directory.path });

@@ -13,7 +13,7 @@ const call: PendingCall = {
   suggestions: [{ tool: "send_mail", text: "Always allow send_mail", broad: true }],
 };
 
-/** Asks about a call of somebody who answers with these lines, and then with Esc. */
+/** Asks a person about a call who answers with these lines, and then with Esc. */
 async function asked(
   pending: PendingCall,
   lines: readonly (string | null)[],

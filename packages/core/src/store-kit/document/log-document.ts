@@ -169,7 +169,7 @@ export function beginPage(
 ): DocumentChange<LogDocument, BegunPage | null> {
   if (!isLive(stored)) return { result: null };
   const { open, pending } = stored;
-  // Whoever goes on with a page writes the same: a record never changes.
+  // Every process that goes on with a page writes the same: a record never changes.
   if (pending !== undefined)
     return { result: { page: pending, records: recordsOf(open, pending) } };
   const [first, last] = [open.at(0), open.at(-1)];

@@ -55,7 +55,7 @@ test("or when a later run started from it, or replaced it", async () => {
   expect(await outcomes("3.c")).toEqual(["committed", "error", "committed"]);
 });
 
-test("or when the state goes back to it, whoever saved in between", async () => {
+test("or when the state goes back to it, also with saves of others in between", async () => {
   await log.append(slot, [said(a), ended(a, "committed", { from: null, to: "1.a" })]);
   expect(await outcomes("2.b", { lastEnds: ["1.a"] })).toEqual(["committed"]);
   expect(await outcomes("2.b", { lastEnds: ["1.x"] })).toEqual(["unsaved"]);

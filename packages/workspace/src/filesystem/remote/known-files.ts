@@ -21,7 +21,7 @@ export class KnownFiles {
   }
 
   /**
-   * Reads a file unless the version seen last is still the stored one. Whoever asks meanwhile waits for the answer; one that
+   * Reads a file unless the version seen last is still the stored one. Those who ask meanwhile wait for the answer; one that
    * was overtaken, by another look or by a change here, is not kept.
    */
   look(key: string, space: FileSpace, path: string): Promise<FileVersion> {
