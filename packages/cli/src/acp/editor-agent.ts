@@ -1,5 +1,11 @@
-import type { EditorSession, SessionAgent } from "@holdfast/acp";
-import { type DistributedStore, definePlugin, type Model, type Plugin } from "@holdfast/core";
+import type { EditorSession, SessionAgent, SessionCommand } from "@holdfast/acp";
+import {
+  ConfigurationError,
+  type DistributedStore,
+  definePlugin,
+  type Model,
+  type Plugin,
+} from "@holdfast/core";
 import { HarnessAgent } from "@holdfast/harness";
 import { mcpTools } from "@holdfast/mcp";
 import { planning } from "@holdfast/planning";
@@ -7,7 +13,6 @@ import { LocalFilesystem, ProjectFilesystem } from "@holdfast/workspace";
 import { named, pluginsOf } from "../chat/open-chat.js";
 import type { LoadedConfig } from "../config/load-config.js";
 import { AgentFiles } from "./agent-files.js";
-import { editorCommands } from "./editor-commands.js";
 
 /** Parts that the agents of all editor sessions share. */
 export interface EditorAgentParts {
@@ -74,4 +79,26 @@ function plugins(
       ? []
       : [definePlugin({ ...mcpTools({ servers: mcpServers }), name: "editor-mcp" })];
   return [...chosen, ...(hasPlanning ? [] : [planning()]), ...servers];
+}
+
+/** Returns the commands that a person may type in an editor. */
+function editorCommands(
+  agent: HarnessAgent,
+  session: { readonly userId: string | null; readonly sessionId: string },
+): readonly SessionCommand[] {
+  return [
+    {
+      name: "compact",
+      description: "Shorten the context of this session now",
+      async run() {
+        try {
+          const { messagesBefore, messagesAfter } = await agent.compact(session, { force: true });
+          return `The context had ${messagesBefore} messages and has ${messagesAfter} now.`;
+        } catch (error) {
+          if (ConfigurationError.is(error)) return error.message;
+          throw error;
+        }
+      },
+    },
+  ];
 }

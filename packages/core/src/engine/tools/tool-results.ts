@@ -10,10 +10,17 @@ import type {
   ToolResultState,
 } from "../../message/message.js";
 import { outputProblem } from "../../message/message-problem.js";
+import { contentChars } from "../../message/read-message.js";
+import { cutIndex } from "../../plugin-kit/cut-text.js";
 import { isExplicitToolResult } from "../../tool/tool.js";
 import type { CallScope } from "../call-scope.js";
-import { fitResults } from "./fit-results.js";
-import { shownOutput } from "./shown-output.js";
+import { fitResults, inWords } from "./fit-results.js";
+
+/** Most characters of an output in an event, texts and data together. */
+const MAX_OUTPUT_CHARS = 65_536;
+
+/** Fields of the event `tool_result` about the output. */
+type ShownOutput = Pick<Extract<EventBody, { type: "tool_result" }>, "output" | "truncated">;
 
 /** Returns a result that is one text. */
 export function textResult(
@@ -163,4 +170,27 @@ export function addResults(
   const message = isChanged ? createMessage("tool", results, { id, createdAt }) : original;
   session.say(fitResults(message, parts.settings.limits.messageBytes), original);
   for (const { toolCallId } of results) delete session.state.openCalls[toolCallId];
+}
+
+/** Returns an output as its event shows it: texts are cut at the limit, and a note stands for data beyond it. */
+function shownOutput(output: readonly (TextBlock | DataBlock)[]): ShownOutput {
+  const shown: (TextBlock | DataBlock)[] = [];
+  let left = MAX_OUTPUT_CHARS;
+  let chars = 0;
+  for (const block of output) {
+    const size = contentChars(block);
+    if (size <= left) {
+      shown.push(block);
+      left -= size;
+      continue;
+    }
+    const end = block.type === "text" ? cutIndex(block.text, left) : 0;
+    chars += size - end;
+    if (block.type === "data") shown.push({ type: "text", text: inWords(block) });
+    else {
+      if (end > 0) shown.push({ type: "text", text: block.text.slice(0, end) });
+      left = 0;
+    }
+  }
+  return { output: shown, ...(chars > 0 && { truncated: { chars } }) };
 }
