@@ -40,13 +40,13 @@ function pack(destination) {
   if (status !== 0) throw new Error(`pnpm pack failed:\n${stdout ?? ""}${stderr ?? ""}`);
 }
 
-/** What publint finds; a warning is as bad as an error. */
+/** Problems that publint finds; a warning is as bad as an error. */
 async function exportProblems(bytes) {
   const { messages, pkg } = await publint({ level: "warning", pack: { tarball: bytes.buffer } });
   return messages.map((message) => `publint: ${formatMessage(message, pkg, { color: false })}`);
 }
 
-/** What attw finds in the declarations. */
+/** Problems that attw finds in the declarations. */
 async function typeProblems(bytes) {
   const { types, problems = [] } = await checkPackage(createPackageFromTarballData(bytes));
   if (!types) return ["attw: the package has no types"];

@@ -316,8 +316,8 @@ export class ReActAgent {
   }
 
   /**
-   * Returns the tool calls of a session that wait for an answer, as the last reply listed them, in any process: those that
-   * ask a person, with the reason and the rules that may be remembered, and those whose result comes from outside.
+   * Returns all tool calls of a session that wait for an answer, in any process: those that ask a person, with the reason and
+   * the rules that may be remembered, and those whose result comes from outside.
    */
   pending(session: SessionName): Promise<readonly PendingCall[]>;
   pending(userId: string | null | undefined, sessionId: string): Promise<readonly PendingCall[]>;
