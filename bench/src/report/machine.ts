@@ -18,7 +18,8 @@ export function thisMachine(): Machine {
     processor: cpus()[0]?.model.trim() ?? "unknown",
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
-    system: `${platform()} ${release()}`,
+    // What a distribution or a cloud appends to the version tells readers nothing.
+    system: `${platform()} ${/^\d+(\.\d+)*/.exec(release())?.[0] ?? release()}`,
     node: process.version,
     redis: versionOf("redis-server"),
     mariadb: versionOf("mariadbd"),
