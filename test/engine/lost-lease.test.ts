@@ -1,6 +1,7 @@
 import {
   type AgentEvent,
   type ConversationLog,
+  definePlugin,
   InMemoryAgentStateStore,
   InProcessSessionGate,
   LeaseLostError,
@@ -169,6 +170,56 @@ describe.each([true, false])("a lease that is lost, fused: %s", (fused) => {
     store.delete = removed;
     expect(await agent.deleteSession(ctx)).toBe(true);
     expect(await logRecords(store, slotOf())).toEqual([]);
+  });
+
+  test("before a session is deleted: what another process has in it by then stays", async () => {
+    const store = new InMemoryAgentStateStore({ fused });
+    await agentOn(store).call("go", ctx);
+    const losing = losableGate(fused ? store.companions().gate : new InProcessSessionGate());
+    const gate: SessionGate = {
+      ...losing.gate,
+      acquire: async (slot, request) => {
+        const lease = await losing.gate.acquire(slot, request);
+        losing.lose();
+        return lease;
+      },
+    };
+    const before = await logRecords(store, slotOf());
+    const error = await agentOn(store, { gate })
+      .deleteSession(ctx)
+      .catch((reason) => reason);
+    expect(LeaseLostError.is(error)).toBe(true);
+    expect(error.message).toContain("nothing of it was deleted. Repeat deleteSession");
+    expect(outline(await agentOn(store).getAgentState(ctx))).toEqual(["user: go", "assistant: ok"]);
+    expect(await logRecords(store, slotOf())).toEqual(before);
+  });
+
+  test("while the log of a session is deleted: what plugins keep of it, which may be its successor's, stays", async () => {
+    const forgotten: string[] = [];
+    const { agent, store, lose } = setUp({
+      plugins: [
+        definePlugin({
+          name: "keeper",
+          contract: 1,
+          setup: (host) => host.onDelete(async ({ sessionId }) => void forgotten.push(sessionId)),
+        }),
+      ],
+    });
+    await agent.call("go", ctx);
+    const { log } = store.companions();
+    const removed = log.delete.bind(log);
+    log.delete = async (slot) => {
+      const existed = await removed(slot);
+      lose();
+      return existed;
+    };
+    const error = await agent.deleteSession(ctx).catch((reason) => reason);
+    expect(LeaseLostError.is(error)).toBe(true);
+    expect(error.message).toContain("what plugins keep of it is not");
+    expect(forgotten).toEqual([]);
+    log.delete = removed;
+    await agent.deleteSession(ctx);
+    expect(forgotten).toEqual(["s"]);
   });
 
   test("under a result from outside: who goes on says it once more, as the message that the log has", async () => {

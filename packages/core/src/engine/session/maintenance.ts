@@ -2,6 +2,7 @@ import { InvalidInputError } from "../../errors/errors.js";
 import { LeaseLostError } from "../../errors/store-errors.js";
 import type { Message } from "../../message/message.js";
 import type { CompactionResult } from "../../ports/compactor.js";
+import type { Lease } from "../../ports/session-gate.js";
 import { checkId, describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { uuidv7 } from "../../slot/uuid.js";
 import type { AgentState } from "../../state/agent-state.js";
@@ -104,18 +105,21 @@ export class Maintenance {
     const parts = this.#parts;
     return visitSlot(parts, slot, (visit) =>
       withLease(parts, slot, visit, async ({ lease }) => {
+        // Past the lease another process may have gone on with the session, or begun it anew: what is left is its own.
+        const mustHold = async (soFar: string): Promise<void> => {
+          if (!(await stillHolds(lease))) throw lostWhileDeleting(slot, lease, soFar);
+        };
+        await mustHold("nothing of it was deleted");
         parts.cache.take(slotText(slot));
         // The log goes after the state: while it is there, a half-deleted session can still be explained.
         const existed = await parts.stateStore.delete(slot);
-        // Past the lease another process may have begun the session anew, and this log would be its own.
-        if (!(await stillHolds(lease)))
-          throw new LeaseLostError(
-            `the lease of ${describeSlot(slot)} was lost while it was deleted; its state is gone, its log is not. Repeat deleteSession`,
-            { cause: lease.lost.reason },
-          );
+        await mustHold("its state is gone, its log is not");
         const logged = await parts.log.delete(slot);
-        await parts.feeds?.delete(slot);
-        for (const run of parts.onDelete) await run(slot);
+        const rest = parts.onDelete.map((run) => () => run(slot));
+        for (const run of [async () => parts.feeds?.delete(slot), ...rest]) {
+          await mustHold("its state and its log are gone, what plugins keep of it is not");
+          await run();
+        }
         return existed || logged;
       }),
     );
@@ -155,4 +159,11 @@ export class Maintenance {
     for (const run of parts.onDeleteUser) await run(userId);
     return deleted;
   }
+}
+
+function lostWhileDeleting(slot: Slot, { lost }: Lease, soFar: string): LeaseLostError {
+  return new LeaseLostError(
+    `the lease of ${describeSlot(slot)} was lost while it was deleted; ${soFar}. Repeat deleteSession`,
+    { cause: lost.reason },
+  );
 }
