@@ -7,13 +7,16 @@ import {
   InProcessSessionGate,
   InvalidInputError,
   keepLastCompactor,
+  LeaseLostError,
   listGuard,
   ReActAgent,
   type ReActAgentOptions,
+  type SessionGate,
   StateConflictError,
   tool,
   userMessage,
 } from "@holdfast/core";
+import type { Lease } from "@holdfast/core/store-kit";
 import { HarnessAgent } from "@holdfast/harness";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
@@ -345,6 +348,35 @@ test("a session that another process begins meanwhile is not overwritten, whatev
   });
   await expect(agent.fork(ada, { as: "two" })).rejects.toMatchObject({ code: "CONFLICT" });
   expect(outline(await agent.getAgentState("ada", "two"))).toEqual(["user: mine", "assistant: ok"]);
+});
+
+test("a fork whose lease was lost leaves a log alone that may be another fork's by then", async () => {
+  const store = new FaultyStore({ fused: false });
+  const inner = new InProcessSessionGate();
+  const lost = new AbortController();
+  const gate: SessionGate = {
+    ...{ contract: 1, kind: inner.kind, reach: inner.reach, calls: (slot) => inner.calls(slot) },
+    acquire: async (slot, request): Promise<Lease> => {
+      const lease = await inner.acquire(slot, request);
+      const { token, validUntil } = lease;
+      return { token, validUntil, lost: lost.signal, release: () => lease.release() };
+    },
+  };
+  const agent = agentOn(store, { gate });
+  await agent.call("hi", ada);
+  store.next("save", async () => {
+    throw new Error("died");
+  });
+  await expect(agent.fork(ada, { as: "two" })).rejects.toThrow("died");
+  const begun = await logRecords(store.inner, slotOf("two", "ada"));
+  expect(begun[0]?.mark?.name).toBe("fork_start");
+  store.next("read", async (run) => {
+    const records = await run();
+    lost.abort(new Error("the lease ran out"));
+    return records;
+  });
+  await expect(agent.fork(ada, { as: "two" })).rejects.toSatisfy(LeaseLostError.is);
+  expect(await logRecords(store.inner, slotOf("two", "ada"))).toEqual(begun);
 });
 
 test("a harness agent forks, and seals what the fork may do", async () => {

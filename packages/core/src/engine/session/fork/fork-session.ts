@@ -6,7 +6,7 @@ import { withBlobs } from "../../../store-kit/log/with-blobs.js";
 import type { AgentParts } from "../../assemble/agent-parts.js";
 import type { CallScope } from "../../call-scope.js";
 import { saveSession } from "../../save/save-session.js";
-import type { OpenSession } from "../open-session.js";
+import { type OpenSession, stillHolds } from "../open-session.js";
 import { factsOf, noteFork } from "../session-facts.js";
 import { copyLog } from "./copy-log.js";
 import { type ForkSource, readForkSource } from "./fork-source.js";
@@ -56,6 +56,8 @@ async function refuseExisting(
   const [first] = await log.read(slot, { after: 0, limit: 1 });
   if (first === undefined) return;
   if (!["fork_start", "fork_end"].includes(first.mark?.name ?? "")) throw exists(slot, null);
+  // Past the lease it may be the log of another process that makes the same fork.
+  if (!(await stillHolds(lease))) throw session.leaseLost();
   // Left by a fork whose process died before it had saved the state, or that could not save it.
   await log.delete(slot);
 }
