@@ -105,9 +105,14 @@ describe.each([true, false])("a store that went back, fused: %s", (fused) => {
     expect(outline(await agent.getAgentState(null, "s"))).not.toContain("user: 3");
   });
 
-  test.each(["merge-append", "overwrite"] as const)(
-    "is reported, and refused when told to, where conflicts are resolved: %s",
-    async (conflictPolicy) => {
+  test.each([
+    ["merge-append", 0],
+    ["merge-append", 3],
+    ["overwrite", 0],
+    ["overwrite", 3],
+  ] as const)(
+    "is reported, and refused when told to, where conflicts are resolved: %s, after %s turns of others",
+    async (conflictPolicy, others) => {
       for (const onStoreRolledBack of ["report", "refuse"] as const) {
         const store = new FaultyStore({ fused });
         const events: AgentEvent[] = [];
@@ -125,7 +130,10 @@ describe.each([true, false])("a store that went back, fused: %s", (fused) => {
         await agent.call("1", ctx);
         const earlier = await loadWhole(store.inner, slotOf());
         await agent.call("2", ctx);
-        restore = async () => void (await goBack(store, 0, earlier));
+        restore = async () => {
+          const replica = await goBack(store, 0, earlier);
+          for (let turn = 0; turn < others; turn++) await agentOn(replica).call("another", ctx);
+        };
         const call = agent.call("3", ctx);
         if (onStoreRolledBack === "report") expect((await call).text).toBe("ok");
         else await expect(call).rejects.toThrow(/has lost acknowledged saves/);
@@ -190,18 +198,20 @@ describe.each([true, false])("a store that went back, fused: %s", (fused) => {
   });
 
   // Where the gate keeps the input, a call saves once, at its end.
-  const whereCallsSaveFirst = fused
-    ? []
-    : ["before the first save of a call is noticed by that call"];
-  test.each(whereCallsSaveFirst)("%s", async () => {
-    const { store, earlier, agent, events } = await refusing();
-    store.next("save", async (_, { slot, write }) => {
-      await goBack(store, 0, earlier);
-      return store.save(slot as never, write as never) as never;
-    });
-    await expect(agent.call("3", ctx)).rejects.toThrow("has lost acknowledged saves");
-    expect(events).toContain("store_rolled_back");
-  });
+  const whereCallsSaveFirst = fused ? [] : [0, 3];
+  test.each(whereCallsSaveFirst)(
+    "before the first save of a call is noticed by that call, after %s turns of others",
+    async (others) => {
+      const { store, earlier, agent, events } = await refusing();
+      store.next("save", async (_, { slot, write }) => {
+        const replica = await goBack(store, 0, earlier);
+        for (let turn = 0; turn < others; turn++) await agentOn(replica).call("another", ctx);
+        return store.save(slot as never, write as never) as never;
+      });
+      await expect(agent.call("3", ctx)).rejects.toThrow("has lost acknowledged saves");
+      expect(events).toContain("store_rolled_back");
+    },
+  );
 
   test("after a call of unknown outcome is noticed by the next call", async () => {
     const { store, earlier, agent, expectRefused } = await refusing();

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../json/json.js";
 import type { LoadedState } from "../../ports/agent-state-store.js";
 import { describeSlot, slotText } from "../../slot/slot.js";
 import { LiveState } from "../../state/live-state.js";
-import { loadWhole } from "../../store-kit/load-whole.js";
+import { loadBeside } from "../../store-kit/load-whole.js";
 import type { OpenSession } from "../session/open-session.js";
 import { reportRollback } from "../session/open-stored.js";
 import { mergeHeads } from "./merge-heads.js";
@@ -34,9 +34,10 @@ export async function resolveConflict(
   const known = parts.cache.known(slotText(session.slot));
   let last = conflict;
   for (let attempt = 0; attempt < maxMerges; attempt++) {
-    const stored = await loadWhole(parts.stateStore, session.slot);
     // What others saved since the first look is no loss.
-    if (known && attempt === 0) reportRollback(parts, session, known, stored, { emit }, conflict);
+    const before = attempt === 0 ? known : undefined;
+    const stored = await loadBeside(parts.stateStore, session.slot, before?.revision);
+    if (before) reportRollback(parts, session, before, stored, { emit }, conflict);
     if (policy === "merge-append") {
       if (stored === null) throw last;
       session.state = mergeAppend(session, mine, stored, last);

@@ -5,7 +5,7 @@ import type { InboxEntry } from "../../ports/inbox.js";
 import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
-import { loadWhole } from "../../store-kit/load-whole.js";
+import { loadBeside } from "../../store-kit/load-whole.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { RunName } from "../save/log-batch.js";
 import type { HeldSlot, OpenedState, OpenSession } from "./open-session.js";
@@ -146,9 +146,9 @@ export async function reopen(
   { slot, lease, run, dropped, takenOver, put }: OpenSession,
   entry: EntryOptions,
 ): Promise<OpenSession> {
-  const found = await loadWhole(parts.stateStore, slot);
-  const held = { slot, lease, run, dropped, takenOver, put, now: parts.now };
   const known = parts.cache.known(slotText(slot));
+  const found = await loadBeside(parts.stateStore, slot, known?.revision);
+  const held = { slot, lease, run, dropped, takenOver, put, now: parts.now };
   return openFound(parts, held, { found, known }, entry);
 }
 
