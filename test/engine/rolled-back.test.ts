@@ -3,16 +3,32 @@ import {
   InProcessSessionGate,
   type ReActAgentOptions,
   StateConflictError,
+  tool,
   userMessage,
 } from "@holdfast/core";
 import { type LoadedState, loadWhole } from "@holdfast/core/store-kit";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { agentOn } from "./agent-on.js";
 import { outline, slotOf } from "./conversation.js";
 import { FaultyStore, lostAnswer, noAnswer } from "./faulty-store.js";
 
 const ctx = { sessionId: "s" };
+
+/** An agent whose turns take two steps, each of which is saved. */
+function steppingOn(store: FaultyStore, options: Partial<ReActAgentOptions> = {}) {
+  const work = tool({
+    name: "work",
+    description: "Works.",
+    input: z.object({}),
+    execute: () => "worked",
+  });
+  const model = scriptedModel(({ messages }) =>
+    messages.at(-1)?.role === "tool" ? "done" : { toolCalls: [{ name: "work", input: {} }] },
+  );
+  return agentOn(store, { model, tools: [work], persistence: "step", ...options });
+}
 
 describe.each([true, false])("a store that went back, fused: %s", (fused) => {
   /** Puts back an earlier state, as a failover to an old replica does. */
@@ -79,6 +95,20 @@ describe.each([true, false])("a store that went back, fused: %s", (fused) => {
     const replica = await goBack(store, 1);
     for (const text of ["a", "b", "c"]) await agentOn(replica).call(text, ctx);
     await agent.call("3", ctx);
+    expect(events.filter(({ type }) => type === "store_rolled_back")).toHaveLength(1);
+  });
+
+  test("is reported as well when one run of others, which saves its steps, has gone past what was lost", async () => {
+    const store = new FaultyStore({ fused });
+    const events: AgentEvent[] = [];
+    const agent = agentOn(store, {
+      gate: fused ? store.companions().gate : new InProcessSessionGate(),
+      onEvent: (event) => events.push(event),
+    });
+    for (const text of ["1", "2", "3"]) await agent.call(text, ctx);
+    const replica = await goBack(store, 1);
+    await steppingOn(replica).call("a", ctx);
+    await agent.call("4", ctx);
     expect(events.filter(({ type }) => type === "store_rolled_back")).toHaveLength(1);
   });
 
@@ -258,6 +288,26 @@ describe.each([true, false])("a store that went back, fused: %s", (fused) => {
     await expect(agent.call("made", ctx)).rejects.toMatchObject({ code: "UNKNOWN_OUTCOME" });
     store.every("save", undefined);
     await agent.call("after", ctx);
+    expect(events).not.toContain("store_rolled_back");
+    expect(outline(await agent.getAgentState(ctx))).toContain("user: made");
+  });
+
+  test("is not reported after a step that was saved although its answer was lost", async () => {
+    const store = new FaultyStore({ fused });
+    const events: string[] = [];
+    const agent = steppingOn(store, {
+      onStoreRolledBack: "refuse",
+      saveDeadlineMs: 20,
+      onEvent: ({ type }) => events.push(type),
+    });
+    await agent.call("1", ctx);
+    store.next("save", undefined, undefined);
+    store.every("save", lostAnswer);
+    await expect(agent.call("made", ctx)).rejects.toMatchObject({ code: "UNKNOWN_OUTCOME" });
+    store.every("save", undefined);
+    const others = agentOn(store);
+    await others.call("another", ctx);
+    expect((await agent.call("after", ctx)).text).toBe("done");
     expect(events).not.toContain("store_rolled_back");
     expect(outline(await agent.getAgentState(ctx))).toContain("user: made");
   });

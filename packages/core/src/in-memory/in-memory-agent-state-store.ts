@@ -206,14 +206,15 @@ export class InMemoryAgentStateStore implements AgentStateStore {
       callRecords: state.callRecords.map(({ text }) => JSON.parse(text) as CallRecord),
       ...(state.info !== undefined && { info: savedInfo(state) }),
     };
-    const { changes } = state;
+    const { changes, ops } = state;
     const since = known === undefined ? undefined : changesSince(changes, known);
     if (known !== undefined && since !== undefined)
       return { from: known, ...stored, ...parsed(messageChange(state.messages, since)) };
+    const saved = ops.map(([, revision]) => revision);
     return {
       ...stored,
       messages: state.messages.map(parseMessage),
-      ...(known !== undefined && isForked(changes, known) && { rolledBack: true }),
+      ...(known !== undefined && isForked(changes, known, saved) && { rolledBack: true }),
     };
   }
 

@@ -50,14 +50,19 @@ export function changesSince(
 }
 
 /**
- * Tells that the stored state does not go back to `known`: the ledger has another revision with the same number. Saves of the
+ * Tells that the stored state does not go back to `known`: another revision with the same number is remembered. Saves of the
  * known revision's history were lost, though others have been made since.
+ *
+ * @param saved - revisions of the latest saves, which tell apart those of one lease; a ledger has the last of them alone
  */
-export function isForked(ledger: ChangeLedger, known: Revision): boolean {
+export function isForked(
+  ledger: ChangeLedger,
+  known: Revision,
+  saved: readonly Revision[] = [],
+): boolean {
   const seq = revisionSeq(known);
-  return ledger.some(({ from, to }) =>
-    [from, to].some((revision) => revision !== known && revisionSeq(revision) === seq),
-  );
+  const remembered = [...saved, ...ledger.flatMap(({ from, to }) => [from, to])];
+  return remembered.some((revision) => revision !== known && revisionSeq(revision) === seq);
 }
 
 /** Returns the part of a `StateChange` about messages. */

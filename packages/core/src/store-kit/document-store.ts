@@ -14,6 +14,7 @@ import type { DistributedStore } from "../ports/distributed-store.js";
 import { checkSlot, describeSlot, type Slot, slotKey } from "../slot/slot.js";
 import { applyWrite, refuseFusedParts, stateConflict } from "./apply-write.js";
 import { withCallRecord } from "./beside-head.js";
+import { isForked } from "./change-ledger.js";
 import { boundedRead, boundedWrite } from "./deadline.js";
 import { checkedClient } from "./document/checked-client.js";
 import { type DocumentCompanions, documentCompanions } from "./document/document-companions.js";
@@ -127,9 +128,14 @@ class DocumentStore implements AgentStateStore {
   async load(slot: Slot, known?: Revision): Promise<LoadedState | "unchanged" | null> {
     const { document } = await this.#get(checkSlot(slot), "loading");
     if (document === null) return null;
-    const { revision, head, messages, callRecords = [], info } = document;
+    const { revision, ops, head, messages, callRecords = [], info } = document;
     if (revision === known) return "unchanged";
-    return { revision, head, messages, callRecords, ...(info && { info }) };
+    const saved = ops.map(([, revision]) => revision);
+    const rolledBack = known !== undefined && isForked([], known, saved);
+    return {
+      ...{ revision, head, messages, callRecords, ...(info && { info }) },
+      ...(rolledBack && { rolledBack }),
+    };
   }
 
   async save(slot: Slot, write: StateWrite): Promise<Revision> {

@@ -144,7 +144,7 @@ describe("the fused gate", () => {
     const revision = await store.save(slot, appendWrite(null, 0, [userMessage("hi")]));
     await first.release();
     const second = await gate.acquire(slot, { callId: "2", known: () => "1.other" });
-    expect(second.loaded).toEqual(await store.load(slot));
+    expect(second.loaded).toEqual(await store.load(slot, "1.other"));
     await second.release();
     const third = await gate.acquire(slot, { callId: "3", known: () => revision });
     expect(third.loaded).toBe("unchanged");

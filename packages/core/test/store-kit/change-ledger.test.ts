@@ -84,3 +84,12 @@ test("a revision with a number of the ledger's and another token is on another b
   for (const unknown of ["1.b", "5.b", "9.b", "", "4.a"])
     expect(isForked(ledger, unknown), unknown).toBe(false);
 });
+
+test("the latest saves tell apart the revisions of one lease", () => {
+  const ledger = [change("3.a", "4.a"), change("4.a", "7.a", "l")];
+  const saved = ["5.a", "6.a", "7.a"];
+  for (const lost of ["3.b", "4.b", "5.b", "6.b", "7.b"])
+    expect(isForked(ledger, lost, saved), lost).toBe(true);
+  for (const kept of ["3.a", "4.a", "5.a", "6.a", "7.a", "8.b"])
+    expect(isForked(ledger, kept, saved), kept).toBe(false);
+});

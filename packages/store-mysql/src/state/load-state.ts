@@ -19,6 +19,7 @@ import {
   StoredRows,
   selectingCalls,
   selectingChanges,
+  selectingOps,
 } from "./stored-rows.js";
 
 /** Loads the stored state of a slot, or what changed of it since the known revision. */
@@ -61,13 +62,17 @@ export async function loadWithInbox(
   const recent = known === undefined ? null : await loadRecent(database, slot, known);
   if (recent !== null) return recent;
   // With a known revision it is to be seen whether it is of another history.
-  const changes = known === undefined ? "" : `\nUNION ALL ${selectingChanges(database.tables)}`;
+  const { tables } = database;
+  const changes =
+    known === undefined
+      ? ""
+      : `\nUNION ALL ${selectingChanges(tables)}\nUNION ALL ${selectingOps(tables)}`;
   const k = slotHash(slot);
   const rows = await readRows(
     database,
     slot,
-    `FROM ${messagesOf(database.tables)} WHERE m.k = ?${changes}`,
-    known === undefined ? [k] : [k, k],
+    `FROM ${messagesOf(tables)} WHERE m.k = ?${changes}`,
+    known === undefined ? [k] : [k, k, k, k],
   );
   return answerOf(slot, rows, () => rows.whole(known));
 }

@@ -38,13 +38,25 @@ export function opEntry(op: string, revision: Revision): Buffer {
   return entry;
 }
 
+/** Returns the revisions of all ops that the ring remembers. */
+export function revisionsInRing(ring: Buffer): Revision[] {
+  const revisions: Revision[] = [];
+  for (let at = 0; at + OP_ENTRY_BYTES <= ring.length; at += OP_ENTRY_BYTES)
+    revisions.push(revisionAt(ring, at));
+  return revisions;
+}
+
 /** Returns the revision that `op` produced, if the ring remembers it. */
 export function revisionInRing(ring: Buffer, op: string): Revision | undefined {
   const hash = opHash(op);
   for (let at = 0; at + OP_ENTRY_BYTES <= ring.length; at += OP_ENTRY_BYTES) {
     if (!ring.subarray(at, at + OP_BYTES).equals(hash)) continue;
-    const seq = ring.readBigUInt64BE(at + OP_BYTES);
-    return `${seq}.${ring.subarray(at + OP_BYTES + 8, at + OP_ENTRY_BYTES).toString("hex")}`;
+    return revisionAt(ring, at);
   }
   return undefined;
+}
+
+function revisionAt(ring: Buffer, at: number): Revision {
+  const seq = ring.readBigUInt64BE(at + OP_BYTES);
+  return `${seq}.${ring.subarray(at + OP_BYTES + 8, at + OP_ENTRY_BYTES).toString("hex")}`;
 }

@@ -31,6 +31,7 @@ import type { Tables } from "../keys.js";
 import { callRecordTexts } from "./call-records.js";
 import { readChanges } from "./change-column.js";
 import { leadingTo, OF_CHANGES, readChangeRow } from "./ledger-rows.js";
+import { revisionsInRing } from "./op-ring.js";
 import { shortRevision } from "./revision-mark.js";
 
 /**
@@ -51,18 +52,25 @@ export function selectingChanges({ ledger }: Tables): string {
   return `SELECT -2, entry, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${ledger} WHERE k = ? AND ${OF_CHANGES}`;
 }
 
+/** Statement for the latest ops of a slot, which are in rows or in the slot's own, as {@link StoredRows} takes them. */
+export function selectingOps({ ledger, slots }: Tables): string {
+  return `SELECT -4, entry, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${ledger} WHERE k = ? AND NOT ${OF_CHANGES}
+UNION ALL SELECT -4, ops, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${slots} WHERE k = ? AND rev IS NOT NULL`;
+}
+
 /** Statement for the call records of a slot as {@link StoredRows} takes them. */
 export function selectingCalls({ calls }: Tables): string {
   return `SELECT -3, body, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ${calls} WHERE k = ?`;
 }
 
-/** Rows of one snapshot: that of a slot with its call records, some or all of its messages, and its changes. */
+/** Rows of one snapshot: that of a slot with its call records, some or all of its messages, its changes and its ops. */
 export class StoredRows {
   readonly #slot: Slot;
   readonly #row: Row | undefined;
   /** Texts of the messages read, by position. */
   readonly #texts = new Map<number, string>();
   readonly #changes: Buffer[] = [];
+  readonly #ops: Buffer[] = [];
   readonly #calls: { readonly n: number; readonly bytes: Buffer }[] = [];
   /** The stored revision; undefined when there is no state. */
   readonly revision: Revision | undefined;
@@ -74,6 +82,7 @@ export class StoredRows {
       const pos = asNumber(row[0]);
       if (pos === -1) this.#row = row;
       else if (pos === -2) this.#changes.push(asBytes(row[1]));
+      else if (pos === -4) this.#ops.push(asBytesOrNone(row[1]));
       else if (pos === -3) this.#calls.push({ n: asNumber(row[3]), bytes: asBytes(row[1]) });
       else this.#texts.set(pos, asText(row[1]));
     }
@@ -110,9 +119,13 @@ export class StoredRows {
     return {
       ...this.#beside(row),
       messages: Array.from({ length: count }, (_, index) => this.#message(index)),
-      ...(known !== undefined &&
-        isForked(this.#ledger(), shortRevision(known)) && { rolledBack: true }),
+      ...(known !== undefined && this.#isForked(known) && { rolledBack: true }),
     };
+  }
+
+  #isForked(known: Revision): boolean {
+    const saved = revisionsInRing(Buffer.concat(this.#ops)).map(shortRevision);
+    return isForked(this.#ledger(), shortRevision(known), saved);
   }
 
   /** Tells whether all messages of a change were read. */

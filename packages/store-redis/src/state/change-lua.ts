@@ -1,10 +1,11 @@
-import { MAX_REPLACED, REMEMBERED_CHANGES } from "@holdfast/core/store-kit";
+import { MAX_REPLACED, REMEMBERED_CHANGES, REMEMBERED_OPS } from "@holdfast/core/store-kit";
 
 /** Changes in the ring buffer: those remembered before the latest one. */
 const RING = REMEMBERED_CHANGES - 1;
 
 /**
- * Lua functions over the ledger of what saves changed, as `store-kit` has it; for scripts in which `STATE` is the key of a state.
+ * Lua functions over the ledger of what saves changed, as `store-kit` has it; for scripts in which `STATE` is the key of a state, with
+ * its ring of ops.
  *
  * The field `change` of the state is the latest change, and `c0`, `c1`, … are the ring buffer of those before it, each as
  * `<number>\t<from>\t<to>\t<keep>\t<replaced indexes>\t<lease>` at its number modulo the size of the ring. Only the latest one
@@ -75,6 +76,9 @@ local function changes_since(latest, rev, known)
     local before = read_change(redis.call('HGET', STATE, 'c' .. (change.number - 1) % ${RING}))
     change = before and before.to == change.from and before
   end
-  return nil, is_forked
+  -- The ledger has only the last save of a lease; the ring of ops has each of the latest.
+  local op = number and redis.call('HGET', STATE, 'o' .. tonumber(string.sub(number, 1, -2)) % ${REMEMBERED_OPS})
+  local saved = op and string.match(op, '\\t([^\\t]*)$')
+  return nil, is_forked or saved and is_other(saved)
 end
 `;

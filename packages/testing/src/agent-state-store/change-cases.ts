@@ -38,7 +38,7 @@ export function changeCases(
       },
     ),
     ...(deltaLoads ? answerCases(check) : []),
-    ...(deltaLoads && fuses.includes("gate") ? [leaseCase(check)] : []),
+    ...(deltaLoads && fuses.includes("gate") ? [leaseCase(check), stepsCase(check)] : []),
   ];
 }
 
@@ -117,6 +117,29 @@ function leaseCase(check: StoreCase): ConformanceCase {
     assert.deepStrictEqual([change.from, change.keep, change.append.length], [known, 50, 1]);
     await lease?.release();
   });
+}
+
+function stepsCase(check: StoreCase): ConformanceCase {
+  return check(
+    "a revision that was lost is told from the saves that one lease has made past it",
+    async (store) => {
+      await begin(store, 3);
+      const lease = await store.fuses?.gate?.acquire(slot, { callId: "steps" });
+      const steps: string[] = [];
+      for (let step = 0; step < 4; step++) {
+        await saveNext(store, { append: [userMessage("step")], lease: lease?.token });
+        steps.push((await loadState(store, slot)).revision);
+      }
+      await lease?.release();
+      await saveNext(store, { append: [userMessage("after")] });
+      for (const step of steps) {
+        const lost = await store.load(slot, `${revisionSeq(step)}.${"0".repeat(32)}`);
+        assert.ok(isWhole(lost) && lost.rolledBack === true, `another history than ${step}`);
+        const kept = await store.load(slot, step);
+        assert.ok(!isWhole(kept) || kept.rolledBack !== true, `the history of ${step}`);
+      }
+    },
+  );
 }
 
 async function begin(store: AgentStateStore, messages: number): Promise<string> {
