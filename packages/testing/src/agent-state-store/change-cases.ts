@@ -127,11 +127,11 @@ function stepsCase(check: StoreCase): ConformanceCase {
       const lease = await store.fuses?.gate?.acquire(slot, { callId: "steps" });
       const steps: string[] = [];
       for (let step = 0; step < 4; step++) {
-        await saveNext(store, { append: [userMessage("step")], lease: lease?.token });
+        await saveNext(store, slot, { append: [userMessage("step")], lease: lease?.token });
         steps.push((await loadState(store, slot)).revision);
       }
       await lease?.release();
-      await saveNext(store, { append: [userMessage("after")] });
+      await saveNext(store, slot, { append: [userMessage("after")] });
       for (const step of steps) {
         const lost = await store.load(slot, `${revisionSeq(step)}.${"0".repeat(32)}`);
         assert.ok(isWhole(lost) && lost.rolledBack === true, `another history than ${step}`);
