@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { ConfigurationError } from "../errors/errors.js";
+import { messageOf } from "../errors/message-of.js";
 import { isRecord, type JsonObject, toJsonValue } from "../json/json.js";
 
 /** Standard Schema that can describe itself as JSON Schema (zod 4 can), or one with its JSON Schema beside it. */
@@ -22,23 +23,24 @@ export type Validation =
 
 /** Validates a value; a schema that throws counts as one that did not accept it. */
 export async function validateInput(schema: ToolInputSchema, value: unknown): Promise<Validation> {
-  let result: StandardSchemaV1.Result<unknown>;
   try {
-    result = await standardOf(schema)["~standard"].validate(value);
+    const result = await standardOf(schema)["~standard"].validate(value);
+    if (!isRecord(result)) return { problem: "its schema returned no result of a validation" };
+    return result.issues ? { problem: problemOf(result.issues) } : { value: result.value };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: messageOf(error) };
   }
-  if (!result.issues) return { value: result.value };
-  return {
-    problem: result.issues
-      .map((issue) => {
-        const path = (issue.path ?? [])
-          .map((part) => String(typeof part === "object" ? part.key : part))
-          .join(".");
-        return path === "" ? issue.message : `${path}: ${issue.message}`;
-      })
-      .join("; "),
-  };
+}
+
+function problemOf(issues: readonly StandardSchemaV1.Issue[]): string {
+  return issues
+    .map((issue) => {
+      const path = (issue.path ?? [])
+        .map((part) => String(typeof part === "object" ? part.key : part))
+        .join(".");
+      return path === "" ? issue.message : `${path}: ${issue.message}`;
+    })
+    .join("; ");
 }
 
 /**

@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors/message-of.js";
 import type { JsonValue } from "../../json/json.js";
 import type { ToolCallBlock, ToolResultBlock } from "../../message/message.js";
 import type { ToolCallStep } from "../../middleware/middleware.js";
@@ -16,7 +17,6 @@ import {
   emitResult,
   failureAs,
   failureOf,
-  messageOf,
   type ToolFailure,
   textResult,
   toResult,

@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors/message-of.js";
 import type { EventBody } from "../../events/agent-event.js";
 import { type JsonValue, toJsonValue } from "../../json/json.js";
 import { readableJson } from "../../json/readable-json.js";
@@ -80,27 +81,17 @@ function outputOf(json: JsonValue): readonly (TextBlock | DataBlock)[] {
 /** Error that a tool threw, for events only: the model and the conversation get no stack. */
 export type ToolFailure = NonNullable<Extract<EventBody, { type: "tool_result" }>["error"]>;
 
-/** Returns what an error says; whatever was thrown, it has words. */
-export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message === "" ? error.name : error.message;
-  try {
-    const text = String(error);
-    if (text !== "[object Object]") return text;
-    const { message, code } = error as { readonly message?: unknown; readonly code?: unknown };
-    if (typeof message === "string" && message !== "") return message;
-    const isCode = typeof code === "string" || typeof code === "number";
-    return isCode ? `code ${code}` : "it threw an object without a message";
-  } catch {
-    return "it threw something that has no text";
-  }
-}
-
 /** Describes what a tool threw. */
 export function failureOf(error: unknown): ToolFailure {
-  if (!(error instanceof Error)) return { name: typeof error, message: messageOf(error) };
-  const { name, message } = error;
-  const stack = stackOf(error);
-  return { name, message, ...(stack !== "" && { stack }) };
+  const message = messageOf(error);
+  try {
+    if (!(error instanceof Error)) return { name: typeof error, message };
+    const stack = stackOf(error);
+    return { name: String(error.name), message, ...(stack !== "" && { stack }) };
+  } catch {
+    // A field of the error throws when it is read.
+    return { name: "unknown", message };
+  }
 }
 
 /** Most errors behind an error whose stacks are told. */
