@@ -35,7 +35,7 @@ test.each<[Record<string, unknown>, RegExp]>([
     { reserveRatio: 0.6, triggerRatio: 0.5 },
     /reserveRatio is 0.6: must be less than triggerRatio \(0.5\)/,
   ],
-  [{ summarize: "no" }, /option summarize is "no": .*boolean/],
+  [{ summarize: "no" }, /option summarize is "no": must be true or false$/],
   [{ model: {} }, /option model is an object: must have a stream function/],
   [{ timeoutMs: 0.5 }, /option timeoutMs is 0.5: .*int/],
   [{ summarySchema: 7 }, /option summarySchema is 7: must be a schema/],

@@ -1,5 +1,7 @@
 import { ConfigurationError } from "../errors/errors.js";
 import { isRecord } from "../json/json.js";
+import { optionNames } from "./option-names.js";
+import { plainProblem } from "./plain-problem.js";
 import { showValue } from "./show-value.js";
 import { unknownNames } from "./unknown-names.js";
 
@@ -20,17 +22,6 @@ export interface OptionsSchema<T> {
   ):
     | { readonly success: true; readonly data: T }
     | { readonly success: false; readonly error: { readonly issues: readonly OptionsIssue[] } };
-}
-
-/** Parts of a schema's definition that lead to the schemas it is made of, in zod's words and in those of our own. */
-interface SchemaParts {
-  readonly shape?: Readonly<Record<string, unknown>>;
-  readonly element?: unknown;
-  readonly valueType?: unknown;
-  readonly options?: readonly unknown[];
-  readonly innerType?: unknown;
-  readonly in?: unknown;
-  readonly out?: unknown;
 }
 
 /**
@@ -68,26 +59,5 @@ function problemsOf(issue: OptionsIssue, schema: unknown): readonly string[] {
   // About several options at once, and so a sentence of its own.
   if (path === "" && issue.code === "custom") return [issue.message];
   const name = path === "" ? "options" : `option ${path}`;
-  return [`${name} is ${showValue(issue.input)}: ${issue.message}`];
-}
-
-/** Returns the keys of the object that a schema has at a path; none where it has no object there. */
-function optionNames(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
-  const parts = partsOf(schema);
-  const [key, ...rest] = path;
-  if (parts.shape) {
-    if (key === undefined) return Object.keys(parts.shape);
-    const inner = parts.shape[String(key)];
-    return inner ? optionNames(inner, rest) : [];
-  }
-  const items = parts.element ?? parts.valueType;
-  if (items) return key === undefined ? [] : optionNames(items, rest);
-  if (parts.options)
-    return [...new Set(parts.options.flatMap((option) => optionNames(option, path)))];
-  const inner = [parts.innerType, parts.in, parts.out].filter((part) => part !== undefined);
-  return inner.map((part) => optionNames(part, path)).find((names) => names.length > 0) ?? [];
-}
-
-function partsOf(schema: unknown): SchemaParts {
-  return (schema as { readonly def?: SchemaParts }).def ?? {};
+  return [`${name} is ${showValue(issue.input)}: ${plainProblem(issue.message)}`];
 }

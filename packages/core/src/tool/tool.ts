@@ -1,9 +1,10 @@
 import { ConfigurationError } from "../errors/errors.js";
 import { isRecord, type JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";
+import { plainProblem } from "../plugin-kit/plain-problem.js";
 import * as s from "../plugin-kit/schema/index.js";
 import { showValue } from "../plugin-kit/show-value.js";
-import { nearestName } from "../plugin-kit/unknown-names.js";
+import { nearestName, unknownNames } from "../plugin-kit/unknown-names.js";
 import { type InferInput, jsonSchemaOf, type ToolInputSchema } from "./input-schema.js";
 import { checkedQuestion, type ToolQuestion } from "./question.js";
 import type { ToolCallContext } from "./tool-call-context.js";
@@ -101,6 +102,20 @@ const definition = s.object({
   execute: s.custom((value) => typeof value === "function", "must be a function").optional(),
 });
 
+/** A tool that was made already may be passed on with changes, and has its JSON Schema. */
+const knownOptions = [...Object.keys(definition.shape), "input", "inputSchema"];
+
+/**
+ * Says of each key that is nearly an option what it was meant to be: with a misspelt `needsApproval` the tool would run unasked.
+ * Other keys are left alone, because `execute` may need them as fields of `this`.
+ */
+function misspeltOptions(options: object): readonly string[] {
+  return Object.keys(options).flatMap((key) => {
+    const isMisspelt = !knownOptions.includes(key) && nearestName(key, knownOptions) !== undefined;
+    return isMisspelt ? unknownNames({ [key]: true }, knownOptions, "option") : [];
+  });
+}
+
 /**
  * Defines a tool.
  *
@@ -119,8 +134,10 @@ export function tool<S extends ToolInputSchema, Output = unknown>(
     throw new ConfigurationError(
       `tool needs { name, description, input, execute }, got ${showValue(options)}`,
     );
+  const { name }: { readonly name: unknown } = options;
+  const which = typeof name === "string" ? `tool ${JSON.stringify(name)}` : "a tool without a name";
   const problems = (definition.safeParse(options).error?.issues ?? []).map(
-    (issue) => `tool ${JSON.stringify(options.name)}: ${issue.path.join(".")}: ${issue.message}`,
+    (issue) => `${which}: ${issue.path.join(".")}: ${plainProblem(issue.message)}`,
   );
   let inputSchema: JsonObject = {};
   let cause: unknown;
@@ -128,9 +145,10 @@ export function tool<S extends ToolInputSchema, Output = unknown>(
     const misnamed = options.input === undefined ? misnamedInput(options) : undefined;
     if (misnamed !== undefined)
       throw new ConfigurationError(
-        `tool ${JSON.stringify(options.name)}: unknown option ${JSON.stringify(misnamed)}; did you mean input?`,
+        `${which}: unknown option ${JSON.stringify(misnamed)}; did you mean input?`,
       );
-    inputSchema = jsonSchemaOf(options.input, `tool ${JSON.stringify(options.name)}`);
+    problems.push(...misspeltOptions(options).map((problem) => `${which}: ${problem}`));
+    inputSchema = jsonSchemaOf(options.input, which);
   } catch (error) {
     if (!ConfigurationError.is(error)) throw error;
     problems.push(...error.problems);

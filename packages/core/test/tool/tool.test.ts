@@ -103,6 +103,23 @@ describe("tool", () => {
     ]);
   });
 
+  test("refuses an option that is misspelt, and leaves fields of its own alone", () => {
+    const options = { name: "t", description: "d", input: z.object({}), client: {} };
+    expect(tool({ ...options }).name).toBe("t");
+    expect(tool({ ...tool(options), name: "u" }).name).toBe("u");
+    const misspelt = { ...options, needApproval: true };
+    expect(problemsOf(() => tool(misspelt))).toEqual([
+      'tool "t": unknown option "needApproval"; did you mean needsApproval?',
+    ]);
+  });
+
+  test("says of a tool without a name that it has none", () => {
+    expect(problemsOf(() => tool({ description: 5, input: z.object({}) } as never))).toEqual([
+      "a tool without a name: name: must be a string",
+      "a tool without a name: description: must be a string",
+    ]);
+  });
+
   test("says how to make a schema of a plain object of schemas", () => {
     const input = { a: z.number() } as never;
     expect(problemsOf(() => tool({ name: "t", description: "d", input }))).toEqual([

@@ -3,8 +3,10 @@ import { ConfigurationError } from "../../errors/errors.js";
 import type { AgentEvent } from "../../events/agent-event.js";
 import type { Middleware } from "../../middleware/middleware.js";
 import type { Plugin, PortName, Ports } from "../../middleware/plugin.js";
+import { optionNames } from "../../plugin-kit/option-names.js";
+import { plainProblem } from "../../plugin-kit/plain-problem.js";
 import * as s from "../../plugin-kit/schema/index.js";
-import { showValue } from "../../plugin-kit/show-value.js";
+import { showKind, showValue } from "../../plugin-kit/show-value.js";
 import { unknownNames } from "../../plugin-kit/unknown-names.js";
 import type { DistributedStore } from "../../ports/distributed-store.js";
 import type { EventFeed } from "../../ports/event-feed.js";
@@ -276,11 +278,7 @@ export function readSettings(
 ): AgentSettings | undefined {
   const parsed = settings.safeParse(options);
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const path = issue.path.join(".");
-      const got = path === "integrity.key" ? "" : `, got ${showValue(issue.input)}`;
-      problems.push(`${path}: ${issue.message}${got}`);
-    }
+    problems.push(...parsed.error.issues.flatMap(settingProblems));
     return undefined;
   }
   for (const [group, schema] of Object.entries(groups)) {
@@ -304,6 +302,22 @@ export function readSettings(
     return undefined;
   }
   return { ...rest, agentId, integrity };
+}
+
+function settingProblems(issue: s.SchemaIssue): readonly string[] {
+  const path = issue.path.join(".");
+  if (path === "name" && issue.input === undefined)
+    return ['name: the agent needs one, for example { name: "assistant" }'];
+  if (issue.code === "unrecognized_keys") {
+    const unknown = Object.fromEntries((issue.keys ?? []).map((key) => [key, true]));
+    const names = optionNames(settings, issue.path);
+    return unknownNames(unknown, names, "option").map((problem) => `${path}: ${problem}`);
+  }
+  // A key must not be shown, nor one that was given in place of { key }.
+  const problem = `${path}: ${plainProblem(issue.message)}`;
+  if (path === "integrity.key") return [problem];
+  const got = path === "integrity" ? showKind(issue.input) : showValue(issue.input);
+  return [`${problem}, got ${got}`];
 }
 
 /** Throws every problem at once. */

@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors/message-of.js";
 import type { AgentEvent } from "../../events/agent-event.js";
 import { checkEvent } from "../../events/check-event.js";
 import { isRecord, type JsonValue } from "../../json/json.js";
@@ -158,9 +159,7 @@ class Assembly {
         );
       }
     } catch (error) {
-      this.#problems.push(
-        `plugin "${plugin.name}": ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.#problems.push(`plugin "${plugin.name}": ${messageOf(error)}`);
     }
   }
 

@@ -1,0 +1,18 @@
+/** Kinds of values by the names that schemas have for them. */
+const kinds: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "an integer",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+/** Returns the problem that a schema has with an option in plain words: what it must be, not what code calls it. */
+export function plainProblem(message: string): string {
+  const type = /^Invalid input: expected (\w+), received /.exec(message)?.[1];
+  if (type !== undefined) return `must be ${kinds[type] ?? `a ${type}`}`;
+  const choices = /^Invalid option: expected one of (.+)$/.exec(message)?.[1];
+  return choices === undefined ? message : `must be one of ${choices}`;
+}
