@@ -216,6 +216,23 @@ describe("a hook that returns something of the wrong type", () => {
   });
 });
 
+test("an async onModelCall that fails ends its call and not the process", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  const hooks = {
+    async onModelCall() {
+      throw new Error("no luck");
+    },
+  };
+  const { agent } = agentWith(hooks as never);
+  const error = await failure(agent);
+  expect(error.message).toContain("onModelCall returned a Promise where an async iterable");
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", note);
+  expect(unhandled).toEqual([]);
+});
+
 describe("a stream that onModelCall changes", () => {
   test.each<[string, Omit<Middleware, "name">, RegExp]>([
     [

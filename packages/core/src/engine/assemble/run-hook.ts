@@ -82,6 +82,8 @@ export function aroundStream<S>(
       });
       return inner;
     });
+    // An async hook is refused below; what it rejects with as well must not end the process.
+    if (returned instanceof Promise) returned.catch(() => undefined);
     const chunks = checked(hook, () => check(returned));
     return chunks === inner ? chunks : passedOn(hook, chunks, () => isFinished);
   };
