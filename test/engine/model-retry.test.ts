@@ -42,6 +42,24 @@ describe.each([true, false])("a failing model, fused: %s", (fused) => {
     expect(model.requests).toHaveLength(5);
   });
 
+  test("is not asked again at once when the pause is longer than a timer can be", async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => warnings.push(name);
+    process.on("warning", note);
+    const model = pairedModel(() => ({ error: busy() }));
+    const modelRetry = { baseDelayMs: 3e9, maxDelayMs: 3e9 };
+    const agent = new ReActAgent({ name: "a", model, stateStore: store(), modelRetry });
+    const controller = new AbortController();
+    const call = agent.call("hi", { signal: controller.signal });
+    await eventually(() => model.requests.length === 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort();
+    await expect(call).rejects.toThrow();
+    process.off("warning", note);
+    expect(warnings).not.toContain("TimeoutOverflowWarning");
+    expect(model.requests).toHaveLength(1);
+  });
+
   test.each([
     ["a ModelError that is not retryable", new ModelError("no such key")],
     ["an error of its own", new TypeError("fetch failed")],

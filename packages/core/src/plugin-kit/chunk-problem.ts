@@ -13,7 +13,11 @@ const isCount = (value: unknown) => typeof value === "number" && value >= 0;
 const usage: Field = [
   "usage",
   "{ inputTokens, outputTokens } in numbers",
-  (value) => isRecord(value) && isCount(value["inputTokens"]) && isCount(value["outputTokens"]),
+  (value) =>
+    isRecord(value) &&
+    isCount(value["inputTokens"]) &&
+    isCount(value["outputTokens"]) &&
+    isCount(value["cachedInputTokens"] ?? 0),
 ];
 
 const source: Field = [

@@ -12,6 +12,7 @@ import { chunkProblem } from "../../plugin-kit/chunk-problem.js";
 import type { RequestPrompt } from "../../ports/compactor.js";
 import type { Model, ModelChunk, ModelRequest, ToolChoice, ToolSchema } from "../../ports/model.js";
 import { describeSlot } from "../../slot/slot.js";
+import { longestTimerMs } from "../../store-kit/deadline.js";
 import { compose } from "../assemble/compose.js";
 import { type CallScope, stepOf } from "../call-scope.js";
 import { CallStopped } from "../session/stop-switch.js";
@@ -91,7 +92,7 @@ async function askWithRetries(
       if (isFinal) throw error;
       const backoff = baseDelayMs * 2 ** (attempt - 1);
       const asked = ModelError.is(error) ? (error.retryAfterMs ?? 0) : 0;
-      const pause = Math.min(maxDelayMs, Math.max(backoff, asked));
+      const pause = Math.min(maxDelayMs, longestTimerMs, Math.max(backoff, asked));
       await scope.stop.race(delay(pause, undefined, { signal: scope.stop.signal }));
     }
   }
