@@ -1,4 +1,4 @@
-import { StateCorruptError } from "@holdfast/core";
+import { InvalidInputError, StateCorruptError } from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { agentOn } from "./agent-on.js";
@@ -53,6 +53,24 @@ describe.each([true, false])("sessions, fused: %s", (fused) => {
       );
       expect((await agentOn(store).sessions()).slots).toEqual([]);
     });
+  });
+
+  test.each<[object, RegExp]>([
+    [{ limit: { a: 1 } }, /^limit is an object; it must be a whole number/],
+    [{ limit: Symbol("5") }, /^limit is Symbol\(5\); it must be/],
+    [{ cursor: 5 }, /^sessions: cursor must be the one of the page before, got a number$/],
+    [{ text: 5 }, /^sessions: text must be a text, got a number$/],
+    [{ metadata: "tenant" }, /^sessions: metadata must be an object of values: got "tenant"$/],
+    [{ metadata: new Map() }, /^sessions: metadata must be an object of values: got an .* Map$/],
+    [{ metadata: { size: 5n } }, /metadata\.size/],
+    [{ since: Symbol("now") }, /^since is not a time: use ISO 8601$/],
+    [{ unfinished: "no" }, /^sessions: unfinished must be true or false, got a string$/],
+    [{ waiting: 1 }, /^sessions: waiting must be true or false, got a number$/],
+  ])("are not looked for by what is no query: %o", async (query, expected) => {
+    const listing = agentOn(new FaultyStore({ fused })).sessions(query);
+    const error = await listing.catch((reason: unknown) => reason);
+    expect(InvalidInputError.is(error), String(error)).toBe(true);
+    expect((error as Error).message).toMatch(expected);
   });
 
   describe("of which the first call died before it saved anything", () => {

@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../errors/errors.js";
+import { showValue } from "../plugin-kit/show-value.js";
 import type { SessionInfo, SlotQuery } from "../ports/agent-state-store.js";
 import { checkId, type Slot } from "../slot/slot.js";
 
@@ -10,7 +11,9 @@ import { checkId, type Slot } from "../slot/slot.js";
 export function checkLimit(limit: number | undefined, otherwise: number): number {
   if (limit === undefined) return otherwise;
   if (!Number.isInteger(limit) || limit < 1)
-    throw new InvalidInputError(`limit is ${limit}; it must be a whole number of at least 1`);
+    throw new InvalidInputError(
+      `limit is ${showValue(limit)}; it must be a whole number of at least 1`,
+    );
   return limit;
 }
 

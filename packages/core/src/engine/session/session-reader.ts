@@ -1,9 +1,11 @@
+import { InvalidInputError } from "../../errors/errors.js";
 import type { PendingCall } from "../../events/agent-reply.js";
 import { checkOptions } from "../../plugin-kit/unknown-names.js";
 import type { SlotPage, SlotQuery } from "../../ports/agent-state-store.js";
 import { checkId } from "../../slot/slot.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { LiveState } from "../../state/live-state.js";
+import { kindOf } from "../../state/section-checks.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import { historyRange, salvageOption } from "../method-options.js";
 import { waitingCalls } from "../tools/waiting-calls.js";
@@ -60,10 +62,24 @@ export class SessionReader {
       "sessions",
     );
     const { metadata, since, until, text, ...wanted } = query;
+    checkQuery(query);
     if (query.userId !== undefined && query.userId !== null) checkId(query.userId, "userId");
     const isSelected = matchFacts({ metadata, since, until, text });
     const { agentId } = this.#parts.settings;
     const page = await this.#parts.stateStore.list({ ...wanted, agentId });
     return { ...page, slots: page.slots.filter(isSelected) };
   }
+}
+
+/** @throws InvalidInputError */
+function checkQuery({ cursor, ...choices }: Partial<Record<keyof SessionsQuery, unknown>>): void {
+  if (cursor !== undefined && typeof cursor !== "string")
+    throw new InvalidInputError(
+      `sessions: cursor must be the one of the page before, got ${kindOf(cursor)}`,
+    );
+  for (const name of ["unfinished", "waiting"] as const)
+    if (choices[name] !== undefined && typeof choices[name] !== "boolean")
+      throw new InvalidInputError(
+        `sessions: ${name} must be true or false, got ${kindOf(choices[name])}`,
+      );
 }
