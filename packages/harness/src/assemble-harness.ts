@@ -14,6 +14,7 @@ import {
   isRecord,
   type PortName,
   reachExtent,
+  showValue,
   soundOptions,
 } from "@holdfast/core/plugin-kit";
 import { storeParts } from "@holdfast/core/store-kit";
@@ -89,7 +90,7 @@ export function assembleHarness(given: HarnessAgentOptions, problems: string[]):
       ...engineOptions(options),
       ...parts,
       eventFeed: options.eventFeed === true ? (eventFeed ?? true) : options.eventFeed,
-      name: options.name ?? "unnamed",
+      name: options.name === undefined ? "unnamed" : options.name,
       plugins: inFixedOrder([...own, ...others]),
       ...(filesystem && { filesystem }),
     },
@@ -186,6 +187,10 @@ function workspacePlugin(
   { skills }: HarnessSettings,
   problems: string[],
 ): Plugin[] {
+  if (workspaceOptions !== undefined && !isRecord(workspaceOptions)) {
+    problems.push(`workspaceOptions: must be an object, got ${showValue(workspaceOptions)}`);
+    return [];
+  }
   const activeGroups = toolGroups.filter((group) => group?.active).map(({ name }) => name);
   try {
     return [workspace({ ...workspaceOptions, skills, activeGroups })];

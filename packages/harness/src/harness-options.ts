@@ -48,11 +48,13 @@ export interface HarnessSettings {
 
 const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
 
-const filled = s.string().refine((value) => value.trim() !== "", "must not be blank");
+const filled = s
+  .union([s.string()], "must be a text")
+  .refine((value) => value.trim() !== "", "must not be blank");
 
 const schema = s.object({
   workspace: filled.default("./.holdfast/workspace"),
-  sessionTools: s.boolean().default(true),
+  sessionTools: s.union([s.boolean()], "must be true or false").default(true),
   skills: s
     .array(
       s.object({
@@ -61,6 +63,7 @@ const schema = s.object({
         instructions: filled,
         group: filled.optional(),
       }),
+      "must be a list of { name, description, instructions }",
     )
     .default([]),
   // The engine says when it is wrong.

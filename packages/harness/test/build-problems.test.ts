@@ -44,6 +44,23 @@ test("all problems of harness, engine and plugins come in one error", () => {
   expect(problems).toHaveLength(about.length);
 });
 
+test.each<[object, RegExp]>([
+  [{ name: null }, /^name: must be a string, got null$/],
+  [{ workspaceOptions: 5 }, /^workspaceOptions: must be an object, got 5$/],
+  [{ workspaceOptions: null }, /^workspaceOptions: must be an object, got null$/],
+  [{ workspace: 5 }, /^workspace: must be a text, got 5$/],
+  [{ sessionTools: "no" }, /^sessionTools: must be true or false, got "no"$/],
+  [
+    { skills: "all" },
+    /^skills: must be a list of \{ name, description, instructions \}, got "all"$/,
+  ],
+  [{ skills: [{}] }, /^skills\.0\.name: must be a text, got undefined$/],
+])("%o is refused in plain words", (options, expected) => {
+  const given = { name: "a", model: scriptedModel([]), ...options };
+  const [problem] = problemsOf(() => HarnessAgent.create(given as never));
+  expect(problem).toMatch(expected);
+});
+
 test("the error's message lists every problem", () => {
   expect(() => builder().workspace("").maxIterations(0).build()).toThrow(
     /2 problems:\n- workspace: .*\n- maxIterations: /,
