@@ -55,6 +55,17 @@ test("every problem is named at once", () => {
   expect(problemsOf({ keys: [{ id: "", key: "" }, null], more: 1 })).toHaveLength(5);
 });
 
+test.each([
+  [null, /^withEncryption: pass a state store, or an object with any of stateStore, /],
+  ["redis://x", /^withEncryption: pass a state store/],
+  [{ stateStore: 5 }, /^withEncryption: stateStore is not an object, and so no part of a store$/],
+  [{ stateStore: new InMemoryAgentStateStore(), log: null }, /^withEncryption: log is not an/],
+])("%o is no store to encrypt", (parts, expected) => {
+  const make = () => withEncryption(parts as never, freshOptions());
+  expect(make).toThrow(ConfigurationError);
+  expect(make).toThrow(expected);
+});
+
 test("nothing to encrypt is refused", () => {
   expect(() => withEncryption({}, freshOptions())).toThrow(ConfigurationError);
 });

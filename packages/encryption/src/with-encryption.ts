@@ -46,20 +46,32 @@ export function withEncryption(
   options: EncryptionOptions,
 ): AgentStateStore | EncryptableParts {
   const ring = readKeyRing(options);
+  checkParts(parts);
   if (isStateStore(parts)) return wrapper(ring)("stateStore", parts);
   const wrap = wrapper(ring);
   const wrapped = partNames.flatMap((name) => {
     const part = parts[name];
     return part === undefined ? [] : [[name, wrap(name, part)] as const];
   });
-  if (wrapped.length === 0)
-    throw new ConfigurationError(
-      `withEncryption: pass a state store, or an object with any of ${partNames.join(", ")}`,
-    );
+  if (wrapped.length === 0) throw new ConfigurationError(needed);
   return Object.fromEntries(wrapped);
 }
 
+/** @throws ConfigurationError for what cannot be a part, which would fail at the first command else */
+function checkParts(parts: unknown): void {
+  if (typeof parts !== "object" || parts === null) throw new ConfigurationError(needed);
+  const given = partNames.map((name) => [name, (parts as EncryptableParts)[name]] as const);
+  const problems = given.flatMap(([name, part]: readonly [string, unknown]) =>
+    part === undefined || (typeof part === "object" && part !== null)
+      ? []
+      : [`withEncryption: ${name} is not an object, and so no part of a store`],
+  );
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
 const partNames = ["stateStore", "log", "keyValue", "gate", "signals", "eventFeed"] as const;
+
+const needed = `withEncryption: pass a state store, or an object with any of ${partNames.join(", ")}`;
 
 function isStateStore(parts: AgentStateStore | EncryptableParts): parts is AgentStateStore {
   return "load" in parts && "save" in parts;
