@@ -25,6 +25,8 @@ describe("options", () => {
   test.each([
     ["no servers", {}, "servers"],
     ["a list of servers", { servers: [] }, "servers"],
+    ["a Map of servers", { servers: new Map([["a", { command: "x" }]]) }, "servers"],
+    ["a promise of servers", { servers: Promise.resolve({}) }, "servers"],
     ["a name with a space", { servers: { "a b": { command: "x" } } }, 'server "a b"'],
     ["neither command nor url", { servers: { a: {} } }, "either command"],
     [

@@ -63,8 +63,12 @@ const common = s.strictObject({
     .prefault({}),
 });
 
+/** A Map would be an object of no servers. */
+const isByName = (value: unknown) =>
+  isRecord(value) && !(value instanceof Map) && !(value instanceof Promise);
+
 const outer = s.strictObject({
-  servers: s.custom<Record<string, unknown>>(isRecord, "must be an object of servers by name"),
+  servers: s.custom<Record<string, unknown>>(isByName, "must be an object of servers by name"),
   onServerChange: s
     .custom<(change: McpServerChange) => void>((value) => typeof value === "function")
     .optional(),
