@@ -1,4 +1,5 @@
 import type { JsonObject } from "@holdfast/core";
+import { showValue } from "@holdfast/core/plugin-kit";
 import * as s from "@holdfast/core/plugin-kit/schema";
 import type { AiSdkModel } from "./language-model.js";
 
@@ -111,7 +112,7 @@ export function modelProblem(model: unknown): string | null {
   if (version !== "v2" && version !== "v3" && version !== "v4")
     return version === undefined
       ? `fromAiSdk: the model has no specificationVersion${typeof model === "function" ? " (a provider is a function: call it with a model id)" : ""}: ${instead}`
-      : `fromAiSdk: the model's specificationVersion is ${JSON.stringify(String(version).slice(0, 16))}, and v2, v3 and v4 are known: use a version of its package for AI SDK 5, 6 or 7`;
+      : `fromAiSdk: the model's specificationVersion is ${showValue(version)}, and v2, v3 and v4 are known: use a version of its package for AI SDK 5, 6 or 7`;
   if (typeof doStream !== "function" || typeof provider !== "string" || typeof modelId !== "string")
     return `fromAiSdk: the model has no doStream, provider or modelId, so it is no language model: ${instead}`;
   return null;

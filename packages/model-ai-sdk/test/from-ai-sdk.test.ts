@@ -32,6 +32,7 @@ test.each([
   [() => {}, /call it with a model id/],
   [Promise.resolve(), /promise: await it/],
   [{ ...recordingModel(), specificationVersion: "v1" }, /"v1", and v2, v3 and v4 are known/],
+  [{ ...recordingModel(), specificationVersion: {} }, /specificationVersion is an object, and v2/],
   [{ specificationVersion: "v3", doGenerate() {} }, /no language model/],
 ])("%s is no model, and the error says what is", (model, message) => {
   const build = () => fromAiSdk(model as never);
