@@ -4,6 +4,7 @@ import {
   InMemoryAgentStateStore,
   InvalidInputError,
   listGuard,
+  MiddlewareError,
   type PendingCall,
   ReActAgent,
   type ReActAgentOptions,
@@ -58,6 +59,33 @@ async function asked(agent: ReActAgent, userId: string | null, sessionId: string
 const idsOf = (pending: readonly PendingCall[]) => pending.map(({ toolCallId }) => toolCallId);
 
 describe("a tool that needs approval", () => {
+  test.each([undefined, null, 0, "no"])(
+    "is not run when its needsApproval returns %o, and the error names it",
+    async (answer) => {
+      const stateStore = new InMemoryAgentStateStore();
+      const ran: unknown[] = [];
+      const tools = [
+        tool({
+          name: "pay",
+          description: "Pays.",
+          input: z.object({ amount: z.number() }),
+          needsApproval: () => answer as never,
+          execute: (input) => ran.push(input),
+        }),
+      ];
+      const agent = agentOn(stateStore, paying(1), { tools });
+      const error = await agent.call("go").catch((reason: unknown) => reason);
+      expect(MiddlewareError.is(error), String(error)).toBe(true);
+      expect(error).toMatchObject({ middleware: "pay", hook: "needsApproval" });
+      expect((error as Error).message).toMatch(
+        /^tool "pay": needsApproval returned .* where true or false is needed\. The tool was not run$/,
+      );
+      expect(ran).toEqual([]);
+      const other = agentOn(stateStore, "fine", {});
+      expect((await other.call("go on")).text).toBe("fine");
+    },
+  );
+
   test("asks without any guard, and runs when it is approved", async () => {
     const agent = agentOn(new InMemoryAgentStateStore(), paying(5), { tools: [pay(true)] });
     const pending = await asked(agent, "ann", "s");

@@ -51,7 +51,7 @@ describe.each([true, false])("a failing model, fused: %s", (fused) => {
     const agent = new ReActAgent({ name: "a", model, stateStore: store(), modelRetry });
     const controller = new AbortController();
     const call = agent.call("hi", { signal: controller.signal });
-    await eventually(() => model.requests.length === 1);
+    await eventually(() => model.requests.length > 0);
     await new Promise((resolve) => setImmediate(resolve));
     controller.abort();
     await expect(call).rejects.toThrow();

@@ -1,9 +1,10 @@
 import { ConfigurationError } from "../errors/errors.js";
+import { MiddlewareError } from "../errors/middleware-error.js";
 import { isRecord, type JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";
 import { plainProblem } from "../plugin-kit/plain-problem.js";
 import * as s from "../plugin-kit/schema/index.js";
-import { showValue } from "../plugin-kit/show-value.js";
+import { showKind, showValue } from "../plugin-kit/show-value.js";
 import { nearestName, unknownNames } from "../plugin-kit/unknown-names.js";
 import { type InferInput, jsonSchemaOf, type ToolInputSchema } from "./input-schema.js";
 import { checkedQuestion, type ToolQuestion } from "./question.js";
@@ -163,12 +164,28 @@ export function tool<S extends ToolInputSchema, Output = unknown>(
     readOnly: options.readOnly ?? false,
     group: options.group,
     timeoutMs: options.timeoutMs,
-    ...(options.needsApproval !== undefined && { needsApproval: options.needsApproval }),
+    ...(options.needsApproval !== undefined && { needsApproval: approvalOf(options) }),
     ...(options.permission && { permission: options.permission }),
     ...(options.runsFirst && { runsFirst: true }),
     ...(options.delegation && { delegation: options.delegation }),
     ...(options.execute && { execute: options.execute.bind(options) }),
   });
+}
+
+/** Refuses an answer that is none: what a forgotten `return` gives must not let a tool run unasked. */
+function approvalOf<S extends ToolInputSchema>({
+  name,
+  needsApproval,
+}: Pick<ToolOptions<S>, "name" | "needsApproval">): Tool<InferInput<S>>["needsApproval"] {
+  if (typeof needsApproval !== "function") return needsApproval;
+  return async (input, ctx) => {
+    const asks: unknown = await needsApproval(input, ctx);
+    if (typeof asks === "boolean") return asks;
+    throw new MiddlewareError(
+      `tool ${JSON.stringify(name)}: needsApproval returned ${showKind(asks)} where true or false is needed. The tool was not run`,
+      { middleware: name, hook: "needsApproval" },
+    );
+  };
 }
 
 /** Returns the key under which a definition has its input by mistake; other libraries have other names for it. */
