@@ -17,7 +17,7 @@ import { door } from "../engine/door.js";
 import { FaultyStore } from "../engine/faulty-store.js";
 import { stallingModel } from "../engine/models.js";
 import { canary, filesWith } from "./canary.js";
-import { freshOptions } from "./keys.js";
+import { freshKey, freshOptions } from "./keys.js";
 import { slotOf } from "./stored.js";
 
 const ctx = { userId: "u", sessionId: "s" };
@@ -156,4 +156,39 @@ describe("a HarnessAgent", () => {
     expect(stored).not.toContain(canary);
     expect(filesWith(workspace)).toEqual([]);
   });
+});
+
+test("a call of a node without the key is refused, and leaves no words that nobody else can open", async () => {
+  const store = new InMemoryAgentStateStore();
+  const agentWith = (options: EncryptionOptions) =>
+    new ReActAgent({
+      name: "a",
+      model: scriptedModel(() => "ok"),
+      stateStore: withEncryption(store, options),
+    });
+  const agent = agentWith(freshOptions());
+  await agent.call("one", ctx);
+  const stranger = agentWith({ keys: [freshKey("other")] });
+  await expect(stranger.call("two", ctx)).rejects.toThrow('key "k1", which is not configured');
+  expect(await store.inbox.read(slotOf())).toEqual([]);
+  expect((await agent.call("three", ctx)).text).toBe("ok");
+});
+
+test("a call that cannot open the words of another node leaves none of its own beside them", async () => {
+  const inner = new FaultyStore({ fused: true });
+  const agentWith = (options: EncryptionOptions) =>
+    new ReActAgent({
+      name: "a",
+      model: scriptedModel(() => "ok"),
+      stateStore: withEncryption(inner, options),
+    });
+  inner.next("save", async () => {
+    throw new Error("died");
+  });
+  const [mine, theirs] = [freshOptions(), { keys: [freshKey("other")] }];
+  await expect(agentWith(theirs).call("one", ctx)).rejects.toThrow("died");
+  const left = await inner.inbox.read(slotOf());
+  expect(left).toHaveLength(1);
+  await expect(agentWith(mine).call("two", ctx)).rejects.toThrow("not configured");
+  expect(await inner.inbox.read(slotOf())).toEqual(left);
 });

@@ -19,6 +19,7 @@ import { saveSession } from "./save/save-session.js";
 import { recordUnsaved } from "./save/write-log.js";
 import { type EntryOptions, reopen } from "./session/enter-session.js";
 import type { OpenSession } from "./session/open-session.js";
+import { readOrRefuse } from "./session/open-stored.js";
 import { isUnfinished, recordOfRun, remember } from "./session/run-records.js";
 import { callAborted } from "./session/stop-switch.js";
 import { takeIn } from "./session/take-in.js";
@@ -79,7 +80,10 @@ async function serve(
   stale: StaleSession | undefined,
 ): Promise<AgentReply> {
   const { parts, session } = scope;
-  const waiting = session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [];
+  const waiting = await readOrRefuse(
+    session,
+    async () => session.lease.inbox ?? (await parts.stateStore.inbox?.read(session.slot)) ?? [],
+  );
   const isAddressed = waiting.some(({ kind }) => kind !== "input");
   const entries = isAddressed ? await addressedHere(scope, waiting) : waiting;
   // The messages of interrupts that this call knows of are said behind its own words.

@@ -9,7 +9,13 @@ import { loadBeside } from "../../store-kit/load-whole.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { RunName } from "../save/log-batch.js";
 import type { HeldSlot, OpenedState, OpenSession } from "./open-session.js";
-import { type OpeningOptions, openAnswer, openFound, putBack } from "./open-stored.js";
+import {
+  type OpeningOptions,
+  openAnswer,
+  openFound,
+  putBack,
+  readOrRefuse,
+} from "./open-stored.js";
 import type { KnownState } from "./state-cache.js";
 import { orAborted } from "./stop-switch.js";
 
@@ -124,13 +130,15 @@ export function withSession<T>(
     return known?.revision;
   };
   return underLease(parts, slot, entry, knownRevision, async (held, timer) => {
-    const answer =
-      held.lease.loaded === undefined
-        ? await parts.stateStore.load(slot, knownRevision())
-        : held.lease.loaded;
-    const session = await openAnswer(parts, held, { answer, known }, entry, (...opened) =>
-      entry.emit(timer.loaded(...opened)),
-    );
+    const session = await readOrRefuse(held, async () => {
+      const answer =
+        held.lease.loaded === undefined
+          ? await parts.stateStore.load(slot, knownRevision())
+          : held.lease.loaded;
+      return openAnswer(parts, held, { answer, known }, entry, (...opened) =>
+        entry.emit(timer.loaded(...opened)),
+      );
+    });
     try {
       return await use(session);
     } finally {
@@ -147,8 +155,8 @@ export async function reopen(
   entry: EntryOptions,
 ): Promise<OpenSession> {
   const known = parts.cache.known(slotText(slot));
-  const found = await loadBeside(parts.stateStore, slot, known?.revision);
   const held = { slot, lease, run, dropped, takenOver, put, now: parts.now };
+  const found = await readOrRefuse(held, () => loadBeside(parts.stateStore, slot, known?.revision));
   return openFound(parts, held, { found, known }, entry);
 }
 
