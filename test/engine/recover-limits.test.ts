@@ -1,4 +1,9 @@
-import { InProcessSessionGate, type KeyValueStore, StoreUnavailableError } from "@holdfast/core";
+import {
+  InProcessSessionGate,
+  type JsonObject,
+  type KeyValueStore,
+  StoreUnavailableError,
+} from "@holdfast/core";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import {
@@ -101,6 +106,19 @@ describe("a run that cannot be continued", () => {
     const { slots } = await live.agent.sessions({ unfinished: true });
     expect(slots.map(({ slot }) => slot.sessionId)).toEqual(["s"]);
   });
+});
+
+test("a run that waits for a time which a clock two hours ahead has set is continued all the same", async () => {
+  await dies(mortal());
+  const { nodes, runs } = await marks();
+  const at = ["holdfast.recovery", "a", ...nodes];
+  const { value } = (await values.get(at, runs[0] ?? "")) ?? {};
+  const notBefore = new Date(Date.now() + 7_200_000).toISOString();
+  await values.put(at, runs[0] ?? "", { ...(value as JsonObject), attempts: 1, notBefore });
+  const live = new Node(scriptedModel(() => "here"));
+  await passes(RECOVERY_MS);
+  expect(live.of("run_recovered")).toHaveLength(1);
+  expect((await stored(live)).at(-1)).toBe("assistant: here");
 });
 
 test("a run whose mark was taken over by a command without an answer is continued all the same", async () => {

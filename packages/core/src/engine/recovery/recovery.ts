@@ -139,7 +139,9 @@ export class Recovery {
   /** Tells whether a run may be tried now: its pause is over, and there is room for it. */
   #isDue({ attempts, notBefore }: RunMark): boolean {
     if (this.#parts.lifecycle.state !== "running") return false;
-    if (notBefore !== undefined && Date.parse(notBefore) > Date.now()) return false;
+    const waitMs = notBefore === undefined ? 0 : Date.parse(notBefore) - Date.now();
+    // A longer wait than any node asks for was written by one whose clock is ahead.
+    if (waitMs > 0 && waitMs <= 2 * BACKOFF_MS.most) return false;
     const active = [...this.#active.values()];
     const isSuspect = attempts > 0 && active.some((other) => other.attempts > 1);
     return active.length < this.#concurrency && !isSuspect;

@@ -1,4 +1,5 @@
-import { SessionBusyError } from "../../errors/errors.js";
+import { SessionBusyError, StateTooNewError } from "../../errors/errors.js";
+import { StateCorruptError } from "../../errors/store-errors.js";
 import type { EventBody } from "../../events/agent-event.js";
 import type { Revision } from "../../ports/agent-state-store.js";
 import type { InboxEntry } from "../../ports/inbox.js";
@@ -9,13 +10,7 @@ import { loadBeside } from "../../store-kit/load-whole.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { RunName } from "../save/log-batch.js";
 import type { HeldSlot, OpenedState, OpenSession } from "./open-session.js";
-import {
-  type OpeningOptions,
-  openAnswer,
-  openFound,
-  putBack,
-  readOrRefuse,
-} from "./open-stored.js";
+import { type OpeningOptions, openAnswer, openFound, putBack } from "./open-stored.js";
 import type { KnownState } from "./state-cache.js";
 import { orAborted } from "./stop-switch.js";
 
@@ -146,6 +141,22 @@ export function withSession<T>(
       if (!entry.salvage) putBack(parts, session);
     }
   });
+}
+
+/**
+ * Reads something of a session. A call on one that cannot be read is refused, and leaves nothing behind: its words could be such that
+ * nobody else can read them.
+ */
+export async function readOrRefuse<T>(
+  { dropped, run }: Pick<HeldSlot, "dropped" | "run">,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (StateCorruptError.is(error) || StateTooNewError.is(error)) dropped.push(run.runId);
+    throw error;
+  }
 }
 
 /** Opens the session again, from what is stored now: another process saved after this one had loaded. */

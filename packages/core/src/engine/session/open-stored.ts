@@ -1,6 +1,5 @@
-import { StateTooNewError } from "../../errors/errors.js";
 import { HoldfastError } from "../../errors/holdfast-error.js";
-import { StateConflictError, StateCorruptError } from "../../errors/store-errors.js";
+import { StateConflictError } from "../../errors/store-errors.js";
 import { messageBytes } from "../../message/read-message.js";
 import type { LoadAnswer, LoadedState } from "../../ports/agent-state-store.js";
 import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
@@ -187,23 +186,7 @@ function isAsLoaded({ state, loaded, revision, startedFrom }: OpenSession): bool
   }
 }
 
-/**
- * Reads something of a session. A call on one that cannot be read is refused, and leaves nothing behind: its words could be such that
- * nobody else can read them.
- */
-export async function readOrRefuse<T>(
-  { dropped, run }: Pick<HeldSlot, "dropped" | "run">,
-  read: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (StateCorruptError.is(error) || StateTooNewError.is(error)) dropped.push(run.runId);
-    throw error;
-  }
-}
-
-/** Refuses the call as {@link readOrRefuse} does, whatever the state cannot be read for. */
+/** A call on a session that cannot be read is refused, and leaves nothing behind. */
 function readState(
   { seal }: AgentParts,
   held: HeldSlot,
