@@ -4,7 +4,6 @@ import {
   InMemoryAgentStateStore,
   InvalidInputError,
   listGuard,
-  MiddlewareError,
   type PendingCall,
   ReActAgent,
   type ReActAgentOptions,
@@ -75,10 +74,9 @@ describe("a tool that needs approval", () => {
       ];
       const agent = agentOn(stateStore, paying(1), { tools });
       const error = await agent.call("go").catch((reason: unknown) => reason);
-      expect(MiddlewareError.is(error), String(error)).toBe(true);
-      expect(error).toMatchObject({ middleware: "pay", hook: "needsApproval" });
+      expect(ConfigurationError.is(error), String(error)).toBe(true);
       expect((error as Error).message).toMatch(
-        /^tool "pay": needsApproval returned .* where true or false is needed\. The tool was not run$/,
+        /^tool "pay": needsApproval must return true or false, got .*$/,
       );
       expect(ran).toEqual([]);
       const other = agentOn(stateStore, "fine", {});

@@ -8,7 +8,7 @@ export function messageOf(error: unknown): string {
 }
 
 function wordsOf(error: unknown): string {
-  if (typeof error !== "object" || error === null) return String(error) || "it threw an empty text";
+  if (typeof error !== "object" || error === null) return String(error);
   const { message, name, code } = error as Readonly<Record<string, unknown>>;
   if (typeof message === "string" && message !== "") return message;
   if (error instanceof Error && typeof name === "string") return name;

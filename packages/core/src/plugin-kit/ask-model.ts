@@ -57,10 +57,9 @@ export function askModel(question: ModelQuestion): Promise<ModelAnswer> {
  * @throws ModelError when what it returns is none, InvalidInputError when a hook has left no request
  */
 export function openStream(model: Model, request: ModelRequest): AsyncIterable<ModelChunk> {
-  const problem = requestProblem(request);
-  if (problem !== null)
+  if (!isRecord(request) || !Array.isArray(request.messages))
     throw new InvalidInputError(
-      `step.request ${problem} after the onModelCall hooks; set it to { ...step.request, … }`,
+      `step.request is ${showKind(request)} without messages after the onModelCall hooks; set it to { ...step.request, … }`,
     );
   const stream: unknown = model.stream(request);
   if (isStream(stream)) return stream;
@@ -68,18 +67,6 @@ export function openStream(model: Model, request: ModelRequest): AsyncIterable<M
   throw new ModelError(
     `model ${model.id} returned ${showKind(stream)} where an async iterable of chunks is needed; write it as async *stream(request)`,
   );
-}
-
-/** Returns what is wrong with a request as hooks have left it, which a model could not be asked with; or null. */
-function requestProblem(request: unknown): string | null {
-  if (!isRecord(request) || !Array.isArray(request["messages"]))
-    return `is ${showKind(request)} without messages`;
-  const { system, messages, tools, signal } = request;
-  if (typeof system !== "string") return `has a system that is ${showKind(system)}, not a text,`;
-  const isMessage = (message: unknown) => isRecord(message) && Array.isArray(message["content"]);
-  if (!messages.every(isMessage)) return "has messages of which one is none";
-  if (!Array.isArray(tools)) return `has tools that are ${showKind(tools)}, not a list,`;
-  return isRecord(signal) && "aborted" in signal ? null : "has no signal";
 }
 
 /** Tells whether a value can be read as the stream of a model. */

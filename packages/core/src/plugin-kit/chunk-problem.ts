@@ -13,11 +13,7 @@ const isCount = (value: unknown) => typeof value === "number" && value >= 0;
 const usage: Field = [
   "usage",
   "{ inputTokens, outputTokens } in numbers",
-  (value) =>
-    isRecord(value) &&
-    isCount(value["inputTokens"]) &&
-    isCount(value["outputTokens"]) &&
-    isCount(value["cachedInputTokens"] ?? 0),
+  (value) => isRecord(value) && isCount(value["inputTokens"]) && isCount(value["outputTokens"]),
 ];
 
 const source: Field = [

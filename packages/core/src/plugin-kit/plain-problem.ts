@@ -1,7 +1,5 @@
-/** Kinds of values by the names that schemas have for them. */
+/** Kinds of values by the names that schemas have for them, where words are plainer. */
 const kinds: Readonly<Record<string, string>> = {
-  string: "a string",
-  number: "a number",
   int: "an integer",
   boolean: "true or false",
   array: "a list",
@@ -12,7 +10,5 @@ const kinds: Readonly<Record<string, string>> = {
 /** Returns the problem that a schema has with an option in plain words: what it must be, not what code calls it. */
 export function plainProblem(message: string): string {
   const type = /^Invalid input: expected (\w+), received /.exec(message)?.[1];
-  if (type !== undefined) return `must be ${kinds[type] ?? `a ${type}`}`;
-  const choices = /^Invalid option: expected one of (.+)$/.exec(message)?.[1];
-  return choices === undefined ? message : `must be one of ${choices}`;
+  return type === undefined ? message : `must be ${kinds[type] ?? `a ${type}`}`;
 }

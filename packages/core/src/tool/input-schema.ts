@@ -23,24 +23,23 @@ export type Validation =
 
 /** Validates a value; a schema that throws counts as one that did not accept it. */
 export async function validateInput(schema: ToolInputSchema, value: unknown): Promise<Validation> {
+  let result: StandardSchemaV1.Result<unknown>;
   try {
-    const result = await standardOf(schema)["~standard"].validate(value);
-    if (!isRecord(result)) return { problem: "its schema returned no result of a validation" };
-    return result.issues ? { problem: problemOf(result.issues) } : { value: result.value };
+    result = await standardOf(schema)["~standard"].validate(value);
   } catch (error) {
     return { problem: messageOf(error) };
   }
-}
-
-function problemOf(issues: readonly StandardSchemaV1.Issue[]): string {
-  return issues
-    .map((issue) => {
-      const path = (issue.path ?? [])
-        .map((part) => String(typeof part === "object" ? part.key : part))
-        .join(".");
-      return path === "" ? issue.message : `${path}: ${issue.message}`;
-    })
-    .join("; ");
+  if (!result.issues) return { value: result.value };
+  return {
+    problem: result.issues
+      .map((issue) => {
+        const path = (issue.path ?? [])
+          .map((part) => String(typeof part === "object" ? part.key : part))
+          .join(".");
+        return path === "" ? issue.message : `${path}: ${issue.message}`;
+      })
+      .join("; "),
+  };
 }
 
 /**

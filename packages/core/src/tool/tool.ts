@@ -1,5 +1,4 @@
 import { ConfigurationError } from "../errors/errors.js";
-import { MiddlewareError } from "../errors/middleware-error.js";
 import { isRecord, type JsonObject } from "../json/json.js";
 import type { DataBlock, TextBlock, ToolResultState } from "../message/message.js";
 import { plainProblem } from "../plugin-kit/plain-problem.js";
@@ -111,10 +110,8 @@ const knownOptions = [...Object.keys(definition.shape), "input", "inputSchema"];
  * Other keys are left alone, because `execute` may need them as fields of `this`.
  */
 function misspeltOptions(options: object): readonly string[] {
-  return Object.keys(options).flatMap((key) => {
-    const isMisspelt = !knownOptions.includes(key) && nearestName(key, knownOptions) !== undefined;
-    return isMisspelt ? unknownNames({ [key]: true }, knownOptions, "option") : [];
-  });
+  const near = Object.keys(options).filter((key) => nearestName(key, knownOptions));
+  return unknownNames(Object.fromEntries(near.map((key) => [key])), knownOptions, "option");
 }
 
 /**
@@ -136,7 +133,7 @@ export function tool<S extends ToolInputSchema, Output = unknown>(
       `tool needs { name, description, input, execute }, got ${showValue(options)}`,
     );
   const { name }: { readonly name: unknown } = options;
-  const which = typeof name === "string" ? `tool ${JSON.stringify(name)}` : "a tool without a name";
+  const which = typeof name === "string" ? `tool ${JSON.stringify(name)}` : "a tool";
   const problems = (definition.safeParse(options).error?.issues ?? []).map(
     (issue) => `${which}: ${issue.path.join(".")}: ${plainProblem(issue.message)}`,
   );
@@ -181,9 +178,8 @@ function approvalOf<S extends ToolInputSchema>({
   return async (input, ctx) => {
     const asks: unknown = await needsApproval(input, ctx);
     if (typeof asks === "boolean") return asks;
-    throw new MiddlewareError(
-      `tool ${JSON.stringify(name)}: needsApproval returned ${showKind(asks)} where true or false is needed. The tool was not run`,
-      { middleware: name, hook: "needsApproval" },
+    throw new ConfigurationError(
+      `tool ${JSON.stringify(name)}: needsApproval must return true or false, got ${showKind(asks)}`,
     );
   };
 }

@@ -115,8 +115,8 @@ describe("tool", () => {
 
   test("says of a tool without a name that it has none", () => {
     expect(problemsOf(() => tool({ description: 5, input: z.object({}) } as never))).toEqual([
-      "a tool without a name: name: must be a string",
-      "a tool without a name: description: must be a string",
+      "a tool: name: must be a string",
+      "a tool: description: must be a string",
     ]);
   });
 

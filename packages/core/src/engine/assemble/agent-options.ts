@@ -3,7 +3,6 @@ import { ConfigurationError } from "../../errors/errors.js";
 import type { AgentEvent } from "../../events/agent-event.js";
 import type { Middleware } from "../../middleware/middleware.js";
 import type { Plugin, PortName, Ports } from "../../middleware/plugin.js";
-import { optionNames } from "../../plugin-kit/option-names.js";
 import { plainProblem } from "../../plugin-kit/plain-problem.js";
 import * as s from "../../plugin-kit/schema/index.js";
 import { showKind, showValue } from "../../plugin-kit/show-value.js";
@@ -278,7 +277,7 @@ export function readSettings(
 ): AgentSettings | undefined {
   const parsed = settings.safeParse(options);
   if (!parsed.success) {
-    problems.push(...parsed.error.issues.flatMap(settingProblems));
+    problems.push(...parsed.error.issues.map(settingProblem));
     return undefined;
   }
   for (const [group, schema] of Object.entries(groups)) {
@@ -304,20 +303,13 @@ export function readSettings(
   return { ...rest, agentId, integrity };
 }
 
-function settingProblems(issue: s.SchemaIssue): readonly string[] {
+function settingProblem(issue: s.SchemaIssue): string {
   const path = issue.path.join(".");
-  if (path === "name" && issue.input === undefined)
-    return ['name: the agent needs one, for example { name: "assistant" }'];
-  if (issue.code === "unrecognized_keys") {
-    const unknown = Object.fromEntries((issue.keys ?? []).map((key) => [key, true]));
-    const names = optionNames(settings, issue.path);
-    return unknownNames(unknown, names, "option").map((problem) => `${path}: ${problem}`);
-  }
   // A key must not be shown, nor one that was given in place of { key }.
   const problem = `${path}: ${plainProblem(issue.message)}`;
-  if (path === "integrity.key") return [problem];
+  if (path === "integrity.key") return problem;
   const got = path === "integrity" ? showKind(issue.input) : showValue(issue.input);
-  return [`${problem}, got ${got}`];
+  return `${problem}, got ${got}`;
 }
 
 /** Throws every problem at once. */

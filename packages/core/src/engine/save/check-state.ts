@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../../errors/errors.js";
+import { messageOf } from "../../errors/message-of.js";
 import { StateTooLargeError } from "../../errors/store-errors.js";
 import type { JsonObject } from "../../json/json.js";
 import { toolCallsOf, toolResultsOf } from "../../message/read-message.js";
@@ -35,7 +36,7 @@ export function checkState(
   try {
     sections = state.sections();
   } catch (error) {
-    throw badState(session, writer, error instanceof Error ? error.message : String(error), error);
+    throw badState(session, writer, messageOf(error), error);
   }
   for (const [plugin, problem] of badPluginStates(pluginStates, state, session.baseHead))
     throw badState(session, writer, `the state of plugin "${plugin}" ${problem}`);

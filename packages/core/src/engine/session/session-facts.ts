@@ -2,11 +2,9 @@ import { InvalidInputError } from "../../errors/errors.js";
 import { StateTooLargeError } from "../../errors/store-errors.js";
 import { isRecord, type JsonObject, toJsonValue } from "../../json/json.js";
 import { cutText } from "../../plugin-kit/cut-text.js";
-import { unfitFields } from "../../plugin-kit/show-value.js";
 import type { SessionInfo, SlotInfo } from "../../ports/agent-state-store.js";
 import type { AgentState } from "../../state/agent-state.js";
 import { LiveState } from "../../state/live-state.js";
-import { kindOf } from "../../state/section-checks.js";
 import { FORK_EXTENSION, type ForkOrigin } from "../../store-kit/log/fork-id.js";
 import { MAX_EXTENSION_BYTES } from "../assemble/plugin-state.js";
 
@@ -112,14 +110,9 @@ function firstWords({ messages }: LiveState): string | undefined {
 /**
  * Returns a predicate for listed sessions.
  *
- * @throws InvalidInputError for a time that is none, and for a text or metadata of another form
+ * @throws InvalidInputError for a time that is none
  */
 export function matchFacts(filter: SessionFilter): (listed: SlotInfo) => boolean {
-  if (filter.text !== undefined && typeof filter.text !== "string")
-    throw new InvalidInputError(`sessions: text must be a text, got ${kindOf(filter.text)}`);
-  const unfit = filter.metadata === undefined ? null : unfitFields(filter.metadata);
-  if (unfit !== null)
-    throw new InvalidInputError(`sessions: metadata must be an object of values: ${unfit}`);
   const since = timeOf(filter.since, "since") ?? Number.NEGATIVE_INFINITY;
   const until = timeOf(filter.until, "until") ?? Number.POSITIVE_INFINITY;
   const words = (filter.text ?? "")
@@ -128,8 +121,7 @@ export function matchFacts(filter: SessionFilter): (listed: SlotInfo) => boolean
     .filter((word) => word !== "");
   const wanted = Object.entries(filter.metadata ?? {}).map(([key, value]) => [
     key,
-    // A value that is not there selects nothing, rather than everything.
-    value === undefined ? undefined : JSON.stringify(toJsonValue(value, `metadata.${key}`)),
+    JSON.stringify(value),
   ]);
   return ({ slot, updatedAt, info }) => {
     const at = Date.parse(updatedAt);
@@ -148,7 +140,7 @@ export function matchFacts(filter: SessionFilter): (listed: SlotInfo) => boolean
 
 function timeOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;
-  const time = typeof text === "string" ? Date.parse(text) : Number.NaN;
+  const time = Date.parse(text);
   if (Number.isNaN(time)) throw new InvalidInputError(`${name} is not a time: use ISO 8601`);
   return time;
 }

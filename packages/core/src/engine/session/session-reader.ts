@@ -62,24 +62,16 @@ export class SessionReader {
       "sessions",
     );
     const { metadata, since, until, text, ...wanted } = query;
-    checkQuery(query);
+    // Stores and filters would take them as they are.
+    for (const given of [query.cursor, query.text] as readonly unknown[])
+      if (given !== undefined && typeof given !== "string")
+        throw new InvalidInputError(
+          `sessions: cursor and text must be strings, got ${kindOf(given)}`,
+        );
     if (query.userId !== undefined && query.userId !== null) checkId(query.userId, "userId");
     const isSelected = matchFacts({ metadata, since, until, text });
     const { agentId } = this.#parts.settings;
     const page = await this.#parts.stateStore.list({ ...wanted, agentId });
     return { ...page, slots: page.slots.filter(isSelected) };
   }
-}
-
-/** @throws InvalidInputError */
-function checkQuery({ cursor, ...choices }: Partial<Record<keyof SessionsQuery, unknown>>): void {
-  if (cursor !== undefined && typeof cursor !== "string")
-    throw new InvalidInputError(
-      `sessions: cursor must be the one of the page before, got ${kindOf(cursor)}`,
-    );
-  for (const name of ["unfinished", "waiting"] as const)
-    if (choices[name] !== undefined && typeof choices[name] !== "boolean")
-      throw new InvalidInputError(
-        `sessions: ${name} must be true or false, got ${kindOf(choices[name])}`,
-      );
 }
