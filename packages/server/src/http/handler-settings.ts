@@ -25,12 +25,7 @@ const shared = {
   ),
   identify: functionOption,
   maxBodyBytes: count.default(1_048_576),
-  rateLimit: s
-    .union(
-      [s.literal(false), bucket],
-      "must be false or { perMinute?, burst?, maxUsers? }, each at least 1",
-    )
-    .default(bucket.parse({})),
+  rateLimit: s.union([s.literal(false), bucket]).default(bucket.parse({})),
   allowOrigins: s
     .union([s.array(s.string()), functionOption], "must be a list of origins or a function")
     .optional(),
