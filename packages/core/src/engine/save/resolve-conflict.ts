@@ -3,7 +3,7 @@ import type { JsonObject } from "../../json/json.js";
 import type { LoadedState } from "../../ports/agent-state-store.js";
 import { describeSlot, slotText } from "../../slot/slot.js";
 import { LiveState } from "../../state/live-state.js";
-import { loadBeside } from "../../store-kit/load-whole.js";
+import { loadWhole } from "../../store-kit/load-whole.js";
 import type { OpenSession } from "../session/open-session.js";
 import { reportRollback } from "../session/open-stored.js";
 import { mergeHeads } from "./merge-heads.js";
@@ -36,7 +36,7 @@ export async function resolveConflict(
   for (let attempt = 0; attempt < maxMerges; attempt++) {
     // What others saved since the first look is no loss.
     const before = attempt === 0 ? known : undefined;
-    const stored = await loadBeside(parts.stateStore, session.slot, before?.revision);
+    const stored = await loadWhole(parts.stateStore, session.slot, before?.revision);
     if (before) reportRollback(parts, session, before, stored, { emit }, conflict);
     if (policy === "merge-append") {
       if (stored === null) throw last;

@@ -6,7 +6,7 @@ import type { InboxEntry } from "../../ports/inbox.js";
 import type { Lease } from "../../ports/session-gate.js";
 import { describeSlot, type Slot, slotText } from "../../slot/slot.js";
 import { longestTimerMs } from "../../store-kit/deadline.js";
-import { loadBeside } from "../../store-kit/load-whole.js";
+import { loadWhole } from "../../store-kit/load-whole.js";
 import type { AgentParts } from "../assemble/agent-parts.js";
 import type { RunName } from "../save/log-batch.js";
 import type { HeldSlot, OpenedState, OpenSession } from "./open-session.js";
@@ -167,7 +167,7 @@ export async function reopen(
 ): Promise<OpenSession> {
   const known = parts.cache.known(slotText(slot));
   const held = { slot, lease, run, dropped, takenOver, put, now: parts.now };
-  const found = await readOrRefuse(held, () => loadBeside(parts.stateStore, slot, known?.revision));
+  const found = await readOrRefuse(held, () => loadWhole(parts.stateStore, slot, known?.revision));
   return openFound(parts, held, { found, known }, entry);
 }
 
