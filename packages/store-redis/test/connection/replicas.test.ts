@@ -56,7 +56,7 @@ describe.each(singleServerKinds)("a write that replicas must confirm, with %s", 
   });
 
   test("says how many have it when some do not, and is acknowledged when repeated later", async () => {
-    const connection = await open(master, 2_000);
+    const connection = await open(master, 5_000);
     const key = ownKey();
     const write = () => connection.run("appending", append, [key], ["x"], { minReplicas: 1 });
     await connection.run("appending", append, [key], ["first"], { minReplicas: 1 });

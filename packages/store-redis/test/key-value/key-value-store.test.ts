@@ -185,7 +185,7 @@ test("pages hold every key that starts with the prefix, in the order of their by
 test("with minReplicas a write nobody has a copy of is not acknowledged", async () => {
   const store = new RedisKeyValueStore({
     ...{ client: users.ioredis.client, keyPrefix: `test-${randomUUID()}:` },
-    ...{ minReplicas: 1, commandTimeoutMs: 3_000 },
+    ...{ minReplicas: 1, commandTimeoutMs: 5_000 },
   });
   await expect(store.put(namespace, "key", 1)).rejects.toThrow("only 0 of 1 replicas");
   await expect(store.put(namespace, "key", 2, { expected: null })).rejects.toSatisfy(
