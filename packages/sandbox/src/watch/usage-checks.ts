@@ -41,7 +41,7 @@ export class UsageChecks {
   #hidden: ReadonlyMap<string, number> = new Map();
   /** Checks in a row that found a filesystem of fixed size full. */
   #fullChecks = 0;
-  /** What the tree may take until the next check: the limits, or what it took when a command began above them. */
+  /** Space the tree may take until the next check: the limits, or its own size when a command began above them. */
   #allowed: TreeUsage;
 
   constructor(tree: ScratchTree, limits: UsageLimits) {
